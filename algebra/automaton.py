@@ -1,0 +1,128 @@
+"""Automata: semiautomata with a start state and outputs (Moore, Mealy, acceptor)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from algebra.errors import MachineError
+from algebra.semiautomaton import IntArray, Semiautomaton, shorten
+
+
+@dataclass(frozen=True, eq=False)
+class Output:
+    """What a machine shows of itself.
+
+    Attributes:
+        on: ``"states"`` (Moore machines, acceptors) or ``"transitions"`` (Mealy).
+        table: Indices into ``names``: ``(states,)``, or ``(letters, states)`` where
+            the state is the one *before* the letter.
+        names: The output alphabet.
+    """
+
+    on: Literal["states", "transitions"]
+    table: IntArray
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        table = np.array(self.table, dtype=np.int64)
+        table.setflags(write=False)
+        object.__setattr__(self, "table", table)
+        if self.on not in ("states", "transitions"):
+            raise MachineError(f"outputs lie on states or transitions, not {self.on!r}")
+        if table.size and not (0 <= table.min() and table.max() < len(self.names)):
+            raise MachineError("the output table names an output that does not exist")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Output):
+            return NotImplemented
+        return (
+            self.on == other.on
+            and self.names == other.names
+            and np.array_equal(self.table, other.table)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.on, self.names, self.table.tobytes()))
+
+
+@dataclass(frozen=True)
+class Automaton:
+    """A semiautomaton, where it starts, and what it shows.
+
+    Attributes:
+        semiautomaton: The transition structure.
+        start: Index of the start state.
+        output: What is shown; None when the states themselves are shown.
+        name: What to call the machine in messages.
+        action: ``(letters, points)``: how the letters act on a smaller set, such that
+            the composed map on the points determines the state reached from the
+            start (S5 has 120 states and acts faithfully on 5 points). None if unknown.
+
+    Raises:
+        MachineError: If the start is no state or a table does not fit.
+    """
+
+    semiautomaton: Semiautomaton
+    start: int = 0
+    output: Output | None = None
+    name: str = "machine"
+    action: tuple[tuple[int, ...], ...] | None = None
+
+    def __post_init__(self) -> None:
+        letters, states = self.semiautomaton.transitions.shape
+        if not 0 <= self.start < states:
+            raise MachineError(f"the start state {self.start} is not one of 0..{states - 1}")
+        if self.output is not None:
+            shape = (states,) if self.output.on == "states" else (letters, states)
+            if self.output.table.shape != shape:
+                raise MachineError(
+                    f"the output table has shape {self.output.table.shape}, "
+                    f"but outputs on {self.output.on} need {shape}"
+                )
+        if self.action is not None and len(self.action) != letters:
+            raise MachineError("the action must give a map for every letter")
+
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """The names of the letters."""
+        return self.semiautomaton.letters
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """The names of the states."""
+        return self.semiautomaton.states
+
+    @property
+    def transitions(self) -> IntArray:
+        """``(letters, states)``: the state after each letter in each state."""
+        return self.semiautomaton.transitions
+
+    def with_start(self, state: str) -> "Automaton":
+        """The same machine started in the state of this name.
+
+        Raises:
+            MachineError: If there is no such state.
+        """
+        if state not in self.states:
+            raise MachineError(
+                f"{state!r} is not a state of {self.name}; "
+                f"its states are {shorten(self.states)}"
+            )
+        return replace(self, start=self.states.index(state))
+
+    def run(self, word: Sequence[str]) -> tuple[str, ...]:
+        """What the machine shows after each letter of ``word``."""
+        letters = self.semiautomaton.encode(word)
+        trace = self.semiautomaton.trace(letters, self.start)
+        return tuple(self.show(letters, trace))
+
+    def show(self, letters: IntArray, trace: IntArray) -> list[str]:
+        """What is shown along one word, from its letters and the states it visits."""
+        if self.output is None:
+            return [self.states[q] for q in trace]
+        if self.output.on == "states":
+            return [self.output.names[i] for i in self.output.table[trace]]
+        before = np.concatenate([[self.start], trace[:-1]]).astype(np.int64)
+        return [self.output.names[i] for i in self.output.table[letters, before]]
