@@ -1,0 +1,155 @@
+"""Observation maps: what the thesis shows of a state instead of all of it.
+
+Each one gives the same machine with outputs on states (thesis, section 3.4.5.2.1).
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from algebra.automaton import Automaton, Output
+from algebra.errors import MachineError
+from algebra.semiautomaton import shorten
+
+_STACK = re.compile(r"(?:[(\[{<]\d*)+")
+
+
+def stack_top(a: Automaton) -> Automaton:
+    """The last open bracket of a stack, or that the stack is empty or in error.
+
+    Raises:
+        MachineError: If the states are not stacks.
+    """
+    _need(
+        a,
+        all(q in ("ε", "error") or _STACK.fullmatch(q) for q in a.states),
+        "states that are stacks of brackets, as Dyck4,2 has",
+    )
+    tops = [q if q == "error" else re.split(r"(?=[(\[{<])", q)[-1] for q in a.states]
+    return _showing(a, tops)
+
+
+def boundary(a: Automaton) -> Automaton:
+    """Whether the cell of a corridor is the first or the last one, ``"0"`` or ``"1"``.
+
+    Raises:
+        MachineError: If the machine is no corridor.
+    """
+    corridor = _numbered(a) and {"L", "R"} <= set(a.letters)
+    _need(a, corridor, "states 0, 1, … and letters L and R, as Grid9 has")
+    last = len(a.states) - 1
+    return _showing_bits(a, [q in (0, last) for q in range(last + 1)])
+
+
+def first_chair(a: Automaton) -> Automaton:
+    """Where a permutation takes the first point: π(1), the first entry.
+
+    Letters are composed after the state, so π(1) moves as one point under the letters.
+
+    Raises:
+        MachineError: If the states are not permutations.
+    """
+    return _showing(a, [entries[0] for entries in _permutations(a)])
+
+
+def occupant(a: Automaton) -> Automaton:
+    """Which point a permutation takes to the first one: the inverse image of 1.
+
+    Letters are composed after the state, so that in time all of the permutation
+    shows: no smaller machine shows the same.
+
+    Raises:
+        MachineError: If the states are not permutations.
+    """
+    return _showing(a, [str(p.index("1") + 1) for p in _permutations(a)])
+
+
+def zero(a: Automaton) -> Automaton:
+    """Whether a count is 0, ``"0"`` or ``"1"`` (on C4: divisibility by four).
+
+    Raises:
+        MachineError: If the states are not numbered.
+    """
+    _need(a, _numbered(a), "states 0, 1, …, as C4 has")
+    return _showing_bits(a, [q == "0" for q in a.states])
+
+
+def location(a: Automaton) -> Automaton:
+    """The place of a car, without its direction.
+
+    Raises:
+        MachineError: If the states are not of the form ``(place,direction)``.
+    """
+    matches = [re.fullmatch(r"\((\d+),[01]\)", q) for q in a.states]
+    found = [match.group(1) for match in matches if match]
+    fits = len(found) == len(a.states) and set(a.letters) == {"drive", "toggle"}
+    _need(a, fits, "states (place,direction), as D8 has")
+    return _showing(a, found)
+
+
+def accept(a: Automaton) -> Automaton:
+    """Whether a word is in (abab)*, ``"0"`` or ``"1"``: the state is 3.
+
+    Raises:
+        MachineError: If the machine is not the one for (abab)*.
+    """
+    fits = a.letters == ("a", "b") and a.states == tuple("01234")
+    _need(a, fits, "letters a, b and states 0 to 4, as abab has")
+    return _showing_bits(a, [q == "3" for q in a.states])
+
+
+OBSERVATIONS: dict[str, Callable[[Automaton], Automaton]] = {
+    "stack-top": stack_top,
+    "boundary": boundary,
+    "first-chair": first_chair,
+    "occupant": occupant,
+    "zero": zero,
+    "location": location,
+    "accept": accept,
+}
+
+
+def observe(machine: Automaton, name: str) -> Automaton:
+    """The machine with the outputs of the observation of this name.
+
+    Raises:
+        MachineError: If there is no such observation, or it is not for this machine.
+    """
+    if name not in OBSERVATIONS:
+        raise MachineError(
+            f"there is no observation {name!r}; choose one of {', '.join(OBSERVATIONS)}"
+        )
+    observed = OBSERVATIONS[name](machine)
+    return replace(observed, name=f"{machine.name} ({name})")
+
+
+def _need(a: Automaton, fits: bool, what: str) -> None:
+    if not fits:
+        raise MachineError(
+            f"this observation needs {what}; the states of {a.name} are "
+            f"{shorten(a.states, 4)}"
+        )
+
+
+def _numbered(a: Automaton) -> bool:
+    return a.states == tuple(str(q) for q in range(len(a.states)))
+
+
+def _permutations(a: Automaton) -> list[list[str]]:
+    found = [q.split(",") if "," in q else list(q) for q in a.states]
+    points = [str(i + 1) for i in range(len(found[0]))]
+    fits = all(sorted(p) == sorted(points) for p in found)
+    _need(a, fits, "states that are permutations such as 213, as S5 has")
+    return found
+
+
+def _showing(a: Automaton, shown: list[str]) -> Automaton:
+    names = tuple(dict.fromkeys(shown))
+    table = np.array([names.index(output) for output in shown])
+    return replace(a, output=Output("states", table, names))
+
+
+def _showing_bits(a: Automaton, shown: list[bool]) -> Automaton:
+    return replace(a, output=Output("states", np.array(shown), ("0", "1")))

@@ -1,0 +1,341 @@
+"""Recognising what a machine is: a counter, a memory, machines side by side."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import gcd
+
+import numpy as np
+
+from algebra.automaton import Automaton
+from algebra.errors import MachineError
+from algebra.operations import quotient
+from algebra.semiautomaton import IntArray
+
+MOST_FACTORED_STATES = 64
+
+Blocks = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Counter:
+    """A machine that adds modulo ``modulus`` (thesis, Definition 4).
+
+    Attributes:
+        modulus: The number of states.
+        increments: What each letter adds, in ``0..modulus-1``.
+        labels: The count that each state stands for; the start stands for 0.
+    """
+
+    modulus: int
+    increments: tuple[int, ...]
+    labels: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A machine whose letters write a state or do nothing (thesis, Definition 5).
+
+    Attributes:
+        writes: The state that each letter writes, None for letters that do nothing.
+    """
+
+    writes: tuple[int | None, ...]
+
+
+@dataclass(frozen=True)
+class Factor:
+    """One of several machines that run side by side and together are a machine.
+
+    Attributes:
+        machine: The factor; it reads the letters of the whole machine.
+        block: The state of the factor for each state of the whole machine.
+    """
+
+    machine: Automaton
+    block: Blocks
+
+
+def as_counter(a: Automaton) -> Counter | None:
+    """The counter that ``a`` is, or None (thesis, Lemma 15).
+
+    A machine is a counter if its letters are commuting permutations, all states are
+    reachable, and the group they generate is cyclic: a commutative transitive group
+    moves every state by every element but the identity, so states are group elements.
+    Of all ways to number the states, one with the smallest largest increment is given
+    (the width of the compiled counter grows with it).
+    """
+    table, n = a.transitions, len(a.states)
+    if not (np.sort(table, axis=1) == np.arange(n)).all():
+        return None
+    labels = _labels_along(_longest_cycle(table, a.start), n)
+    if labels is None:
+        return None
+    increments = labels[table[:, a.start]]
+    # The search took for granted that letters commute; only this makes it certain.
+    if not np.array_equal(labels[table], (labels + increments[:, None]) % n):
+        return None
+    unit = _best_unit(increments, n)
+    return Counter(
+        n,
+        tuple((increments * unit % n).tolist()),
+        tuple((labels * unit % n).tolist()),
+    )
+
+
+def as_memory(a: Automaton) -> Memory | None:
+    """The memory that ``a`` is, or None (thesis, Lemma 16).
+
+    A machine is a memory if every letter is the identity or a constant map.
+    """
+    table = a.transitions
+    keeps = (table == np.arange(len(a.states))).all(axis=1)
+    writes = (table == table[:, :1]).all(axis=1)
+    if not (keeps | writes).all():
+        return None
+    pairs = zip(keeps.tolist(), table[:, 0].tolist(), strict=True)
+    return Memory(tuple(None if keep else value for keep, value in pairs))
+
+
+def parallel_factors(
+    a: Automaton, most_states: int = MOST_FACTORED_STATES
+) -> tuple[Factor, ...] | None:
+    """Smaller machines that read the same letters and together determine ``a``.
+
+    The factors are quotients by congruences whose intersection is equality, found
+    greedily: for every smallest congruence, one as coarse as possible that does not
+    contain it. None of the congruences is an intersection of coarser ones, so that
+    no factor can be split further (C2 x C2 x C2 gives three factors of two states).
+
+    Returns:
+        The factors, smallest first, or None if every such set contains ``a`` itself,
+        or if ``a`` has more than ``most_states`` states.
+    """
+    if not 2 <= len(a.states) <= most_states:
+        return None
+    principal = _principal_congruences(a.transitions)
+    atoms = _minimal(principal)
+    if len(atoms) < 2:
+        return None
+    chosen: list[Blocks] = []
+    for atom in atoms:
+        if all(_refines(atom, found) for found in chosen):
+            chosen.append(_coarsest_avoiding(atom, principal))
+    needed = sorted(_without_redundant(chosen, atoms), key=_size_then_name)
+    return tuple(_factor(a, blocks, i) for i, blocks in enumerate(needed, start=1))
+
+
+def reached_pairs(
+    a: Automaton, coordinates: Sequence[int], limit: int = 200_000
+) -> dict[tuple[int, ...], int] | None:
+    """The state that each image of the chosen points stands for.
+
+    Searches all pairs of an image of the points under the letters composed so far
+    and the state reached by them, beginning with the points and the start.
+
+    Args:
+        a: A machine; its letters act on ``a.action``'s points, or on the states.
+        coordinates: The points to follow.
+        limit: The largest number of pairs to visit.
+
+    Returns:
+        The state for every image, or None if some image goes with several states.
+
+    Raises:
+        MachineError: If a point does not exist or there are more than ``limit`` pairs.
+    """
+    action = np.asarray(a.transitions if a.action is None else a.action, dtype=np.int64)
+    points = np.array(coordinates, dtype=np.int64).reshape(-1)
+    if points.size and not (points.min() >= 0 and points.max() < action.shape[1]):
+        raise MachineError(f"the points of {a.name} are 0..{action.shape[1] - 1}")
+    state_of = {tuple(points.tolist()): a.start}
+    frontier = np.append(points, a.start)[None]
+    while frontier.size:
+        after = _successors(frontier, action, a.transitions)
+        fresh = _record(after, state_of)
+        if fresh is None:
+            return None
+        if len(state_of) > limit:
+            raise MachineError(
+                f"the letters of {a.name} move its points to more than {limit} "
+                "places; follow fewer points or raise the limit"
+            )
+        frontier = after[fresh]
+    return state_of
+
+
+def _successors(frontier: IntArray, action: IntArray, table: IntArray) -> IntArray:
+    """The distinct rows (image, state) one letter after those of ``frontier``."""
+    states = table[:, frontier[:, -1]].reshape(-1, 1)
+    images = action[:, frontier[:, :-1]].reshape(len(states), -1)
+    return np.unique(np.concatenate([images, states], axis=1), axis=0)
+
+
+def _record(rows: IntArray, state_of: dict[tuple[int, ...], int]) -> list[int] | None:
+    """Enter the rows; which of them are new, or None if one contradicts another."""
+    fresh = []
+    for i, (*image, state) in enumerate(rows.tolist()):
+        known = state_of.get(tuple(image))
+        if known is None:
+            state_of[tuple(image)] = state
+            fresh.append(i)
+        elif known != state:
+            return None
+    return fresh
+
+
+def _longest_cycle(table: IntArray, start: int) -> list[int]:
+    """The cycle through the start of a product of commuting letters, in order."""
+    generator = np.arange(table.shape[1])
+    for letter in table:
+        generator = _merge_cycles(generator, letter, start)
+        if len(_cycle(generator, start)) == table.shape[1]:
+            break
+    return _cycle(generator, start)
+
+
+def _labels_along(cycle: list[int], states: int) -> IntArray | None:
+    """The place of each state in a cycle through all of them."""
+    if len(cycle) < states:
+        return None
+    labels = np.empty(states, dtype=np.int64)
+    labels[cycle] = np.arange(states)
+    return labels
+
+
+def _cycle(permutation: IntArray, start: int) -> list[int]:
+    follow = permutation.tolist()
+    cycle = [start]
+    while (after := follow[cycle[-1]]) != start:
+        cycle.append(after)
+    return cycle
+
+
+def _power(permutation: IntArray, exponent: int) -> IntArray:
+    result = np.arange(len(permutation))
+    while exponent:
+        if exponent & 1:
+            result = permutation[result]
+        permutation = permutation[permutation]
+        exponent >>= 1
+    return result
+
+
+def _merge_cycles(p: IntArray, q: IntArray, start: int) -> IntArray:
+    """A product of powers of commuting ``p`` and ``q`` whose order is their lcm."""
+    # All cycles of an element of a regular group are equally long, so that the cycle
+    # through the start shows the order.
+    m, n = len(_cycle(p, start)), len(_cycle(q, start))
+    part = _part_to_keep(m, n)
+    rest = n
+    while (common := gcd(rest, part)) > 1:
+        rest //= common
+    return _power(p, m // part)[_power(q, n // rest)]
+
+
+def _part_to_keep(m: int, n: int) -> int:
+    """The product of the prime powers of ``m`` that are no less than those of ``n``."""
+    part, left, prime = 1, m, 2
+    while left > 1:
+        power = 1
+        while left % prime == 0:
+            left //= prime
+            power *= prime
+        if n % (power * prime):
+            part *= power
+        prime += 1
+    return part
+
+
+def _best_unit(increments: IntArray, modulus: int) -> int:
+    """The unit whose multiples of the increments have the smallest maximum."""
+    units = [u for u in range(1, modulus + 1) if gcd(u, modulus) == 1]
+    return min(units, key=lambda u: _by_maximum(increments * u % modulus))
+
+
+def _by_maximum(increments: IntArray) -> tuple[int, list[int]]:
+    return int(increments.max()), increments.tolist()
+
+
+def _principal_congruences(table: IntArray) -> list[Blocks]:
+    """The congruences that identify two states and no more than they must."""
+    rows: list[list[int]] = np.unique(table, axis=0).tolist()
+    pairs = combinations(range(table.shape[1]), 2)
+    found = {_closure(table.shape[1], [pair], rows) for pair in pairs}
+    return sorted(found, key=_size_then_name)
+
+
+def _size_then_name(blocks: Blocks) -> tuple[int, Blocks]:
+    return len(set(blocks)), blocks
+
+
+def _closure(
+    states: int, pairs: Iterable[tuple[int, int]], rows: Sequence[Sequence[int]]
+) -> Blocks:
+    """The congruence generated by pairs; a block is labelled by its first state."""
+    parent = list(range(states))
+    todo, left = list(pairs), states
+    while todo and left > 1:
+        p, q = (_root(parent, state) for state in todo.pop())
+        if p != q:
+            parent[max(p, q)] = min(p, q)
+            left -= 1
+            todo.extend([(row[p], row[q]) for row in rows])
+    return tuple(_root(parent, state) for state in range(states))
+
+
+def _root(parent: list[int], state: int) -> int:
+    while parent[state] != state:
+        parent[state] = parent[parent[state]]
+        state = parent[state]
+    return state
+
+
+def _join(first: Blocks, second: Blocks) -> Blocks:
+    # Each argument respects the letters, hence so does what they generate: no rows.
+    return _closure(len(first), [*enumerate(first), *enumerate(second)], ())
+
+
+def _refines(fine: Blocks, coarse: Blocks) -> bool:
+    return all(coarse[label] == coarse[q] for q, label in enumerate(fine))
+
+
+def _minimal(congruences: Sequence[Blocks]) -> list[Blocks]:
+    """Those that contain no other one."""
+    table = np.array(congruences, dtype=np.int64)
+    inside = [(coarse[table] == coarse).all(axis=1).sum() for coarse in table]
+    return [c for c, count in zip(congruences, inside, strict=True) if count == 1]
+
+
+def _coarsest_avoiding(atom: Blocks, principal: Sequence[Blocks]) -> Blocks:
+    """A largest congruence that does not contain ``atom``, coarse parts first."""
+    best: Blocks = tuple(range(len(atom)))
+    for extra in principal:
+        if _refines(extra, best):
+            continue
+        grown = _join(best, extra)
+        if not _refines(atom, grown):
+            best = grown
+        if len(set(best)) == 2:
+            break
+    return best
+
+
+def _without_redundant(
+    chosen: Sequence[Blocks], atoms: Sequence[Blocks]
+) -> list[Blocks]:
+    """Leave out what the others do not need, large quotients first."""
+    kept = sorted(chosen, key=_size_then_name)
+    for candidate in reversed(list(kept)):
+        others = [blocks for blocks in kept if blocks != candidate]
+        if all(any(not _refines(atom, o) for o in others) for atom in atoms):
+            kept = others
+    return kept
+
+
+def _factor(a: Automaton, blocks: Blocks, number: int) -> Factor:
+    # Only all factors together know the state, so none of them can show a's outputs.
+    machine = quotient(replace(a, output=None), blocks)
+    named = replace(machine, name=f"factor {number} of {a.name}", action=None)
+    index = {label: i for i, label in enumerate(dict.fromkeys(blocks))}
+    return Factor(named, tuple(index[label] for label in blocks))

@@ -1,0 +1,136 @@
+"""The zoo's machines by name, and families of them by parameter."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import lru_cache
+
+from algebra.automaton import Automaton
+from algebra.errors import MachineError
+from algebra.zoo import groups, languages, samplers
+from algebra.zoo.rubik import rubik
+from algebra.zoo.samplers import Sampler
+
+_LISTED = (
+    *(f"C{n}" for n in range(2, 9)),
+    *("C2xC2", "C2xC2xC2", "D6", "D8", "Q8", "A4", "S4", "A5", "S5"),
+    *("Grid4", "Grid9", "Dyck4,2", "FlipFlop", "abab", "Adder", "PermReset4"),
+    "Rubik",
+)
+
+
+@dataclass(frozen=True)
+class _Family:
+    """Machines whose names match a pattern; numbers in the name are parameters."""
+
+    pattern: str
+    build: Callable[..., Automaton]
+    description: str
+    sampler: Callable[[Automaton], Sampler] = samplers.uniform
+
+
+_FAMILIES = (
+    _Family(r"C(\d{1,9})", groups.cyclic, "counter modulo {0}"),
+    _Family(
+        r"C\d{1,9}(?:xC\d{1,9})+",
+        lambda *moduli: groups.cyclic_product(moduli),
+        "counters modulo {} side by side",
+    ),
+    _Family(
+        r"D(\d{1,9})", groups.dihedral, "dihedral group of order {0}: a car on a circle"
+    ),
+    _Family(r"Q8", groups.quaternion, "quaternion group"),
+    _Family(r"S(\d{1,9})", groups.symmetric, "all permutations of {0} points"),
+    _Family(r"A(\d{1,9})", groups.alternating, "even permutations of {0} points"),
+    _Family(r"Grid(\d{1,9})", languages.grid, "corridor of {0} cells with walls"),
+    _Family(
+        r"Dyck(\d{1,9}),(\d{1,9})",
+        languages.dyck,
+        "stacks of depth at most {0} over {1} kinds of brackets",
+        samplers.legal,
+    ),
+    _Family(
+        r"FlipFlop",
+        lambda: languages.memory(2, "FlipFlop"),
+        "one bit that is written or kept",
+        samplers.writes,
+    ),
+    _Family(
+        r"Memory(\d{1,9})",
+        languages.memory,
+        "cell of {0} values that is written or kept",
+        samplers.writes,
+    ),
+    _Family(r"abab", languages.abab, "words abab repeated", samplers.half_periodic),
+    _Family(r"Adder", languages.adder, "sum of two binary numbers", samplers.numbers),
+    _Family(
+        r"PermReset(\d{1,9})",
+        languages.permutation_reset,
+        "permutations of {0} points with resets",
+        samplers.with_resets,
+    ),
+    _Family(r"Rubik", rubik, "where a sticker of Rubik's cube is"),
+)
+
+
+def names() -> tuple[str, ...]:
+    """The machines to show in a list; families hold more of them."""
+    return _LISTED
+
+
+@lru_cache(maxsize=64)
+def machine(name: str) -> Automaton:
+    """The machine of this name, such as ``"C5"``, ``"S5"`` or ``"Dyck4,2"``.
+
+    Families take other parameters: ``C12``, ``C2xC2xC5``, ``D10`` (of order 10),
+    ``S6``, ``A6``, ``Grid20``, ``Dyck3,3`` (depth 3, three kinds), ``Memory5``,
+    ``PermReset3``.
+
+    Raises:
+        MachineError: If there is no such machine, or the parameter does not fit.
+    """
+    family, parameters = _find(name)
+    return family.build(*parameters)
+
+
+def description(name: str) -> str:
+    """What the machine of this name is, in a few words.
+
+    Raises:
+        MachineError: If no machine or family has this name.
+    """
+    family, parameters = _find(name)
+    if family.description.count("{}"):
+        return family.description.format(", ".join(map(str, parameters)))
+    return family.description.format(*parameters)
+
+
+def sampler(name: str) -> Sampler:
+    """How to draw random words for this machine, as in the thesis's experiments.
+
+    Returns:
+        A function of a random generator, a count and a length; it gives letter
+        indices ``(count, length)``.
+
+    Raises:
+        MachineError: If there is no such machine.
+    """
+    family, _ = _find(name)
+    return family.sampler(machine(name))
+
+
+def _find(name: str) -> tuple[_Family, tuple[int, ...]]:
+    for family in _FAMILIES:
+        if re.fullmatch(family.pattern, name, flags=re.ASCII):
+            # The eight of the quaternions is part of their name, not a parameter.
+            found = [] if name == "Q8" else re.findall(r"\d+", name)
+            return family, tuple(map(int, found))
+    raise MachineError(_unknown(name))
+
+
+def _unknown(name: str) -> str:
+    folded = {listed.casefold(): listed for listed in (*_LISTED, "Memory4")}
+    close = get_close_matches(name.casefold(), list(folded), n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(folded[c] for c in close)}? " if close else ""
+    return f"the zoo has no machine {name!r}; {hint}`krohn zoo` lists them"
