@@ -19,6 +19,10 @@ from algebra.structure import (
     reached_pairs,
 )
 
+# A busy machine may pause within an example; that is no failure.
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
+
 
 def machine(table: npt.ArrayLike, start: int = 0) -> Automaton:
     table = np.array(table)
@@ -146,7 +150,6 @@ class TestParallelFactors:
     def test_large_machines_are_left_alone(self) -> None:
         assert parallel_factors(zoo.machine("S5")) is None
 
-    @settings(deadline=None)
     @given(tables())
     def test_factors_are_smaller_quotients_that_separate_states(
         self, a: Automaton
@@ -164,7 +167,6 @@ class TestParallelFactors:
             )
         assert len(set(zip(*(f.block for f in factors), strict=True))) == len(a.states)
 
-    @settings(deadline=None)
     @given(tables())
     def test_no_factor_is_redundant(self, a: Automaton) -> None:
         factors = parallel_factors(a) or ()
@@ -172,7 +174,6 @@ class TestParallelFactors:
             rest = [f.block for f in factors if f is not left_out]
             assert len(set(zip(*rest, strict=True))) < len(a.states)
 
-    @settings(deadline=None)
     @given(tables(most=4), st.lists(st.integers(0, 2), max_size=6))
     def test_running_the_factors_runs_the_machine(
         self, a: Automaton, word: list[int]

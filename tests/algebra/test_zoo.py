@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy.combinatorics import Permutation, PermutationGroup
 
@@ -11,6 +11,10 @@ from algebra.automaton import Automaton
 from algebra.errors import MachineError
 from algebra.operations import reachable
 from algebra.semiautomaton import IntArray
+
+# A busy machine may pause within an example; that is no failure.
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
 
 EVERY = (*zoo.names(), "C12", "C2xC2xC5", "D10", "S6", "A6", "Grid20", "Dyck3,3")
 EVERY = (*EVERY, "Dyck2,6", "Memory5", "PermReset3", "S2", "A3", "D4")
