@@ -1,0 +1,1 @@
+"""From a machine to a Program, and from a Program to tensors."""

@@ -1,0 +1,1 @@
+"""One module for each construction: from a machine to a Program."""

@@ -1,0 +1,40 @@
+"""The sequential baseline: one layer for every letter (spec section 9)."""
+
+from algebra.automaton import Automaton
+from compiler.program import Map, Operation, Program, Shift, Token, table
+
+NAME = "sequential"
+SUMMARY = "one step of the machine in each layer (the depth-T baseline)"
+
+
+def sequential(machine: Automaton, length: int) -> Program:
+    """One look-back by 1 and one transition table per layer, T layers.
+
+    After layer l the channel ``state{l}`` is right at positions up to l; BOS holds the
+    start state throughout.
+    """
+    letters, states = machine.transitions.shape
+    start = {(a,): machine.start for a in range(letters + 1)}
+    operations: dict[str, Operation] = {
+        "token": Token(),
+        "letter": Map(table({(a,): a for a in range(letters + 1)}), ("token",)),
+        "state0": Map(table(start), ("token",)),
+    }
+    step = {
+        (q, a): int(machine.transitions[a, q])
+        for q in range(states)
+        for a in range(letters)
+    }
+    step[machine.start, letters] = machine.start
+    transition = table(step)
+    for t in range(1, length + 1):
+        operations[f"before{t}"] = Shift(f"state{t - 1}", 1)
+        operations[f"state{t}"] = Map(transition, (f"before{t}", "letter"))
+    return Program(
+        letters=machine.letters,
+        states=states,
+        length=length,
+        operations=operations,
+        outputs=(f"state{length}",),
+        decode={(q,): q for q in range(states)},
+    )

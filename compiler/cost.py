@@ -1,0 +1,108 @@
+"""What a network will cost, known before any tensor is made."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from compiler.heads import Positions, patterns
+from compiler.mlp import block_tables
+from compiler.numerics import count_scale, match_scale, recency_scale
+from compiler.program import Program
+from compiler.schedule import Layout, width
+from network.modelfile import parameters
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """The sizes of a network.
+
+    Attributes:
+        depth: Attention layers, as the thesis counts.
+        layers: Blocks really emitted, with those that only hold an MLP.
+        d_model: Dimensions of the residual stream.
+        heads: The most heads of any block.
+        mlp_width: The widest hidden layer.
+        parameters: Entries of all tensors, zeros included.
+        flops_per_token: Multiplications and additions for one position at full length.
+        largest_weight: The largest entry of any trainable matrix, in absolute value.
+    """
+
+    depth: int
+    layers: int
+    d_model: int
+    heads: int
+    mlp_width: int
+    parameters: int
+    flops_per_token: int
+    largest_weight: float
+
+
+def predict(layout: Layout, features: Positions, strict: bool) -> Cost:
+    """The sizes of the network that `compiler.transformer.lower` would make."""
+    program, plan = layout.plan.program, layout.plan
+    blocks: list[dict[str, Any]] = []
+    weights = [_largest_code(program), _largest_in_heads(features)]
+    for b in range(plan.blocks):
+        tables = block_tables(layout, b, strict)
+        shape = _attention(layout, features, b, strict)
+        blocks.append(shape | {"mlp": tables.widths() if tables else []})
+        weights.append(tables.largest() if tables else 0.0)
+    architecture = {
+        "kind": "transformer",
+        "strict": strict,
+        "d_model": layout.d_model,
+        "vocabulary": len(program.letters) + 1,
+        "positions": program.length + 1,
+        "outputs": program.states,
+        "blocks": blocks,
+    }
+    total = parameters(architecture)
+    table_rows = (len(program.letters) + 2 + program.length) * layout.d_model
+    attended = sum(b["heads"] * (b["d_qk"] + b["d_v"]) for b in blocks)
+    return Cost(
+        depth=plan.depth,
+        layers=plan.blocks,
+        d_model=layout.d_model,
+        heads=max((b["heads"] for b in blocks), default=0),
+        mlp_width=max((w for b in blocks for w in b["mlp"]), default=0),
+        parameters=total,
+        flops_per_token=2 * (total - table_rows + attended * (program.length + 1)),
+        largest_weight=max(weights),
+    )
+
+
+def _attention(
+    layout: Layout, features: Positions, block: int, strict: bool
+) -> dict[str, Any]:
+    """How many heads a block has, and how large their queries and values are."""
+    program = layout.plan.program
+    queries, values = [0], [0]
+    for (kind, _), channels in patterns(layout, block).items():
+        matches = features.code if kind == "shift" else None
+        queries.append(matches.dimensions + 1 if matches else 1)
+        values.append(sum(width(program, n) for n in channels))
+    k, v = max(queries), max(values)
+    if strict:
+        k = v = max(k, v)
+    return {"heads": len(queries) - 1, "d_qk": k, "d_v": v}
+
+
+def _largest_code(program: Program) -> float:
+    """The largest entry of the read-out: 2c, or |c|² in its bias."""
+    sizes = [1.0]
+    for values in program.decode:
+        pairs = list(zip(program.outputs, values, strict=True))
+        code = [1 if n in program.one_hot else v for n, v in pairs]
+        sizes += [2.0 * max(code, default=0), float(sum(c * c for c in code))]
+    return max(sizes)
+
+
+def _largest_in_heads(features: Positions) -> float:
+    sizes = [1.0]
+    if features.code:
+        scale = match_scale(features.code, features.length, features.precision)
+        sizes.append(scale * max(1, features.code.frequencies - 1))
+    if features.latest:
+        sizes += recency_scale(features.length, features.precision)
+    if features.sums:
+        sizes.append(count_scale(features.length))
+    return max(sizes)

@@ -1,0 +1,7 @@
+"""What stops a compilation."""
+
+from algebra.errors import KrohnError
+
+
+class CompileError(KrohnError):
+    """A machine cannot be compiled as asked; the message says what would work."""

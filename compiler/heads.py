@@ -1,0 +1,180 @@
+"""Attention heads: one for every pattern of looking back."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from compiler.numerics import (
+    PositionCode,
+    count_scale,
+    count_scores,
+    match_scale,
+    position_code,
+    recency_scale,
+)
+from compiler.program import Latest, PrefixSum, Program, Shift
+from compiler.schedule import Layout
+from network.precision import FloatArray, Precision
+
+Pattern = tuple[str, int | str]
+
+
+@dataclass(frozen=True)
+class Head:
+    """The four matrices of a head, ``(d, k)``, ``(d, k)``, ``(d, v)``, ``(v, d)``."""
+
+    query: FloatArray
+    key: FloatArray
+    value: FloatArray
+    out: FloatArray
+
+
+@dataclass(frozen=True)
+class Positions:
+    """The position features that a Program needs.
+
+    Attributes:
+        length: T.
+        precision: The format they will be stored in.
+        code: The position code of its look-backs, if it has any.
+        latest: Whether it has a latest-match head.
+        sums: Whether it has a prefix sum.
+    """
+
+    length: int
+    precision: Precision
+    code: PositionCode | None
+    latest: bool
+    sums: bool
+    sizes: Mapping[str, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        wanted = {
+            "one": int(self.code is not None or self.latest),
+            "bos": int(self.code is not None or self.sums),
+            "code": self.code.dimensions if self.code else 0,
+            "index": int(self.latest),
+            "count": int(self.sums),
+        }
+        object.__setattr__(self, "sizes", {n: w for n, w in wanted.items() if w})
+
+    def table(self) -> dict[str, FloatArray]:
+        """Each feature at positions 0..T, ``(T + 1, size)``."""
+        t = np.arange(self.length + 1, dtype=np.float64)
+        whole = {
+            "one": np.ones((len(t), 1)),
+            "bos": (t == 0).astype(np.float64)[:, None],
+            "index": t[:, None],
+            "count": count_scores(self.length)[:, None],
+        }
+        if self.code:
+            # BOS is found by the sink alone, so its code is empty.
+            whole["code"] = self.code.vectors(t) * (t > 0)[:, None]
+        return {name: whole[name] for name in self.sizes}
+
+
+def positions(program: Program, precision: Precision) -> Positions:
+    """Which features the attention operations of a Program need."""
+    operations = list(program.operations.values())
+    furthest = max((op.by for op in operations if isinstance(op, Shift)), default=0)
+    return Positions(
+        length=program.length,
+        precision=precision,
+        code=position_code(program.length, furthest) if furthest else None,
+        latest=any(isinstance(op, Latest) for op in operations),
+        sums=any(isinstance(op, PrefixSum) for op in operations),
+    )
+
+
+def patterns(layout: Layout, block: int) -> dict[Pattern, list[str]]:
+    """The channels of a block by where they look; each pattern becomes one head."""
+    grouped: dict[Pattern, list[str]] = {}
+    for name in layout.plan.attention(block):
+        operation = layout.plan.program.operations[name]
+        match operation:
+            case Shift(_, by):
+                grouped.setdefault(("shift", by), []).append(name)
+            case Latest(_, where):
+                grouped.setdefault(("latest", where), []).append(name)
+            case PrefixSum():
+                grouped.setdefault(("sum", 0), []).append(name)
+    return grouped
+
+
+def build(
+    layout: Layout, features: Positions, pattern: Pattern, channels: list[str]
+) -> Head:
+    """The head of a pattern, copying each channel's source to the channel."""
+    kind, argument = pattern
+    if kind == "shift":
+        assert isinstance(argument, int)
+        query, key = _shift(layout, features, argument)
+        gain = 1.0
+    elif kind == "latest":
+        assert isinstance(argument, str)
+        query, key = _latest(layout, features, argument)
+        gain = 1.0
+    else:
+        query, key = _uniform(layout)
+        gain = count_scale(features.length)
+    value, out = _copy(layout, channels, gain)
+    return Head(query, key, value, out)
+
+
+def _shift(
+    layout: Layout, features: Positions, by: int
+) -> tuple[FloatArray, FloatArray]:
+    """Score K at position t − by, at most K − 2 elsewhere, K − 1 at BOS (the sink)."""
+    code = features.code
+    assert code is not None
+    scale = match_scale(code, features.length, features.precision)
+    n = code.dimensions
+    query = np.zeros((layout.d_model, n + 1))
+    key = np.zeros((layout.d_model, n + 1))
+    low, high = layout.features["code"]
+    query[low:high, :n] = scale * code.rotation(by)
+    key[low:high, :n] = scale * np.eye(n)
+    query[layout.features["one"][0], n] = scale
+    key[layout.features["bos"][0], n] = scale * (code.frequencies - 1)
+    return query, key
+
+
+def _latest(
+    layout: Layout, features: Positions, where: str
+) -> tuple[FloatArray, FloatArray]:
+    """Score slope·(j + bonus·where_j): the latest position with the flag wins."""
+    slope, bonus = recency_scale(features.length, features.precision)
+    query = np.zeros((layout.d_model, 1))
+    key = np.zeros((layout.d_model, 1))
+    query[layout.features["one"][0], 0] = slope
+    key[layout.features["index"][0], 0] = 1.0
+    key[layout.places[where].start, 0] = bonus
+    return query, key
+
+
+def _uniform(layout: Layout) -> tuple[FloatArray, FloatArray]:
+    """Score 0 everywhere but at BOS, whose score keeps all weights at 1/C."""
+    query = np.zeros((layout.d_model, 1))
+    key = np.zeros((layout.d_model, 1))
+    query[layout.features["count"][0], 0] = 1.0
+    key[layout.features["bos"][0], 0] = 1.0
+    return query, key
+
+
+def _copy(
+    layout: Layout, channels: list[str], gain: float
+) -> tuple[FloatArray, FloatArray]:
+    sources: list[int] = []
+    targets: list[int] = []
+    for name in channels:
+        operation = layout.plan.program.operations[name]
+        assert isinstance(operation, (Shift, Latest, PrefixSum))
+        source, target = layout.places[operation.source], layout.places[name]
+        sources += range(source.start, source.stop)
+        targets += range(target.start, target.stop)
+    value = np.zeros((layout.d_model, len(sources)))
+    out = np.zeros((len(sources), layout.d_model))
+    value[sources, range(len(sources))] = 1.0
+    out[range(len(sources)), targets] = gain
+    return value, out

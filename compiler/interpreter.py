@@ -1,0 +1,100 @@
+"""The reference semantics of a Program: plain integers, many words at once."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from algebra.semiautomaton import IntArray
+from compiler.errors import CompileError
+from compiler.program import (
+    Latest,
+    Map,
+    Operation,
+    PrefixSum,
+    Program,
+    Select,
+    Shift,
+    Table,
+    Token,
+)
+
+
+def interpret(program: Program, words: npt.ArrayLike) -> dict[str, IntArray]:
+    """The value of every channel at every position.
+
+    Args:
+        program: What to run.
+        words: ``(batch, length)`` letter indices.
+
+    Returns:
+        For each channel an array ``(batch, length + 1)``; column 0 is BOS.
+
+    Raises:
+        CompileError: If a table meets a value that it has no row for.
+    """
+    letters = np.asarray(words, dtype=np.int64)
+    bos = np.full((letters.shape[0], 1), program.bos, dtype=np.int64)
+    values: dict[str, IntArray] = {}
+    for name, operation in program.operations.items():
+        tokens = np.concatenate([bos, letters], axis=1)
+        values[name] = _evaluate(name, operation, values, tokens)
+    return values
+
+
+def states(program: Program, words: npt.ArrayLike) -> IntArray:
+    """The decoded states ``(batch, length)`` after every letter; -1 where undecodable."""
+    values = interpret(program, words)
+    rows = np.stack([values[name][:, 1:] for name in program.outputs], axis=-1)
+    distinct, index = np.unique(
+        rows.reshape(-1, rows.shape[-1]), axis=0, return_inverse=True
+    )
+    decoded = np.array([program.decode.get(tuple(r), -1) for r in distinct.tolist()])
+    return np.asarray(decoded[index].reshape(rows.shape[:-1]), dtype=np.int64)
+
+
+def _evaluate(
+    name: str, operation: Operation, values: Mapping[str, IntArray], tokens: IntArray
+) -> IntArray:
+    positions = np.arange(tokens.shape[1])
+    match operation:
+        case Token():
+            return tokens
+        case Map(Select(), inputs):
+            stacked = np.stack([values[n] for n in inputs[1:]], axis=-1)
+            chosen = np.take_along_axis(stacked, values[inputs[0]][..., None], axis=-1)
+            return np.asarray(chosen[..., 0])
+        case Map(Table() as function, inputs):
+            return look_up(function, np.stack([values[n] for n in inputs], -1), name)
+        case Shift(source, by):
+            return values[source][:, np.maximum(positions - by, 0)]
+        case Latest(source, where):
+            marked = np.where(values[where] == 1, positions, 0)
+            last = np.maximum.accumulate(marked, axis=1)
+            return np.take_along_axis(values[source], last, axis=1)
+        case PrefixSum(source):
+            return np.cumsum(values[source], axis=1)
+    raise CompileError(f"the interpreter does not know {operation!r}")
+
+
+def look_up(function: Table, arguments: IntArray, name: str = "table") -> IntArray:
+    """The table's value for each argument tuple ``(..., inputs)``.
+
+    Raises:
+        CompileError: If a tuple has no row.
+    """
+    flat = arguments.reshape(-1, arguments.shape[-1])
+    everything = np.concatenate([function.rows, flat])
+    _, code = np.unique(everything, axis=0, return_inverse=True)
+    code = code.reshape(-1)
+    known = len(function.rows)
+    value = np.full(int(code.max()) + 1, -1, dtype=np.int64)
+    position = np.full(int(code.max()) + 1, -1, dtype=np.int64)
+    value[code[:known]] = function.values
+    position[code[:known]] = np.arange(known)
+    missing = np.flatnonzero(position[code[known:]] < 0)
+    if missing.size:
+        raise CompileError(
+            f"channel {name!r} has no row for the values {flat[missing[0]].tolist()}"
+        )
+    return value[code[known:]].reshape(arguments.shape[:-1])

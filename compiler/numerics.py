@@ -1,0 +1,144 @@
+"""Position codes, and the temperatures that a length and a precision ask for.
+
+Every number here is derived in docs/numerics.md; the verifier recomputes what it needs
+from the tensors and trusts none of it.
+"""
+
+from dataclasses import dataclass
+from math import ceil, exp, log, log2
+
+import numpy as np
+
+from compiler.errors import CompileError
+from network.precision import FloatArray, Precision
+
+
+@dataclass(frozen=True, slots=True)
+class PositionCode:
+    """Angles 2πt/2^k for k = 1..K; two positions differ by 2 in the inner product.
+
+    If 2^i is the largest power of two that divides the difference of two positions
+    (below 2^K), frequency i + 1 contributes cos(odd·π) = −1 instead of 1.
+
+    Attributes:
+        frequencies: K.
+    """
+
+    frequencies: int
+
+    @property
+    def dimensions(self) -> int:
+        """2K − 1: the sine of the first frequency is always 0."""
+        return 2 * self.frequencies - 1
+
+    def angles(self) -> FloatArray:
+        """The angle per position of each frequency, ``(K,)``."""
+        return 2 * np.pi / 2.0 ** np.arange(1, self.frequencies + 1)
+
+    def vectors(self, positions: FloatArray) -> FloatArray:
+        """``(positions, 2K − 1)``: the cosines, then all sines but the first.
+
+        Angles are reduced in exact integers first, so that symmetric codes are equal.
+        """
+        periods = 2.0 ** np.arange(1, self.frequencies + 1)
+        turns = np.remainder(positions[:, None], periods) / periods
+        cosines, sines = _cosine(turns), _cosine(turns - 0.25)
+        return np.concatenate([cosines, sines[:, 1:]], axis=1)
+
+    def rotation(self, by: int) -> FloatArray:
+        """R with ``vectors(t) @ R = vectors(t - by)``, ``(2K − 1, 2K − 1)``."""
+        k = self.frequencies
+        both = self.vectors(np.array([float(by)]))[0]
+        cosine, sine = both[:k], np.concatenate([[0.0], both[k:]])
+        whole = np.zeros((2 * k, 2 * k))
+        index = np.arange(k)
+        whole[index, index] = cosine
+        whole[index, k + index] = -sine
+        whole[k + index, index] = sine
+        whole[k + index, k + index] = cosine
+        kept = np.delete(np.arange(2 * k), k)
+        return whole[np.ix_(kept, kept)]
+
+
+def _cosine(turns: FloatArray) -> FloatArray:
+    """cos(2πx), exact at the multiples of a quarter turn."""
+    quarters = np.remainder(turns, 1.0) * 4
+    exact = quarters == np.round(quarters)
+    table = np.array([1.0, 0.0, -1.0, 0.0, 1.0])
+    return np.where(
+        exact, table[np.round(quarters).astype(np.int64)], np.cos(2 * np.pi * turns)
+    )
+
+
+def position_code(length: int, furthest: int) -> PositionCode:
+    """The smallest code in which no look-back by up to ``furthest`` wraps around."""
+    return PositionCode(ceil(log2(length + furthest + 1)))
+
+
+def leak_target(precision: Precision) -> float:
+    """The attention that may go to wrong positions: a quarter of a rounding error."""
+    return precision.accumulator_unit / 4
+
+
+def match_scale(code: PositionCode, length: int, precision: Precision) -> float:
+    """The factor s on queries and on keys of a position match; temperature β = s².
+
+    Margin and noise of a score are both proportional to β. Match, sink and mismatch score
+    K, K − 1 and at most K − 2; rounding codes, rotation, query and score moves a
+    difference of two scores by at most 13·u·K (docs/numerics.md). The rest of the
+    margin must reach ln(T / leak). Powers of two scale without rounding.
+
+    Raises:
+        CompileError: If the format cannot tell that many positions apart.
+    """
+    remaining = 1 - 13 * precision.unit * code.frequencies
+    if remaining <= 0:
+        raise CompileError(
+            f"{precision.name} cannot tell {length} positions apart; "
+            "use a shorter length or a wider dtype"
+        )
+    temperature = log((length + 1) / leak_target(precision)) / remaining
+    return float(2.0 ** ceil(log2(temperature) / 2))
+
+
+def recency_scale(length: int, precision: Precision) -> tuple[float, float]:
+    """Slope per position and bonus, in positions, of a latest-match head (Lemma 16).
+
+    The score slope·(j + bonus·where_j) must be exact, so that the order of positions
+    survives: the integers up to 2·bonus must fit the format.
+
+    Raises:
+        CompileError: If they do not.
+    """
+    bonus = float(2 ** ceil(log2(length + 1)))
+    leak = leak_target(precision)
+    slope = float(2 ** ceil(log2(log(2 / leak))))
+    if 2 * bonus > 2.0**precision.digits or 2 * bonus * slope > precision.largest:
+        raise CompileError(
+            f"{precision.name} cannot order {length} positions by recency; "
+            "use a shorter length or a wider dtype"
+        )
+    return slope, bonus
+
+
+def count_scale(length: int) -> float:
+    """C, a power of two ≥ 2T: a uniform head weighs every letter 1/C (Lemma 15)."""
+    return float(2 ** ceil(log2(2 * length)))
+
+
+def count_scores(length: int) -> FloatArray:
+    """The score of BOS at position t, ``(T + 1,)``: e^score + t = C."""
+    return np.log(count_scale(length) - np.arange(length + 1))
+
+
+def longest_count(precision: Precision, largest: int) -> int:
+    """How far a count with summands up to ``largest`` can be told apart, roughly.
+
+    T²·largest·4·u < 1 for the worst order of summation; the proof decides.
+    """
+    return int((1 / (4 * precision.accumulator_unit * max(largest, 1))) ** 0.5)
+
+
+def geometric_leak(slope: float) -> float:
+    """The attention that leaks to all earlier positions at a slope per position."""
+    return exp(-slope) / (1 - exp(-slope))

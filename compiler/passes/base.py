@@ -1,0 +1,101 @@
+"""What a pass is, and the local relation that checks rewrites of Maps."""
+
+from collections.abc import Iterable
+from typing import ClassVar, Protocol, TypeVar
+
+import numpy as np
+
+from algebra.semiautomaton import IntArray
+from compiler.errors import CompileError
+from compiler.interpreter import look_up
+from compiler.program import Map, Program, Select, Table, is_attention, reads
+
+Source = TypeVar("Source", contravariant=True)
+Target = TypeVar("Target")
+
+
+class Pass(Protocol[Source, Target]):
+    """One arrow of the compiler."""
+
+    name: ClassVar[str]
+
+    def apply(self, source: Source, /) -> Target:
+        """The rewritten program."""
+        ...
+
+    def check(self, source: Source, target: Target, /) -> None:
+        """Raise `PassError` unless ``target`` means what ``source`` means."""
+        ...
+
+
+class PassError(CompileError):
+    """A pass changed the meaning of a program: a defect of Krohn, never of the input."""
+
+
+def check_order(program: Program) -> None:
+    """Every channel reads only channels that come before it."""
+    known: set[str] = set()
+    for name, operation in program.operations.items():
+        if not known.issuperset(reads(operation)):
+            raise PassError(f"channel {name!r} reads a channel that comes later")
+        known.add(name)
+    if not known.issuperset(program.outputs):
+        raise PassError("an output channel is missing")
+
+
+def check_same_channels(source: Program, target: Program) -> None:
+    """Each channel of ``target`` means what the channel of that name meant before.
+
+    Attention operations must be unchanged up to renaming by equal channels; Maps are
+    evaluated, in ``source``, on every row that they have in ``target``.
+    """
+    check_order(target)
+    for name, operation in target.operations.items():
+        before = source.operations.get(name)
+        if before is None or before == operation:
+            continue
+        if is_attention(operation) or not isinstance(operation, Map):
+            raise PassError(f"the operation of channel {name!r} was changed")
+        _check_map(source, target, name, operation)
+
+
+def _check_map(source: Program, target: Program, name: str, operation: Map) -> None:
+    if not isinstance(operation.function, Table):
+        raise PassError(f"channel {name!r} became a different selection")
+    columns = dict(zip(operation.inputs, operation.function.rows.T, strict=True))
+    expected = evaluate_cone(source, name, columns)
+    if not np.array_equal(expected, operation.function.values):
+        raise PassError(f"the table of channel {name!r} was changed")
+
+
+def evaluate_cone(
+    program: Program, name: str, known: dict[str, IntArray]
+) -> IntArray:
+    """The value of a channel from the values of others, through Maps alone.
+
+    Args:
+        program: Where the Maps stand.
+        name: The channel wanted.
+        known: ``(rows,)`` values of the channels where the walk may stop.
+
+    Raises:
+        PassError: If the channel depends on something unknown.
+    """
+    if name in known:
+        return known[name]
+    operation = program.operations[name]
+    if not isinstance(operation, Map):
+        raise PassError(f"{name!r} is needed, but it is not a function of the inputs")
+    inputs = [evaluate_cone(program, n, known) for n in operation.inputs]
+    return apply_function(operation.function, inputs, name)
+
+
+def apply_function(
+    function: Table | Select, inputs: Iterable[IntArray], name: str
+) -> IntArray:
+    """A Map's function on columns of argument values, ``(rows,)`` each."""
+    stacked = np.stack(list(inputs), axis=-1)
+    if isinstance(function, Table):
+        return look_up(function, stacked, name)
+    chosen = np.take_along_axis(stacked[:, 1:], stacked[:, :1], axis=-1)
+    return np.asarray(chosen[:, 0])

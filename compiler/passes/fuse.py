@@ -1,0 +1,75 @@
+"""Fusing: a table of tables is one table where that is no larger."""
+
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import ClassVar
+
+import numpy as np
+
+from compiler.passes.base import check_same_channels, evaluate_cone
+from compiler.program import Map, Operation, Program, Table, Token, reads
+
+
+@dataclass(frozen=True)
+class Fuse:
+    """Replace tables over tables by tables over what those read.
+
+    Tables of the letter alone live in the embedding and cost nothing, so a table whose
+    whole cone is the letter always becomes one; any other pair is fused when the joint
+    table has no more rows than the outer one had.
+    """
+
+    name: ClassVar[str] = "fuse maps"
+
+    def apply(self, source: Program) -> Program:
+        """Fuse in the order of the channels, so that chains collapse."""
+        operations: dict[str, Operation] = {}
+        for name, operation in source.operations.items():
+            operations[name] = _fuse(source.with_operations(operations), name, operation)
+        return source.with_operations(operations)
+
+    def check(self, source: Program, target: Program) -> None:
+        """Every fused table agrees with the cone of tables that it replaces."""
+        check_same_channels(source, target)
+
+
+def _fuse(done: Program, name: str, operation: Operation) -> Operation:
+    if not isinstance(operation, Map) or not isinstance(operation.function, Table):
+        return operation
+    atoms = _atoms(done, operation.inputs)
+    sizes = [len(done.domains[a]) for a in atoms]
+    if atoms == operation.inputs or prod(sizes) > len(operation.function.rows):
+        return operation
+    grid = np.array(list(product(*(done.domains[a] for a in atoms))), dtype=np.int64)
+    known = dict(zip(atoms, grid.T, strict=True))
+    whole = done.with_operations({**done.operations, name: operation})
+    values = evaluate_cone(whole, name, known)
+    return Map(Table(grid, values), atoms)
+
+
+def _atoms(program: Program, inputs: tuple[str, ...]) -> tuple[str, ...]:
+    """What the inputs are tables of; embedded channels count as read, like the token."""
+    operations = program.operations
+    tables = [operations[n] for n in inputs if _is_table(operations[n])]
+    below = {r for op in tables for r in reads(op)}
+    if len(tables) == len(inputs) and all(_is_token(operations[r]) for r in below):
+        return tuple(dict.fromkeys(r for op in tables for r in reads(op)))
+    return tuple(dict.fromkeys(r for n in inputs for r in _opened(program, n)))
+
+
+def _opened(program: Program, name: str) -> tuple[str, ...]:
+    operation = program.operations[name]
+    if not _is_table(operation):
+        return (name,)
+    below = reads(operation)
+    embedded = any(_is_token(program.operations[r]) for r in below)
+    return (name,) if embedded else below
+
+
+def _is_table(operation: Operation) -> bool:
+    return isinstance(operation, Map) and isinstance(operation.function, Table)
+
+
+def _is_token(operation: Operation) -> bool:
+    return isinstance(operation, Token)

@@ -1,0 +1,133 @@
+"""Domain inference: which values each channel can take."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+from math import gcd, prod
+from typing import ClassVar
+
+import numpy as np
+
+from compiler.errors import CompileError
+from compiler.passes.base import PassError, check_order, check_same_channels
+from compiler.program import (
+    Latest,
+    Map,
+    Operation,
+    PrefixSum,
+    Program,
+    Select,
+    Shift,
+    Table,
+    Token,
+    rows_of,
+    table,
+)
+
+LARGEST_TABLE = 2_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """The value of a channel at BOS, and the set of its values at later positions."""
+
+    bos: int
+    later: frozenset[int]
+
+    @property
+    def domain(self) -> tuple[int, ...]:
+        """All values, ascending."""
+        return tuple(sorted(self.later | {self.bos}))
+
+
+@dataclass(frozen=True)
+class InferDomains:
+    """Annotate every channel with its values and drop table rows that cannot occur.
+
+    BOS is one known symbol, so each channel has one known value there; that is tracked
+    apart from the later positions, which keeps start values out of the tables.
+    """
+
+    name: ClassVar[str] = "infer domains"
+
+    def apply(self, source: Program) -> Program:
+        """Restrict tables to reachable rows and fill in ``domains``."""
+        values: dict[str, Values] = {}
+        operations: dict[str, Operation] = {}
+        for name, operation in source.operations.items():
+            operations[name] = _restrict(name, operation, values)
+            values[name] = infer(operations[name], values, source)
+        narrowed = source.with_operations(operations)
+        return replace(narrowed, domains={n: v.domain for n, v in values.items()})
+
+    def check(self, source: Program, target: Program) -> None:
+        """Rows kept are as before, and the domains are closed under the operations."""
+        check_order(target)
+        check_same_channels(source, target)
+        values: dict[str, Values] = {}
+        for name, operation in target.operations.items():
+            values[name] = infer(operation, values, target)
+            if values[name].domain != target.domains[name]:
+                raise PassError(f"the domain of channel {name!r} is not closed")
+
+
+def infer(
+    operation: Operation, values: Mapping[str, Values], program: Program
+) -> Values:
+    """The values of an operation from those of the channels it reads."""
+    match operation:
+        case Token():
+            return Values(program.bos, frozenset(range(len(program.letters))))
+        case Shift(source) | Latest(source, _):
+            read = values[source]
+            return Values(read.bos, read.later | {read.bos})
+        case PrefixSum(source):
+            return _sums(values[source], program.length)
+        case Map(Select(), inputs):
+            index, *rest = (values[n] for n in inputs)
+            chosen = (rest[i].later for i in index.later)
+            return Values(rest[index.bos].bos, frozenset().union(*chosen))
+        case Map(Table() as function, inputs):
+            return _table_values(function, [values[n] for n in inputs])
+    raise CompileError(f"no domain is known for {operation!r}")
+
+
+def _sums(read: Values, length: int) -> Values:
+    if read.bos != 0 or min(read.later, default=0) < 0:
+        raise CompileError("a prefix sum needs a channel that is 0 at BOS, never negative")
+    step = gcd(*read.later) or 1
+    return Values(0, frozenset(range(0, max(read.later) * length + 1, step)))
+
+
+def _occurring(inputs: list[Values]) -> set[tuple[int, ...]]:
+    if prod(len(v.later) for v in inputs) > LARGEST_TABLE:
+        raise CompileError(
+            "a table would need more than "
+            f"{LARGEST_TABLE} rows; choose a construction with smaller tables"
+        )
+    later = product(*(sorted(v.later) for v in inputs))
+    return {tuple(v.bos for v in inputs), *later}
+
+
+def _restrict(
+    name: str, operation: Operation, values: Mapping[str, Values]
+) -> Operation:
+    if not isinstance(operation, Map) or not isinstance(operation.function, Table):
+        return operation
+    known = dict(rows_of(operation.function))
+    occurring = _occurring([values[n] for n in operation.inputs])
+    missing = occurring - known.keys()
+    if missing:
+        raise CompileError(f"channel {name!r} has no row for {min(missing)}")
+    return Map(table({row: known[row] for row in occurring}), operation.inputs)
+
+
+def _table_values(function: Table, inputs: list[Values]) -> Values:
+    bos = np.array([v.bos for v in inputs])
+    row = np.flatnonzero((function.rows == bos).all(axis=1))
+    if not row.size:
+        raise CompileError("a table has no row for the values at BOS")
+    later = np.ones(len(function.rows), dtype=bool)
+    for column, read in zip(function.rows.T, inputs, strict=True):
+        later &= np.isin(column, sorted(read.later))
+    return Values(int(function.values[row[0]]), frozenset(function.values[later].tolist()))

@@ -1,0 +1,31 @@
+"""Dead channels: what no output depends on is dropped."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from compiler.passes.base import PassError, check_order
+from compiler.program import Program, reads
+
+
+@dataclass(frozen=True)
+class DropDead:
+    """Keep the channels that an output needs."""
+
+    name: ClassVar[str] = "drop dead channels"
+
+    def apply(self, source: Program) -> Program:
+        """Walk back from the outputs."""
+        alive = set(source.outputs)
+        for name in reversed(source.operations):
+            if name in alive:
+                alive.update(reads(source.operations[name]))
+        kept = {n: op for n, op in source.operations.items() if n in alive}
+        return source.with_operations(kept)
+
+    def check(self, source: Program, target: Program) -> None:
+        """What is left is unchanged and complete."""
+        check_order(target)
+        if target.outputs != source.outputs or any(
+            source.operations[n] != op for n, op in target.operations.items()
+        ):
+            raise PassError("dropping dead channels changed a live one")

@@ -1,0 +1,205 @@
+"""Passes that insert identity tables: to round what was read, or to change a code."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from compiler.passes.base import PassError, check_order
+from compiler.program import (
+    Map,
+    Operation,
+    Program,
+    Select,
+    Table,
+    Token,
+    is_attention,
+    reads,
+    rename,
+)
+
+Wanted = Callable[[Program, Operation], tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class RoundReads:
+    """What a head has read is rounded by a table before a head reads it again (E12)."""
+
+    name: ClassVar[str] = "round before reading again"
+
+    def apply(self, source: Program) -> Program:
+        """Put a table between an attention output and the head that reads it."""
+        return _insert(source, _unrounded, "rounded", one_hot=False)
+
+    def check(self, source: Program, target: Program) -> None:
+        """Only identities are new, and no head reads a head."""
+        _check_identities(source, target)
+        if any(_unrounded(target, op) for op in target.operations.values()):
+            raise PassError("a head reads an unrounded head")
+
+
+@dataclass(frozen=True)
+class Split:
+    """Make every table fit one hidden layer, as the strict form of a network needs.
+
+    A table of several integers needs two hidden layers: one to recognise each value, one
+    to recognise each combination. With the values recognised one layer earlier, as
+    one-hot channels, one hidden layer suffices.
+    """
+
+    name: ClassVar[str] = "split deep tables"
+
+    def apply(self, source: Program) -> Program:
+        """Recode the inputs of every deep table as one-hot channels."""
+        return _insert(source, _deep_inputs, "one-hot", one_hot=True)
+
+    def check(self, source: Program, target: Program) -> None:
+        """Only identities are new, and no table is deep."""
+        _check_identities(source, target)
+        if any(_deep_inputs(target, op) for op in target.operations.values()):
+            raise PassError("a table still needs two hidden layers")
+
+
+@dataclass(frozen=True)
+class WidenOutputs:
+    """Recode outputs with many values as one-hot, which any precision can tell apart.
+
+    An integer x is decoded by the largest of 2cx − c²; these numbers must be told apart
+    exactly, so c² must stay below the largest integer of the format.
+
+    Attributes:
+        digits: Binary digits of the format that the network runs in.
+    """
+
+    digits: int
+    name: ClassVar[str] = "widen outputs"
+
+    def apply(self, source: Program) -> Program:
+        """Recode the output channels that are too wide."""
+        wide = [n for n in source.outputs if self._too_wide(source.domains[n])]
+        if not wide:
+            return source
+        operations: dict[str, Operation] = dict(source.operations)
+        names = {n: f"{n}.one-hot" for n in wide}
+        operations |= {names[n]: _identity(n, source.domains[n]) for n in wide}
+        widened = _with_identities(source, operations, names, one_hot=True)
+        outputs = tuple(names.get(n, n) for n in source.outputs)
+        return replace(widened, outputs=outputs)
+
+    def check(self, source: Program, target: Program) -> None:
+        """Only identities are new."""
+        _check_identities(source, target)
+
+    def _too_wide(self, domain: tuple[int, ...]) -> bool:
+        return bool(2 * max(domain) ** 2 >= 2**self.digits)
+
+
+def _unrounded(program: Program, operation: Operation) -> tuple[str, ...]:
+    if not is_attention(operation):
+        return ()
+    return tuple(n for n in reads(operation) if is_attention(program.operations[n]))
+
+
+def _deep_inputs(program: Program, operation: Operation) -> tuple[str, ...]:
+    match operation:
+        case Map(Select(), inputs):
+            deep = inputs[:1]
+        case Map(Table(), inputs) if len(inputs) > 1:
+            deep = inputs
+        case _:
+            deep = ()
+    return tuple(n for n in deep if n not in program.one_hot)
+
+
+def _insert(source: Program, wanted: Wanted, suffix: str, one_hot: bool) -> Program:
+    operations: dict[str, Operation] = {}
+    names: dict[str, str] = {}
+    for name, operation in source.operations.items():
+        chosen = wanted(source, operation)
+        for read in chosen:
+            if read not in names:
+                names[read] = f"{read}.{suffix}"
+                operations[names[read]] = _identity(read, source.domains[read])
+        operations[name] = rename(operation, {n: names[n] for n in chosen})
+    return _with_identities(source, operations, names, one_hot)
+
+
+def _with_identities(
+    source: Program,
+    operations: dict[str, Operation],
+    names: Mapping[str, str],
+    one_hot: bool,
+) -> Program:
+    domains = {new: source.domains[old] for old, new in names.items()}
+    return replace(
+        source,
+        operations=_through_embedding(operations),
+        domains={**source.domains, **domains},
+        one_hot=source.one_hot | (set(names.values()) if one_hot else set()),
+    )
+
+
+def _through_embedding(operations: dict[str, Operation]) -> dict[str, Operation]:
+    """Let identities of embedded channels be embedded themselves."""
+    done: dict[str, Operation] = {}
+    for name, operation in operations.items():
+        done[name] = operation
+        if isinstance(operation, Map) and len(operation.inputs) == 1:
+            inner = operations[operation.inputs[0]]
+            if _is_identity(operation) and _is_embedded(operations, inner):
+                done[name] = inner
+    return done
+
+
+def _is_embedded(operations: Mapping[str, Operation], operation: Operation) -> bool:
+    return (
+        isinstance(operation, Map)
+        and len(operation.inputs) == 1
+        and isinstance(operations[operation.inputs[0]], Token)
+    )
+
+
+def _identity(read: str, domain: tuple[int, ...]) -> Map:
+    values = np.array(domain, dtype=np.int64)
+    return Map(Table(values[:, None], values), (read,))
+
+
+def _is_identity(operation: Operation) -> bool:
+    return (
+        isinstance(operation, Map)
+        and isinstance(operation.function, Table)
+        and len(operation.inputs) == 1
+        and np.array_equal(operation.function.rows[:, 0], operation.function.values)
+    )
+
+
+def _new_channels(source: Program, target: Program) -> Iterator[tuple[str, str]]:
+    for name, operation in target.operations.items():
+        if name in source.operations:
+            continue
+        equal = [n for n, op in source.operations.items() if op == operation]
+        if not equal and not _is_identity(operation):
+            raise PassError(f"the new channel {name!r} is not a copy")
+        yield name, equal[0] if equal else reads(operation)[0]
+
+
+def _check_identities(source: Program, target: Program) -> None:
+    check_order(target)
+    copies = dict(_new_channels(source, target))
+    back = {
+        n: rename(op, copies) for n, op in target.operations.items() if n not in copies
+    }
+    canonical = {n: rename(op, _first_equal(source)) for n, op in back.items()}
+    expected = {
+        n: rename(op, _first_equal(source)) for n, op in source.operations.items()
+    }
+    outputs = tuple(copies.get(n, n) for n in target.outputs)
+    if canonical != expected or outputs != source.outputs:
+        raise PassError("inserting tables changed something else")
+
+
+def _first_equal(program: Program) -> dict[str, str]:
+    """Channels with equal operations, each under the first one's name."""
+    first: dict[Operation, str] = {}
+    return {n: first.setdefault(op, n) for n, op in program.operations.items()}

@@ -1,0 +1,71 @@
+"""The list of passes, and the one function that runs it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from compiler import heads
+from compiler.heads import Positions
+from compiler.passes.base import Pass
+from compiler.passes.fuse import Fuse
+from compiler.passes.infer import InferDomains
+from compiler.passes.prune import DropDead
+from compiler.passes.recode import RoundReads, Split, WidenOutputs
+from compiler.passes.share import Share
+from compiler.program import Program
+from compiler.schedule import Layout, allocate, check_schedule, schedule
+from network.precision import Precision
+
+Observer = Callable[[str, Program], None]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a Program is to be lowered.
+
+    Attributes:
+        precision: The format that the network is stored and run in.
+        strict: Whether only plain residuals and one hidden layer per MLP are allowed.
+    """
+
+    precision: Precision
+    strict: bool = False
+
+
+def passes(options: Options) -> tuple[Pass[Program, Program], ...]:
+    """Every pass from a construction's Program to the one that is laid out, in order."""
+    return (
+        InferDomains(),
+        Share(),
+        Fuse(),
+        DropDead(),
+        InferDomains(),
+        WidenOutputs(options.precision.digits),
+        RoundReads(),
+        *((Split(),) if options.strict else ()),
+        Share(),
+    )
+
+
+def optimise(
+    program: Program, options: Options, observe: Observer | None = None
+) -> Program:
+    """Run all passes, each checked, each shown to ``observe`` if given.
+
+    Raises:
+        CompileError: If the Program cannot be lowered, or a pass failed its check.
+    """
+    for step in passes(options):
+        rewritten = step.apply(program)
+        step.check(program, rewritten)
+        program = rewritten
+        if observe is not None:
+            observe(step.name, program)
+    return program
+
+
+def arrange(program: Program, options: Options) -> tuple[Layout, Positions]:
+    """Schedule an optimised Program and give every channel its dimensions."""
+    plan = schedule(program)
+    check_schedule(plan)
+    features = heads.positions(program, options.precision)
+    return allocate(plan, features.sizes), features

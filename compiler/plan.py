@@ -1,0 +1,156 @@
+"""Which constructions serve a machine, what each costs, and which one to take."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from algebra.automaton import Automaton
+from compiler.constructions import counter, memory, product, scan, sequential
+from compiler.cost import Cost, predict
+from compiler.errors import CompileError
+from compiler.pipeline import Observer, Options, arrange, optimise
+from compiler.program import Program
+from compiler.rnn import elman
+from compiler.transformer import Network, describe, lower
+from network.precision import Precision
+
+Construction = Callable[[Automaton, int], Program]
+
+CONSTRUCTIONS: dict[str, Construction] = {
+    memory.NAME: memory.memory,
+    counter.NAME: counter.counter,
+    product.NAME: product.product,
+    scan.NAME: scan.scan,
+    sequential.NAME: sequential.sequential,
+}
+SUMMARIES = {m.NAME: m.SUMMARY for m in (memory, counter, product, scan, sequential)}
+
+LARGEST_PARAMETERS = 2_000_000_000
+LONGEST_SEQUENTIAL = 1024
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A construction tried on a machine.
+
+    Attributes:
+        name: The construction.
+        cost: What it would cost; None if it does not apply.
+        reason: Why it does not apply; empty if it does.
+    """
+
+    name: str
+    cost: Cost | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A network with everything that the model file states about it, but the evidence.
+
+    Attributes:
+        construction: The name of the construction.
+        network: Architecture and tensors.
+        program: The Program's channels and places; empty for an RNN.
+        cost: Predicted sizes; None for an RNN.
+    """
+
+    construction: str
+    network: Network
+    program: dict[str, object]
+    cost: Cost | None
+
+
+def candidates(machine: Automaton, length: int, options: Options) -> list[Candidate]:
+    """Every construction with its cost, in the order of preference of `choose`."""
+    found = [_try(name, machine, length, options) for name in CONSTRUCTIONS]
+    return sorted(found, key=_preference)
+
+
+def _try(name: str, machine: Automaton, length: int, options: Options) -> Candidate:
+    try:
+        program = construct(name, machine, length)
+        layout, features = arrange(optimise(program, options), options)
+    except CompileError as error:
+        return Candidate(name, None, str(error))
+    cost = predict(layout, features, options.strict)
+    if cost.parameters > LARGEST_PARAMETERS:
+        return Candidate(name, None, f"it would have {cost.parameters:.1e} parameters")
+    return Candidate(name, cost)
+
+
+def _preference(candidate: Candidate) -> tuple[float, float, str]:
+    """Least depth first, then fewest parameters."""
+    if candidate.cost is None:
+        return (float("inf"), float("inf"), candidate.name)
+    return (candidate.cost.depth, candidate.cost.parameters, candidate.name)
+
+
+def construct(name: str, machine: Automaton, length: int) -> Program:
+    """The Program of a construction.
+
+    Raises:
+        CompileError: If there is no such construction or it does not serve the machine.
+    """
+    if name not in CONSTRUCTIONS:
+        raise CompileError(
+            f"there is no construction {name!r}; there are auto, "
+            f"{', '.join(CONSTRUCTIONS)}"
+        )
+    if length < 1:
+        raise CompileError("the length must be at least 1")
+    if name == sequential.NAME and length > LONGEST_SEQUENTIAL:
+        raise CompileError(
+            f"the sequential construction needs a layer per letter; "
+            f"choose a length up to {LONGEST_SEQUENTIAL} or another construction"
+        )
+    return CONSTRUCTIONS[name](machine, length)
+
+
+def choose(machine: Automaton, length: int, options: Options) -> str:
+    """The construction of least depth, and of fewest parameters among those.
+
+    Raises:
+        CompileError: If none applies.
+    """
+    best = candidates(machine, length, options)[0]
+    if best.cost is None:
+        raise CompileError(f"no construction serves {machine.name}: {best.reason}")
+    return best.name
+
+
+def compile_transformer(
+    machine: Automaton,
+    length: int,
+    construction: str,
+    options: Options,
+    observe: Observer | None = None,
+) -> Compiled:
+    """A Transformer for words up to ``length``.
+
+    Args:
+        machine: What it must compute, from its start state.
+        length: T.
+        construction: A name in `CONSTRUCTIONS`, or ``"auto"``.
+        options: Number format and form.
+        observe: Called after every pass with its name and the Program.
+
+    Raises:
+        CompileError: If that cannot be done; the message says what can.
+    """
+    if construction == "auto":
+        construction = choose(machine, length, options)
+    program = construct(construction, machine, length)
+    layout, features = arrange(optimise(program, options, observe), options)
+    cost = predict(layout, features, options.strict)
+    if cost.parameters > LARGEST_PARAMETERS:
+        raise CompileError(
+            f"{construction} would need {cost.parameters:.1e} parameters for "
+            f"{machine.name} at length {length}; `krohn explain` shows what else applies"
+        )
+    network = lower(layout, features, options.strict)
+    return Compiled(construction, network, describe(layout, network), cost)
+
+
+def compile_rnn(machine: Automaton, precision: Precision) -> Compiled:
+    """The exact ReLU RNN of a machine; it has no longest word."""
+    return Compiled("elman", elman(machine, precision), {}, None)

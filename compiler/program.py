@@ -1,0 +1,172 @@
+"""Program: a small typed language for causal sequence functions.
+
+A Program is a list of named *channels*. Every channel has a value at every position
+0, 1, …, T. Position 0 holds the symbol BOS (beginning of sequence), so that start values
+need no special case: whatever lies before the start is the value at BOS. All channels of
+this version are integers from a finite domain; an operation on real channels would bring
+its own domain class beside `Domain` (docs/architecture.md says where).
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from algebra.semiautomaton import IntArray
+
+Domain: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """The letter at the position; at position 0 the symbol BOS, one past the letters."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """A function given by its rows.
+
+    Attributes:
+        rows: ``(rows, inputs)`` the argument tuples that occur, in lexicographic order.
+        values: ``(rows,)`` the value of each.
+    """
+
+    rows: IntArray
+    values: IntArray
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Table):
+            return NotImplemented
+        return np.array_equal(self.rows, other.rows) and np.array_equal(
+            self.values, other.values
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.rows.tobytes(), self.values.tobytes()))
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """``(i, v_0, …, v_{n-1}) ↦ v_i``: how transition maps are composed (Lemma 14)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """A function of channels, position by position."""
+
+    function: Table | Select
+    inputs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """``source`` at position ``max(t - by, 0)``."""
+
+    source: str
+    by: int
+
+
+@dataclass(frozen=True, slots=True)
+class Latest:
+    """``source`` at the last position j ≤ t where ``where`` is 1; it is 1 at BOS."""
+
+    source: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixSum:
+    """The sum of ``source`` over positions 0..t; ``source`` is 0 at BOS."""
+
+    source: str
+
+
+Operation: TypeAlias = Token | Map | Shift | Latest | PrefixSum
+
+
+@dataclass(frozen=True)
+class Program:
+    """Channels in the order in which they can be computed, and how to read the result.
+
+    Attributes:
+        letters: The names of the letters; token values are their indices, then BOS.
+        states: How many states there are to decode to.
+        length: The longest word the Program is for (T).
+        operations: Channel name to operation; each reads earlier channels only.
+        outputs: The channels whose values together say the state.
+        decode: Which state each tuple of output values means.
+        domains: The values that each channel can take, where already inferred.
+        one_hot: Channels to be laid out as one-hot vectors instead of integers.
+    """
+
+    letters: tuple[str, ...]
+    states: int
+    length: int
+    operations: Mapping[str, Operation]
+    outputs: tuple[str, ...]
+    decode: Mapping[tuple[int, ...], int]
+    domains: Mapping[str, Domain] = field(default_factory=dict)
+    one_hot: frozenset[str] = frozenset()
+
+    @property
+    def bos(self) -> int:
+        """The token value at position 0."""
+        return len(self.letters)
+
+    def with_operations(self, operations: Mapping[str, Operation]) -> "Program":
+        """The same Program with other operations; annotations of lost channels go."""
+        return replace(
+            self,
+            operations=operations,
+            domains={n: d for n, d in self.domains.items() if n in operations},
+            one_hot=self.one_hot & operations.keys(),
+        )
+
+
+def reads(operation: Operation) -> tuple[str, ...]:
+    """The channels that an operation reads, in order, repeated where it repeats them."""
+    match operation:
+        case Token():
+            return ()
+        case Map(_, inputs):
+            return inputs
+        case Latest(source, where):
+            return (source, where)
+        case Shift(source) | PrefixSum(source):
+            return (source,)
+
+
+def rename(operation: Operation, names: Mapping[str, str]) -> Operation:
+    """The operation with the channels that it reads renamed."""
+    match operation:
+        case Token():
+            return operation
+        case Map(function, inputs):
+            return Map(function, tuple(names.get(n, n) for n in inputs))
+        case Latest(source, where):
+            return Latest(names.get(source, source), names.get(where, where))
+        case Shift(source, by):
+            return Shift(names.get(source, source), by)
+        case PrefixSum(source):
+            return PrefixSum(names.get(source, source))
+
+
+def table(mapping: Mapping[tuple[int, ...], int]) -> Table:
+    """A `Table` from a dictionary, in the canonical order of rows."""
+    rows = sorted(mapping)
+    return Table(
+        np.array(rows, dtype=np.int64).reshape(len(rows), -1),
+        np.array([mapping[row] for row in rows], dtype=np.int64),
+    )
+
+
+def rows_of(function: Table) -> Iterator[tuple[tuple[int, ...], int]]:
+    """The rows of a table with their values, as Python integers."""
+    for row, value in zip(function.rows.tolist(), function.values.tolist(), strict=True):
+        yield tuple(row), value
+
+
+def is_attention(operation: Operation) -> bool:
+    """Whether the operation looks at other positions."""
+    return isinstance(operation, (Shift, Latest, PrefixSum))

@@ -1,0 +1,193 @@
+"""Scheduling into blocks, and the allocation of residual-stream dimensions.
+
+The residual stream is looked at after every sublayer; these *snapshots* are numbered: 0
+after the embedding, 2b + 1 after the attention of block b, 2b + 2 after its MLP.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from compiler.passes.base import PassError
+from compiler.program import Map, Operation, Program, Token, is_attention, reads
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A Program with the snapshot at which each stored channel appears.
+
+    Attributes:
+        program: What is scheduled.
+        born: Snapshot of each channel that is stored (the token itself never is).
+        blocks: How many blocks there are.
+    """
+
+    program: Program
+    born: Mapping[str, int]
+    blocks: int
+
+    @property
+    def last(self) -> int:
+        """The last snapshot."""
+        return 2 * self.blocks
+
+    def attention(self, block: int) -> list[str]:
+        """The channels that the heads of a block write."""
+        return [n for n, s in self.born.items() if s == 2 * block + 1]
+
+    def maps(self, block: int) -> list[str]:
+        """The channels that the MLP of a block writes."""
+        return [n for n, s in self.born.items() if s == 2 * block + 2]
+
+    @property
+    def depth(self) -> int:
+        """How many blocks attend: depth in the convention of the thesis."""
+        return sum(bool(self.attention(b)) for b in range(self.blocks))
+
+
+def is_embedded(program: Program, operation: Operation) -> bool:
+    """Whether a channel is a function of the letter alone."""
+    return isinstance(operation, Map) and all(
+        isinstance(program.operations[n], Token) for n in operation.inputs
+    )
+
+
+def schedule(program: Program) -> Schedule:
+    """Place every channel as early as it can be; independent ones share a block."""
+    born: dict[str, int] = {}
+    for name, operation in program.operations.items():
+        if isinstance(operation, Token):
+            continue
+        born[name] = _earliest(program, operation, born)
+    last = max(born.values(), default=0)
+    return Schedule(program, born, (last + 1) // 2)
+
+
+def _earliest(program: Program, operation: Operation, born: Mapping[str, int]) -> int:
+    if is_embedded(program, operation):
+        return 0
+    ready = max(born[n] for n in reads(operation))
+    if is_attention(operation):
+        return ready + 1 if ready % 2 == 0 else ready + 2
+    return ready + 1 if ready % 2 == 1 else ready + 2
+
+
+def check_schedule(plan: Schedule) -> None:
+    """Every channel is ready where it is read: heads read even snapshots, MLPs odd ones.
+
+    Raises:
+        PassError: If one is not.
+    """
+    for name, operation in plan.program.operations.items():
+        if isinstance(operation, Token) or is_embedded(plan.program, operation):
+            continue
+        if plan.born[name] % 2 != int(is_attention(operation)):
+            raise PassError(f"channel {name!r} is placed in the wrong sublayer")
+        if any(plan.born[n] >= plan.born[name] for n in reads(operation)):
+            raise PassError(f"channel {name!r} reads a channel that is not ready")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a channel lies: residual dimensions ``[start, stop)`` of some snapshots.
+
+    Attributes:
+        start: First dimension.
+        stop: One past the last dimension.
+        born: First snapshot.
+        dies: Last snapshot.
+    """
+
+    start: int
+    stop: int
+    born: int
+    dies: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A schedule with a place for every channel and every position feature.
+
+    Attributes:
+        plan: The schedule.
+        features: Dimensions ``[start, stop)`` of each position feature.
+        places: The place of each channel.
+        d_model: How many dimensions there are.
+    """
+
+    plan: Schedule
+    features: Mapping[str, tuple[int, int]]
+    places: Mapping[str, Place]
+    d_model: int
+
+    def freed(self, block: int) -> list[str]:
+        """The channels whose dimensions the MLP of a block must clear."""
+        return [n for n, p in self.places.items() if p.dies == 2 * block + 1]
+
+
+def width(program: Program, name: str) -> int:
+    """How many dimensions a channel takes."""
+    return max(program.domains[name]) + 1 if name in program.one_hot else 1
+
+
+def allocate(plan: Schedule, features: Mapping[str, int]) -> Layout:
+    """Give every channel dimensions, reusing those of channels no longer read.
+
+    Only an MLP can clear dimensions, so a channel read last by the heads or the MLP of a
+    block frees its dimensions at that block's MLP, or the next one.
+    """
+    placed: dict[str, tuple[int, int]] = {}
+    top = 0
+    for feature, dimensions in features.items():
+        placed[feature] = (top, top + dimensions)
+        top += dimensions
+    freed = _freed_at(plan)
+    spans: dict[str, tuple[int, int]] = {}
+    for name in sorted(plan.born, key=lambda n: plan.born[n]):
+        taken = [
+            spans[n] for n in spans if freed.get(n, plan.last + 1) > plan.born[name]
+        ]
+        start = _first_fit(top, taken, width(plan.program, name))
+        spans[name] = (start, start + width(plan.program, name))
+    places = {n: _place(plan, n, spans, freed) for n in plan.born}
+    return Layout(plan, placed, places, max([top, *(p.stop for p in places.values())]))
+
+
+def _freed_at(plan: Schedule) -> dict[str, int]:
+    """The snapshot at which each channel's dimensions can be used again."""
+    last = dict(plan.born)
+    for name, snapshot in plan.born.items():
+        for read in reads(plan.program.operations[name]):
+            if read in last:
+                last[read] = max(last[read], snapshot - 1)
+    with_mlp = [2 * b + 2 for b in range(plan.blocks) if plan.maps(b)]
+    freed: dict[str, int] = {}
+    for name, read in last.items():
+        later = [s for s in with_mlp if s > read]
+        if later and name not in plan.program.outputs:
+            freed[name] = later[0]
+    return freed
+
+
+def _first_fit(top: int, taken: list[tuple[int, int]], size: int) -> int:
+    start = top
+    for low, high in sorted(taken):
+        if low - start >= size:
+            return start
+        start = max(start, high)
+    return start
+
+
+def _place(
+    plan: Schedule,
+    name: str,
+    spans: Mapping[str, tuple[int, int]],
+    freed: Mapping[str, int],
+) -> Place:
+    """A channel stays until its dimensions are cleared for another one."""
+    start, stop = spans[name]
+    reused = any(
+        low < stop and start < high and plan.born[n] > plan.born[name]
+        for n, (low, high) in spans.items()
+    )
+    dies = freed[name] - 1 if reused else plan.last
+    return Place(start, stop, plan.born[name], dies)

@@ -1,0 +1,205 @@
+"""Lowering to the tensors of a causal Transformer, with a map of what lies where."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from compiler import heads
+from compiler.heads import Head, Positions
+from compiler.mlp import block_tables, code_matrix
+from compiler.program import Map, Program, Table, rows_of
+from compiler.schedule import Layout, is_embedded
+from network.precision import FloatArray
+
+
+@dataclass(frozen=True)
+class Network:
+    """A network ready to be written: architecture and tensors of a model file.
+
+    Attributes:
+        architecture: Sizes, as docs/model-format.md describes them.
+        tensors: Name to array.
+        heads: For each channel that a head writes, the index of the head.
+    """
+
+    architecture: dict[str, Any]
+    tensors: Mapping[str, FloatArray]
+    heads: Mapping[str, int]
+
+
+def lower(layout: Layout, features: Positions, strict: bool) -> Network:
+    """The Transformer of a layout.
+
+    Args:
+        layout: Where every channel lies.
+        features: The position features that the layout has room for.
+        strict: Plain residuals x + f(x) and one hidden layer in every MLP; otherwise an
+            MLP may overwrite dimensions (the 0/1 residual masks of the thesis).
+    """
+    program = layout.plan.program
+    weight, bias = unembedding(layout)
+    tensors = {
+        "embed.token": token_embedding(layout),
+        "embed.position": position_embedding(layout, features),
+        "unembed.weight": weight,
+        "unembed.bias": bias,
+    }
+    blocks, head_of = [], {}
+    for b in range(layout.plan.blocks):
+        shape, chosen, block = _block(layout, features, b, strict)
+        tensors |= {f"blocks.{b}.{name}": array for name, array in block.items()}
+        blocks.append(shape)
+        head_of.update(chosen)
+    architecture = {
+        "kind": "transformer",
+        "dtype": features.precision.name,
+        "strict": strict,
+        "d_model": layout.d_model,
+        "vocabulary": len(program.letters) + 1,
+        "positions": program.length + 1,
+        "outputs": program.states,
+        "blocks": blocks,
+    }
+    return Network(architecture, tensors, head_of)
+
+
+def token_embedding(layout: Layout) -> FloatArray:
+    """``(letters + 1, d)``: the codes of every channel that the letter determines."""
+    program = layout.plan.program
+    embedding = np.zeros((len(program.letters) + 1, layout.d_model))
+    for name, operation in program.operations.items():
+        if is_embedded(program, operation):
+            assert isinstance(operation, Map)
+            assert isinstance(operation.function, Table)
+            place = layout.places[name]
+            tokens = operation.function.rows[:, 0]
+            codes = code_matrix(program, name, operation.function.values)
+            embedding[tokens, place.start : place.stop] = codes
+    return embedding
+
+
+def position_embedding(layout: Layout, features: Positions) -> FloatArray:
+    """``(T + 1, d)``: the position features."""
+    embedding = np.zeros((features.length + 1, layout.d_model))
+    for name, values in features.table().items():
+        low, high = layout.features[name]
+        embedding[:, low:high] = values
+    return embedding
+
+
+def unembedding(layout: Layout) -> tuple[FloatArray, FloatArray]:
+    """The state whose code is nearest, as a linear map: logits 2⟨c, x⟩ − |c|².
+
+    States that cannot occur get −1, below the logit |c|² ≥ 0 of the state that does.
+    """
+    program = layout.plan.program
+    weight = np.zeros((layout.d_model, program.states))
+    bias = np.full(program.states, -1.0)
+    for values, state in program.decode.items():
+        bias[state] = 0.0
+        for name, value in zip(program.outputs, values, strict=True):
+            place = layout.places[name]
+            code = code_matrix(program, name, [value])[0]
+            weight[place.start : place.stop, state] += 2 * code
+            bias[state] -= code @ code
+    return weight, bias
+
+
+def _block(
+    layout: Layout, features: Positions, block: int, strict: bool
+) -> tuple[dict[str, Any], dict[str, int], dict[str, FloatArray]]:
+    tensors: dict[str, FloatArray] = {}
+    head_of: dict[str, int] = {}
+    built = []
+    for pattern, channels in heads.patterns(layout, block).items():
+        head_of.update(dict.fromkeys(channels, len(built)))
+        built.append(heads.build(layout, features, pattern, channels))
+    if built:
+        tensors |= _stack(built, strict)
+    tables = block_tables(layout, block, strict)
+    layers = tables.layers() if tables else []
+    for j, (weight, bias) in enumerate(layers):
+        tensors[f"mlp.{j}.weight"], tensors[f"mlp.{j}.bias"] = weight, bias
+    if not strict:
+        tensors["mlp.residual"] = _residual(layout, block)
+    shape = {
+        "heads": len(built),
+        "d_qk": tensors["attention.query"].shape[2] if built else 0,
+        "d_v": tensors["attention.value"].shape[2] if built else 0,
+        "mlp": [weight.shape[1] for weight, _ in layers[:-1]],
+    }
+    return shape, head_of, tensors
+
+
+def _stack(built: list[Head], strict: bool) -> dict[str, FloatArray]:
+    """Heads of one block padded with zeros to common sizes, all equal when strict."""
+    k = max(head.query.shape[1] for head in built)
+    v = max(head.value.shape[1] for head in built)
+    if strict:
+        k = v = max(k, v)
+    return {
+        "attention.query": np.stack([_pad(h.query, 1, k) for h in built]),
+        "attention.key": np.stack([_pad(h.key, 1, k) for h in built]),
+        "attention.value": np.stack([_pad(h.value, 1, v) for h in built]),
+        "attention.out": np.stack([_pad(h.out, 0, v) for h in built]),
+    }
+
+
+def _pad(matrix: FloatArray, axis: int, size: int) -> FloatArray:
+    missing = [(0, 0), (0, 0)]
+    missing[axis] = (0, size - matrix.shape[axis])
+    return np.pad(matrix, missing)
+
+
+def _residual(layout: Layout, block: int) -> FloatArray:
+    """1 on dimensions that the MLP adds to, 0 on those that it overwrites."""
+    mask = np.ones(layout.d_model)
+    for name in layout.freed(block):
+        mask[layout.places[name].start : layout.places[name].stop] = 0.0
+    return mask
+
+
+def describe(layout: Layout, network: Network) -> dict[str, Any]:
+    """The Program and the place of every channel, as the model file states them."""
+    program = layout.plan.program
+    return {
+        "channels": [_channel(layout, network, n) for n in program.operations],
+        "features": {n: list(span) for n, span in layout.features.items()},
+        "outputs": list(program.outputs),
+        "decode": [[list(values), q] for values, q in program.decode.items()],
+    }
+
+
+def _channel(layout: Layout, network: Network, name: str) -> dict[str, Any]:
+    program = layout.plan.program
+    entry = {"name": name, **_operation(program, name), "domain": list(program.domains[name])}
+    if name in layout.places:
+        place = layout.places[name]
+        entry["code"] = "one-hot" if name in program.one_hot else "integer"
+        entry["dims"] = [place.start, place.stop]
+        entry["snapshots"] = [place.born, place.dies]
+    if name in network.heads:
+        entry["head"] = network.heads[name]
+    return entry
+
+
+def _operation(program: Program, name: str) -> dict[str, Any]:
+    operation = program.operations[name]
+    if not isinstance(operation, Map):
+        fields = {f: getattr(operation, f) for f in operation.__slots__}
+        return {"op": _OPERATION_NAMES[type(operation).__name__], **fields}
+    inputs = {"op": "map", "inputs": list(operation.inputs)}
+    if not isinstance(operation.function, Table):
+        return inputs | {"function": "select"}
+    rows = [[*row, value] for row, value in rows_of(operation.function)]
+    return inputs | {"function": "table", "rows": rows}
+
+
+_OPERATION_NAMES = {
+    "Token": "token",
+    "Shift": "shift",
+    "Latest": "latest",
+    "PrefixSum": "prefix-sum",
+}

@@ -1,0 +1,1 @@
+"""What compiler and verifier share: the model file and the plain network runtime."""

@@ -1,0 +1,156 @@
+"""Opening a model file for use: words in, states out, and every channel by name."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from network import modelfile
+from network.modelfile import ModelFile, ModelFileError
+from network.rnn import Rnn
+from network.transformer import Transformer
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a variable of the machine lies in the residual stream.
+
+    Attributes:
+        channel: The name of the variable.
+        dims: First dimension, and one past the last.
+        snapshots: First and last snapshot at which it is there: 0 is after the
+            embedding, 2b + 1 after the heads of block b, 2b + 2 after its MLP.
+        code: ``"integer"`` (the value itself) or ``"one-hot"``.
+        head: Which head of its block wrote it, if one did.
+        operation: The operation that it is the result of, as the file states it.
+    """
+
+    channel: str
+    dims: tuple[int, int]
+    snapshots: tuple[int, int]
+    code: str
+    head: int | None
+    operation: Mapping[str, Any]
+
+
+class Model(nn.Module):
+    """A network from a model file, with the alphabets of its machine.
+
+    Attributes:
+        network: The plain `Transformer` or `Rnn`.
+        header: Everything that the file states about it.
+        letters: The letters by name; tokens are their indices.
+        states: The states by name; logits are in this order.
+        length: The longest word it is claimed for; None if there is no limit.
+    """
+
+    def __init__(self, file: ModelFile) -> None:
+        super().__init__()
+        dtype = getattr(torch, file.precision.name)
+        tensors = {n: torch.from_numpy(a).to(dtype) for n, a in file.tensors.items()}
+        architecture = file.header["architecture"]
+        kind = Transformer if architecture["kind"] == "transformer" else Rnn
+        self.network: Transformer | Rnn = kind(architecture, tensors)
+        self.header = file.header
+        machine = file.header["machine"]
+        self.letters: tuple[str, ...] = tuple(machine["letters"])
+        self.states: tuple[str, ...] = tuple(machine["states"])
+        self.length: int | None = file.header["claim"].get("length")
+        self.eval()
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Logits ``(batch, time, states)`` for letter indices ``(batch, time)``.
+
+        Raises:
+            ModelFileError: If the words are longer than the model has positions for.
+        """
+        if self.network.length is not None and tokens.shape[1] > self.network.length:
+            raise ModelFileError(
+                f"this model is for words of up to {self.network.length} letters; "
+                f"compile it again with a larger length (-T {tokens.shape[1]})"
+            )
+        return self.network(tokens)  # type: ignore[no-any-return]
+
+    def encode(self, word: Sequence[str]) -> Tensor:
+        """``(1, length)`` token indices of a word given by the names of its letters.
+
+        Raises:
+            ModelFileError: If a letter is unknown.
+        """
+        index = {letter: i for i, letter in enumerate(self.letters)}
+        for letter in word:
+            if letter not in index:
+                shown = ", ".join(self.letters[:12])
+                raise ModelFileError(f"{letter!r} is not a letter; the letters are {shown}")
+        device = next(self.parameters()).device
+        return torch.tensor([[index[letter] for letter in word]], device=device).long()
+
+    def run(self, word: Sequence[str]) -> list[str]:
+        """The name of the state after each letter of ``word``.
+
+        Raises:
+            ModelFileError: If a letter is unknown or the word is too long.
+        """
+        if not word:
+            return []
+        chosen = self(self.encode(word))[0].argmax(dim=-1)
+        return [self.states[q] for q in chosen.tolist()]
+
+    def places(self) -> dict[str, Place]:
+        """Where every stored channel lies, by name (none for an RNN)."""
+        stated = self.header.get("program", {}).get("channels", [])
+        return {c["name"]: _place(c) for c in stated if "dims" in c}
+
+    def read(self, channel: str, tokens: Tensor) -> Tensor:
+        """The value of a channel at every position, read from the residual stream.
+
+        Args:
+            channel: A name from `places`.
+            tokens: ``(batch, time)`` letter indices.
+
+        Returns:
+            ``(batch, time + 1)`` integers at the snapshot where the channel first
+            stands; position 0 is BOS.
+
+        Raises:
+            ModelFileError: If there is no such channel.
+        """
+        place = self.places().get(channel)
+        if place is None or not isinstance(self.network, Transformer):
+            raise ModelFileError(
+                f"there is no channel {channel!r}; `places()` lists all of them"
+            )
+        stream = self.network.snapshots(tokens)[place.snapshots[0]]
+        values = stream[..., place.dims[0] : place.dims[1]]
+        if place.code == "one-hot":
+            return values.argmax(dim=-1)
+        return values[..., 0].round().long()
+
+
+def _place(channel: Mapping[str, Any]) -> Place:
+    where = ("name", "dims", "snapshots", "code", "head", "domain")
+    operation = {k: v for k, v in channel.items() if k not in where}
+    return Place(
+        channel=channel["name"],
+        dims=(channel["dims"][0], channel["dims"][1]),
+        snapshots=(channel["snapshots"][0], channel["snapshots"][1]),
+        code=channel["code"],
+        head=channel.get("head"),
+        operation=operation,
+    )
+
+
+def load(path: str | Path) -> Model:
+    """Open a model file as a torch module, ready for inference.
+
+    Raises:
+        ModelFileError: If the file cannot be read or is damaged.
+    """
+    file = modelfile.read(path)
+    try:
+        return Model(file)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelFileError(f"{path}: is damaged: its header lacks {error}") from None

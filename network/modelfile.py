@@ -1,0 +1,284 @@
+"""The model file: one safetensors file with one metadata key of canonical JSON.
+
+The format is described in docs/model-format.md. Reading needs the safetensors library
+and numpy, never executes anything, and answers a file that it cannot vouch for with a
+single `ModelFileError`.
+"""
+
+import json
+import os
+import stat
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors
+import safetensors.numpy
+
+from network.precision import BY_CODE, PRECISIONS, FloatArray, Precision
+
+FORMAT = "krohn-model"
+VERSION = 1
+KEY = "krohn"
+LARGEST_FILE = 16 * 2**30
+LARGEST_HEADER = 96 * 2**20
+
+
+class ModelFileError(Exception):
+    """A model file cannot be read or written; the message says why."""
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """What a model file holds.
+
+    Attributes:
+        header: The decoded JSON: architecture, machine, program, claim, evidence.
+        tensors: Every tensor as float64, which represents all stored formats exactly.
+        precision: The format that the tensors are stored in and run in.
+    """
+
+    header: dict[str, Any]
+    tensors: dict[str, FloatArray]
+    precision: Precision
+
+
+def write(
+    path: str | Path, header: Mapping[str, Any], tensors: Mapping[str, FloatArray]
+) -> None:
+    """Write a model file whole or not at all; the same content gives the same bytes.
+
+    Raises:
+        ModelFileError: If the file system refuses.
+    """
+    precision = PRECISIONS[header["architecture"]["dtype"]]
+    body = {"format": FORMAT, "version": VERSION, **header}
+    packed = {name: precision.store(array) for name, array in sorted(tensors.items())}
+    text = json.dumps(body, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    _replace(Path(path), safetensors.numpy.save(packed, {KEY: text}))
+
+
+def _replace(path: Path, data: bytes) -> None:
+    temporary = None
+    try:
+        with tempfile.NamedTemporaryFile(
+            dir=path.parent, prefix=f".{path.name}.", delete=False
+        ) as file:
+            temporary = file.name
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
+    except BaseException as error:
+        if temporary is not None and os.path.exists(temporary):
+            os.unlink(temporary)
+        if isinstance(error, OSError):
+            reason = error.strerror or str(error)
+            raise ModelFileError(f"cannot write {path}: {reason}") from error
+        raise
+
+
+def read(path: str | Path) -> ModelFile:
+    """Read a model file and check its shape; its claims are the verifier's business.
+
+    Raises:
+        ModelFileError: If the file is missing, damaged, too large, of a newer version,
+            or does not hold the tensors that its header announces.
+    """
+    try:
+        return _parse(_read_bytes(Path(path)))
+    except ModelFileError as error:
+        raise ModelFileError(f"{path}: {error}") from None
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ModelFileError(f"{path}: cannot be read: {reason}") from None
+
+
+def _read_bytes(path: Path) -> bytes:
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise ModelFileError("is not a regular file")
+    if status.st_size > LARGEST_FILE:
+        raise ModelFileError(f"is larger than {LARGEST_FILE} bytes")
+    data = path.read_bytes()
+    if len(data) < 8:
+        raise ModelFileError("is not a safetensors file (shorter than its length field)")
+    if int.from_bytes(data[:8], "little") > min(LARGEST_HEADER, len(data) - 8):
+        raise ModelFileError(
+            "is not a safetensors file, or is truncated (its header does not fit)"
+        )
+    return data
+
+
+def _parse(data: bytes) -> ModelFile:
+    header = _header(_metadata(data))
+    try:
+        stored = dict(safetensors.deserialize(data))
+    except safetensors.SafetensorError as error:
+        raise ModelFileError(f"is damaged: {error}") from None
+    precision = _precision(header)
+    tensors = {name: _tensor(name, entry, precision) for name, entry in stored.items()}
+    _check_shapes(tensors, expected_shapes(header["architecture"]))
+    return ModelFile(header, tensors, precision)
+
+
+def _metadata(data: bytes) -> str:
+    length = int.from_bytes(data[:8], "little")
+    outer = _json(data[8 : 8 + length])
+    metadata = outer.get("__metadata__") if isinstance(outer, dict) else None
+    text = metadata.get(KEY) if isinstance(metadata, dict) else None
+    if not isinstance(text, str):
+        raise ModelFileError(f"is no Krohn model (its metadata has no key {KEY!r})")
+    return text
+
+
+def _json(text: str | bytes) -> Any:
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"is damaged: its header is no JSON ({error})") from None
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a number")
+
+
+def _header(text: str) -> dict[str, Any]:
+    header = _json(text)
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise ModelFileError(f"is no Krohn model (its format is not {FORMAT!r})")
+    if header.get("version") != VERSION:
+        raise ModelFileError(
+            f"has format version {header.get('version')!r}; this Krohn reads version "
+            f"{VERSION}. Install a newer Krohn, or compile the model again"
+        )
+    for key in ("architecture", "machine", "claim"):
+        if not isinstance(header.get(key), dict):
+            raise ModelFileError(f"is damaged: its header has no object {key!r}")
+    return header
+
+
+def _precision(header: dict[str, Any]) -> Precision:
+    name = header["architecture"].get("dtype")
+    if not isinstance(name, str) or name not in PRECISIONS:
+        raise ModelFileError(f"has dtype {name!r}; known are {', '.join(PRECISIONS)}")
+    return PRECISIONS[name]
+
+
+def _tensor(name: str, entry: Mapping[str, Any], precision: Precision) -> FloatArray:
+    stored = BY_CODE.get(str(entry["dtype"]))
+    if stored is not precision:
+        raise ModelFileError(
+            f"is damaged: tensor {name!r} is stored as {entry['dtype']}, "
+            f"the header announces {precision.code}"
+        )
+    array = precision.decode(bytes(entry["data"])).reshape(entry["shape"])
+    if not np.isfinite(array).all():
+        raise ModelFileError(f"is damaged: tensor {name!r} has entries that are not finite")
+    return array
+
+
+def _check_shapes(
+    tensors: Mapping[str, FloatArray], expected: Mapping[str, tuple[int, ...]]
+) -> None:
+    for name in sorted(expected.keys() | tensors.keys()):
+        if name not in tensors:
+            raise ModelFileError(f"is damaged: tensor {name!r} is missing")
+        if name not in expected:
+            raise ModelFileError(f"is damaged: tensor {name!r} is not in its architecture")
+        if tensors[name].shape != expected[name]:
+            raise ModelFileError(
+                f"is damaged: tensor {name!r} has shape {tensors[name].shape}, "
+                f"its architecture says {expected[name]}"
+            )
+
+
+def expected_shapes(architecture: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    """The name and shape of every tensor that an architecture has.
+
+    Raises:
+        ModelFileError: If the architecture is not one that this version knows.
+    """
+    kind = architecture.get("kind")
+    if kind == "transformer":
+        return _transformer_shapes(architecture)
+    if kind == "rnn":
+        return _rnn_shapes(architecture)
+    raise ModelFileError(f"has architecture {kind!r}; known are 'transformer' and 'rnn'")
+
+
+def _transformer_shapes(architecture: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    d = size(architecture, "d_model")
+    shapes: dict[str, tuple[int, ...]] = {
+        "embed.token": (size(architecture, "vocabulary"), d),
+        "embed.position": (size(architecture, "positions"), d),
+        "unembed.weight": (d, size(architecture, "outputs")),
+        "unembed.bias": (size(architecture, "outputs"),),
+    }
+    blocks = architecture.get("blocks")
+    if not isinstance(blocks, list):
+        raise ModelFileError("is damaged: its architecture has no list of blocks")
+    for i, block in enumerate(blocks):
+        shapes |= _block_shapes(f"blocks.{i}", block, d, bool(architecture.get("strict")))
+    return shapes
+
+
+def _block_shapes(
+    at: str, block: Any, d: int, strict: bool
+) -> dict[str, tuple[int, ...]]:
+    if not isinstance(block, dict) or not isinstance(block.get("mlp"), list):
+        raise ModelFileError(f"is damaged: {at} is no block")
+    heads, k, v = (size(block, key, least=0) for key in ("heads", "d_qk", "d_v"))
+    shapes: dict[str, tuple[int, ...]] = {}
+    if heads:
+        shapes |= {
+            f"{at}.attention.query": (heads, d, k),
+            f"{at}.attention.key": (heads, d, k),
+            f"{at}.attention.value": (heads, d, v),
+            f"{at}.attention.out": (heads, v, d),
+        }
+    widths = [size({"mlp": w}, "mlp") for w in block["mlp"]]
+    if widths:
+        for j, (rows, columns) in enumerate(zip([d, *widths], [*widths, d], strict=True)):
+            shapes[f"{at}.mlp.{j}.weight"] = (rows, columns)
+            shapes[f"{at}.mlp.{j}.bias"] = (columns,)
+    if not strict:
+        shapes[f"{at}.mlp.residual"] = (d,)
+    return shapes
+
+
+def _rnn_shapes(architecture: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    hidden = size(architecture, "hidden")
+    outputs = size(architecture, "outputs")
+    return {
+        "hidden.start": (hidden,),
+        "hidden.weight": (hidden, hidden),
+        "hidden.bias": (hidden,),
+        "input.weight": (size(architecture, "vocabulary"), hidden),
+        "unembed.weight": (hidden, outputs),
+        "unembed.bias": (outputs,),
+    }
+
+
+def size(holder: Mapping[str, Any], key: str, least: int = 1) -> int:
+    """A whole number from a header.
+
+    Raises:
+        ModelFileError: If it is none, too small, or absurdly large.
+    """
+    value = holder.get(key)
+    if type(value) is not int or not least <= value <= 2**31:
+        raise ModelFileError(f"is damaged: {key!r} is {value!r}, not a sensible size")
+    return value
+
+
+def parameters(architecture: Mapping[str, Any]) -> int:
+    """How many numbers the tensors of an architecture hold."""
+    return sum(prod(shape) for shape in expected_shapes(architecture).values())

@@ -1,0 +1,61 @@
+"""The number formats a model can be stored and run in."""
+
+from dataclasses import dataclass
+
+import ml_dtypes  # noqa: F401  (registers "bfloat16" with numpy)
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """A floating-point format, and the one its sums are accumulated in.
+
+    Attributes:
+        name: As torch calls it.
+        code: As safetensors calls it.
+        digits: Binary digits of the significand, the implicit one included.
+        accumulator_digits: The same for the accumulator of dot products.
+        largest: The largest finite number.
+        smallest: The smallest positive normal number.
+    """
+
+    name: str
+    code: str
+    digits: int
+    accumulator_digits: int
+    largest: float
+    smallest: float
+
+    @property
+    def unit(self) -> float:
+        """The unit roundoff of a stored number."""
+        return 2.0**-self.digits
+
+    @property
+    def accumulator_unit(self) -> float:
+        """The unit roundoff inside a dot product."""
+        return 2.0**-self.accumulator_digits
+
+    def store(self, values: npt.ArrayLike) -> npt.NDArray[np.generic]:
+        """``values`` rounded to this format, ties to even."""
+        return np.asarray(values, dtype=np.float64).astype(self.name)
+
+    def round(self, values: npt.ArrayLike) -> FloatArray:
+        """The nearest numbers of this format, as float64 (which holds them all)."""
+        return self.store(values).astype(np.float64)
+
+    def decode(self, data: bytes) -> FloatArray:
+        """The numbers stored in ``data``, on one axis, as float64."""
+        return np.frombuffer(data, dtype=self.name).astype(np.float64)
+
+
+FLOAT64 = Precision("float64", "F64", 53, 53, float(np.finfo(np.float64).max), 2.0**-1022)
+FLOAT32 = Precision("float32", "F32", 24, 24, float(np.finfo(np.float32).max), 2.0**-126)
+FLOAT16 = Precision("float16", "F16", 11, 24, 65504.0, 2.0**-14)
+BFLOAT16 = Precision("bfloat16", "BF16", 8, 24, 2.0**128 - 2.0**120, 2.0**-126)
+
+PRECISIONS = {p.name: p for p in (FLOAT64, FLOAT32, FLOAT16, BFLOAT16)}
+BY_CODE = {p.code: p for p in PRECISIONS.values()}
