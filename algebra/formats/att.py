@@ -1,0 +1,204 @@
+"""AT&T text: the acceptors and transducers that OpenFst compiles and prints.
+
+A transition is a line ``source target input [output] [weight]``, a final state a line
+``state [weight]``; the start state is the one that the first line begins with.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from algebra.automaton import Automaton
+from algebra.errors import MachineError
+from algebra.formats.assembly import (
+    Complete,
+    Transition,
+    acceptance,
+    assemble,
+    check_writable,
+    complete_draft,
+    problem,
+    quote,
+    shown_after,
+)
+
+_DECIMAL = re.compile(r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?")
+_INTEGER = re.compile(r"\d+")
+_EPSILON = re.compile(r"<eps>|<epsilon>|@0@|@_EPSILON_SYMBOL_@|ε")
+_SYMBOL = re.compile(rf"(?!(?:{_EPSILON.pattern})\Z)\S+")
+_FORM = "AT&T symbols are single words other than epsilon"
+
+
+@dataclass
+class _File:
+    name: str
+    arcs: list[tuple[int, list[str]]] = field(default_factory=list)
+    finals: dict[str, int] = field(default_factory=dict)
+    start: str = ""
+
+
+def read(text: str, name: str, complete: Complete = "reject") -> Automaton:
+    """The acceptor or the Mealy machine of an AT&T text file.
+
+    Three parts to a line make an acceptor, which shows ``"accept"`` or ``"reject"``;
+    four make a transducer, which becomes a Mealy machine. A transducer whose outputs
+    all equal their inputs is the acceptor that OpenFst prints so, unless every state is
+    final.
+
+    Args:
+        text: The file.
+        name: What to call the file in messages.
+        complete: What becomes of missing transitions; ``"sink"`` is what an acceptor
+            means by leaving them out.
+
+    Raises:
+        MachineError: If a line is malformed, the machine is weighted, has epsilons, is
+            nondeterministic or a transducer in which only some states are final, or
+            transitions are missing and ``complete`` does not say what to do.
+    """
+    file = _parse(text, name)
+    transitions = _transitions(file)
+    _check_epsilon(transitions, name)
+    ends = [state for t in transitions for state in (t.source, t.target)]
+    states = list(
+        dict.fromkeys([*(t.source for t in transitions), *ends, *file.finals])
+    )
+    shown = None
+    if _is_acceptor(transitions, file, states):
+        transitions = [t._replace(output=None) for t in transitions]
+        shown = {q: "accept" if q in file.finals else "reject" for q in states}
+        shown.setdefault(file.start, "reject")
+    draft = assemble(transitions, file.start, name, states=states, shown=shown)
+    return complete_draft(draft, complete)
+
+
+def write(machine: Automaton) -> str:
+    """The machine as AT&T text; the states are numbered, as OpenFst needs it.
+
+    An acceptor is written as such, every other machine as a transducer all of whose
+    states are final.
+
+    Raises:
+        MachineError: If a letter or an output has a space or means epsilon, or the
+            outputs would be taken for weights.
+    """
+    accepting = acceptance(machine)
+    outputs = None if accepting is not None else shown_after(machine)
+    symbols = {o for row in outputs or [] for o in row}
+    check_writable(machine.letters, _SYMBOL, "letter", _FORM)
+    check_writable(symbols, _SYMBOL, "output", _FORM)
+    labels = [*machine.letters, *symbols]
+    if "0" in labels and all(map(_INTEGER.fullmatch, labels)):
+        raise MachineError(
+            "AT&T symbols that are all numbers cannot include 0: epsilon"
+        )
+    if symbols and all(map(_DECIMAL.fullmatch, symbols)):
+        raise MachineError("AT&T outputs that are all decimals would read as weights")
+    finals = [q for q in range(len(machine.states)) if not accepting or accepting[q]]
+    return "\n".join([*_lines(machine, outputs), *map(str, finals), ""])
+
+
+def _lines(machine: Automaton, outputs: list[list[str]] | None) -> Iterator[str]:
+    others = [q for q in range(len(machine.states)) if q != machine.start]
+    table = machine.transitions.tolist()
+    for q in [machine.start, *others]:
+        for a, letter in enumerate(machine.letters):
+            shown = "" if outputs is None else f"\t{outputs[a][q]}"
+            yield f"{q}\t{table[a][q]}\t{letter}{shown}"
+
+
+def _parse(text: str, name: str) -> _File:
+    file = _File(name)
+    for number, line in enumerate(text.split("\n"), 1):
+        words = line.split()
+        if not words:
+            continue
+        file.start = file.start or words[0]
+        if len(words) > 5:
+            raise problem(
+                name,
+                number,
+                f"a line has at most five parts, source, target, input, output and "
+                f"weight, not {len(words)}",
+            )
+        if len(words) > 2:
+            file.arcs.append((number, words))
+        else:
+            _check_weight(file, words[1:], number)
+            file.finals[words[0]] = number
+    if not file.arcs:
+        raise problem(name, 0, "no transitions; is this an AT&T text file?")
+    return file
+
+
+def _transitions(file: _File) -> list[Transition]:
+    width = _symbols(file)
+    return [_transition(file, line, words, width) for line, words in file.arcs]
+
+
+def _symbols(file: _File) -> int:
+    # Without a flag of the file, four parts are either an output or a weight: an
+    # acceptor also has lines of three parts, or its fourth parts are all decimals.
+    widths = {len(words) for _, words in file.arcs}
+    decimals = all(_DECIMAL.fullmatch(words[-1]) for _, words in file.arcs)
+    if widths >= {3, 5}:
+        line = next(n for n, words in file.arcs if len(words) == 5)
+        raise problem(
+            file.name, line, "this line has five parts, but others have only three"
+        )
+    return 3 if 3 in widths or (widths == {4} and decimals) else 4
+
+
+def _transition(file: _File, line: int, words: list[str], width: int) -> Transition:
+    _check_weight(file, words[width:], line)
+    output = words[3] if width == 4 else None
+    return Transition(words[0], words[2], words[1], output, line)
+
+
+def _check_weight(file: _File, weights: list[str], line: int) -> None:
+    for weight in weights:
+        try:
+            zero = float(weight) == 0
+        except ValueError as error:
+            raise problem(
+                file.name, line, f"the weight {quote(weight)} is no number"
+            ) from error
+        if not zero:
+            raise problem(
+                file.name,
+                line,
+                f"weighted: the weight {quote(weight)} is not 0, and networks compiled "
+                "from machines carry no weights; remove them",
+            )
+
+
+def _check_epsilon(transitions: list[Transition], name: str) -> None:
+    labels = [label for t in transitions for label in (t.letter, t.output)]
+    # A file without symbol tables has numbers for labels, and the number 0 is epsilon.
+    numbers = all(_INTEGER.fullmatch(label) for label in labels if label is not None)
+    for t in transitions:
+        for label in (t.letter, t.output or t.letter):
+            if _EPSILON.fullmatch(label) or (numbers and label == "0"):
+                raise problem(
+                    name,
+                    t.line,
+                    f"the label {quote(label)} is epsilon, but every step must read "
+                    "one letter and show one output; remove epsilons first",
+                )
+
+
+def _is_acceptor(
+    transitions: list[Transition], file: _File, states: Iterable[str]
+) -> bool:
+    if transitions[0].output is None:
+        return True
+    partly = file.finals and any(q not in file.finals for q in states)
+    if partly and any(t.letter != t.output for t in transitions):
+        raise problem(
+            file.name,
+            0,
+            "a transducer in which only some states are final: a Mealy machine shows "
+            "an output after every letter and would lose which words are taken; make "
+            "all states final, or drop the outputs",
+        )
+    return bool(partly)

@@ -1,0 +1,263 @@
+"""GraphViz DOT: the machines of the Automata Wiki, LearnLib and AALpy.
+
+Arrows ``a -> b [label="input/output"]`` make a Mealy machine, arrows with only an input
+a Moore machine or an acceptor. ``__start0 -> a`` marks the start state.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from algebra.automaton import Automaton, Output
+from algebra.errors import MachineError
+from algebra.formats.assembly import (
+    Complete,
+    Transition,
+    acceptance,
+    assemble,
+    check_writable,
+    complete_draft,
+    problem,
+    quote,
+)
+from algebra.formats.dot_syntax import Edge, Graph, parse, plain, quoted
+
+_START = "__start"
+_PROBABILITY = re.compile(r".*:\s*((?:0|1)?\.\d*|0|1|\d(?:\.\d+)?[eE]-\d+)\s*", re.S)
+_BREAK = re.compile(r"<\s*br\s*/?\s*>", re.I)
+_TRIMMED = re.compile(r"(?!\s).*(?<!\s)", re.S)
+_LETTER = re.compile(r"(?![\s/])[^/]*[^\s/]", re.S)
+_STATE = re.compile(rf"(?!{_START})(?!\s).*[^\s]", re.S)
+_ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&amp;": "&"}
+
+
+def read(text: str, name: str, complete: Complete = "reject") -> Automaton:
+    """The Mealy machine, Moore machine or acceptor of a DOT file.
+
+    The label of an arrow is divided at its first ``/`` into input and output. In labels
+    like HTML, ``<A | B<br/>out>``, the output follows the line break, and ``|`` between
+    spaces separates several inputs of one arrow. Without outputs on the arrows, the
+    labels of the nodes tell: ``{ state | output }``, ``state|output`` or
+    ``state/output`` show outputs; a doubled circle marks the accepting states of an
+    acceptor; labels that several states share are outputs. Otherwise the states are
+    shown.
+
+    The machine starts where the arrow from ``__start0`` leads, or one from a node that
+    is drawn as nothing or as a point, else where the first arrow begins.
+
+    Args:
+        text: The file.
+        name: What to call the file in messages.
+        complete: What becomes of missing transitions.
+
+    Raises:
+        MachineError: If the file is not DOT, has no arrows, or arrows without labels,
+            the machine is nondeterministic or stochastic, or transitions are missing
+            and ``complete`` does not say what to do.
+    """
+    graph = parse(text, name)
+    markers = _markers(graph)
+    arrows = [edge for edge in graph.edges if edge.source not in markers]
+    if not arrows:
+        raise problem(name, 0, "no arrows between states; is this a machine?")
+    transitions = _transitions(arrows, name)
+    nodes = {q: found for q, found in graph.nodes.items() if q not in markers}
+    shown = _state_outputs(nodes) if transitions[0].output is None else None
+    start = _start(graph, markers, name) or arrows[0].source
+    draft = assemble(transitions, start, name, states=nodes, shown=shown)
+    return complete_draft(draft, complete)
+
+
+def write(machine: Automaton) -> str:
+    """The machine as DOT; ``read`` gives back its letters, states and outputs.
+
+    Raises:
+        MachineError: If a letter has a ``/`` in it, a state is called like a start
+            marker, or a name begins or ends with a space.
+    """
+    output = machine.output
+    check_writable(machine.letters, _LETTER, "letter", "DOT divides labels at '/'")
+    form = "DOT keeps '__start' for the start, and no spaces around names"
+    check_writable(machine.states, _STATE, "state", form)
+    names = () if output is None else output.names
+    check_writable(names, _TRIMMED, "output", "DOT keeps no spaces around names")
+    arrows = [quoted(label) for label in _written_labels(machine)]
+    _check_labels(machine, arrows)
+    ids = [quoted(state) for state in machine.states]
+    lines = [f"  {line};" for line in _written_nodes(machine, ids)]
+    for place, q in enumerate(machine.transitions.T.reshape(-1).tolist()):
+        source = ids[place // len(machine.letters)]
+        lines.append(f"  {source} -> {ids[q]} [label={arrows[place]}];")
+    return "\n".join([f"digraph {quoted(machine.name)} {{", *lines, "}", ""])
+
+
+def _markers(graph: Graph) -> set[str]:
+    """The nodes that only mark the start: they are no states."""
+    leaving = Counter(edge.source for edge in graph.edges)
+    busy = {edge.target for edge in graph.edges}
+    busy |= {e.source for e in graph.edges if plain(e.attributes.get("label", ""))}
+    unseen = {
+        node
+        for node, attributes in graph.nodes.items()
+        if plain(attributes.get("shape", "")) in ("none", "point", "plaintext")
+        and leaving[node] == 1
+    }
+    return (unseen - busy) | {node for node in graph.nodes if node.startswith(_START)}
+
+
+def _start(graph: Graph, markers: set[str], name: str) -> str | None:
+    starts = [e for e in graph.edges if e.source in markers and e.target not in markers]
+    targets = list(dict.fromkeys(edge.target for edge in starts))
+    if len(targets) > 1:
+        raise problem(
+            name,
+            starts[-1].line,
+            f"nondeterministic: both {quote(targets[0])} and {quote(targets[1])} are "
+            "marked as the start; keep one of the two",
+        )
+    return targets[0] if targets else None
+
+
+def _transitions(arrows: Sequence[Edge], name: str) -> list[Transition]:
+    _check_stochastic(arrows, name)
+    transitions = [t for arrow in arrows for t in _divided(arrow, name)]
+    with_output = [t for t in transitions if t.output is not None]
+    if with_output and len(with_output) < len(transitions):
+        bare = next(t for t in transitions if t.output is None)
+        raise problem(
+            name,
+            bare.line,
+            f"the arrow {_drawn(bare.source, bare.target)} has the label "
+            f"{quote(bare.letter)} without an output, but others have input/output",
+        )
+    return transitions
+
+
+def _divided(arrow: Edge, name: str) -> list[Transition]:
+    """The transitions of one arrow: one for each of its inputs."""
+    raw = arrow.attributes.get("label", "")
+    if raw.startswith("<") and raw.endswith(">"):
+        inputs, output = _html_label(raw[1:-1])
+    else:
+        head, slash, tail = plain(raw).partition("/")
+        inputs, output = [head.strip()], tail.strip() if slash else None
+    if not all(inputs):
+        raise problem(
+            name,
+            arrow.line,
+            f"the arrow {_drawn(arrow.source, arrow.target)} has no input in its label",
+        )
+    return [
+        Transition(arrow.source, letter, arrow.target, output, arrow.line)
+        for letter in inputs
+    ]
+
+
+def _html_label(markup: str) -> tuple[list[str], str | None]:
+    head, *rest = _BREAK.split(markup, maxsplit=1)
+    inputs = [_without_tags(part) for part in re.split(r"\s\|\s", head)]
+    if rest:
+        return inputs, _without_tags(rest[0])
+    letter, slash, output = _without_tags(head).partition("/")
+    return [letter.strip()], output.strip() if slash else None
+
+
+def _without_tags(markup: str) -> str:
+    text = re.sub(r"<[^<>]*>", " ", markup)
+    for entity, character in _ENTITIES.items():
+        text = text.replace(entity, character)
+    return text.strip()
+
+
+def _check_stochastic(arrows: Sequence[Edge], name: str) -> None:
+    labels = [plain(arrow.attributes.get("label", "")) for arrow in arrows]
+    if _look_stochastic(labels):
+        raise problem(
+            name,
+            arrows[0].line,
+            f"stochastic: every label ends in a probability, as {quote(labels[0])} "
+            "does; only deterministic machines become networks",
+        )
+
+
+def _look_stochastic(labels: Sequence[str]) -> bool:
+    found = [_PROBABILITY.fullmatch(label) for label in labels]
+    return all(found) and any("." in match[1] for match in found if match)
+
+
+def _state_outputs(nodes: dict[str, dict[str, str]]) -> dict[str, str] | None:
+    labels = {
+        q: plain(attributes["label"])
+        for q, attributes in nodes.items()
+        if "label" in attributes
+    }
+    if len(labels) == len(nodes):
+        for sign in "|/":
+            parts = {q: _label_parts(q, label, sign) for q, label in labels.items()}
+            # Two outputs may contain the sign as well, but then the parts before it
+            # do not tell the states apart.
+            if all(parts.values()) and len({p[0] for p in parts.values()}) == len(
+                parts
+            ):
+                return {q: part[1] for q, part in parts.items()}
+    accepting = {q for q, attributes in nodes.items() if _is_doubled(attributes)}
+    if accepting:
+        return {q: "accept" if q in accepting else "reject" for q in nodes}
+    if len(labels) == len(nodes) and len(set(labels.values())) < len(nodes):
+        return labels
+    return None
+
+
+def _label_parts(state: str, label: str, sign: str) -> tuple[str, ...]:
+    """The name and the output in a node's label; empty if it is not so divided."""
+    after = label[len(state) :].lstrip()
+    if label.startswith(state) and after.startswith(sign):
+        return state, after[1:].strip()
+    inner = re.sub(r"\A\s*\{(.*)\}\s*\Z", r"\1", label, flags=re.S)
+    head, found, tail = inner.partition(sign)
+    return (head.strip(), tail.strip()) if found else ()
+
+
+def _is_doubled(attributes: dict[str, str]) -> bool:
+    doubled = plain(attributes.get("shape", "")) in ("doublecircle", "doubleoctagon")
+    return doubled or plain(attributes.get("peripheries", "")) == "2"
+
+
+def _drawn(source: str, target: str) -> str:
+    return f"{quote(source)} -> {quote(target)}"
+
+
+def _written_labels(machine: Automaton) -> list[str]:
+    """What stands on the arrows, state by state and there letter by letter."""
+    output = machine.output
+    if output is None or output.on == "states":
+        return [*machine.letters] * len(machine.states)
+    return [
+        f"{letter}/{output.names[i]}"
+        for column in output.table.T.tolist()
+        for letter, i in zip(machine.letters, column, strict=True)
+    ]
+
+
+def _check_labels(machine: Automaton, labels: Sequence[str]) -> None:
+    if _look_stochastic([plain(label) for label in labels]):
+        raise MachineError(
+            f"the labels of {machine.name} would read as probabilities in DOT; "
+            "write .json, which carries every name"
+        )
+
+
+def _written_nodes(machine: Automaton, ids: Sequence[str]) -> list[str]:
+    start = f"{_START}0"
+    marker = [f'{start} [label="", shape=none]', f"{start} -> {ids[machine.start]}"]
+    output: Output | None = machine.output
+    if output is None or output.on == "transitions":
+        return [*ids, *marker]
+    shapes = {True: ", shape=doublecircle", False: "", None: ""}
+    accepting = acceptance(machine)
+    nodes = []
+    for q, state in enumerate(machine.states):
+        label = quoted(f"{state} | {output.names[output.table[q]]}")
+        shape = shapes[accepting[q] if accepting else None]
+        nodes.append(f"{ids[q]} [label={label}{shape}]")
+    return [*nodes, *marker]

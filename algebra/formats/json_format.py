@@ -1,0 +1,224 @@
+"""The project's own machine format: JSON that carries everything a machine has.
+
+The format is described in ``docs/formats.md`` and numbered by ``VERSION``.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from algebra.automaton import Automaton, Output
+from algebra.errors import MachineError
+from algebra.formats.assembly import check_size, problem, quote
+from algebra.semiautomaton import IntArray, Semiautomaton
+
+FORMAT = "krohn-machine"
+VERSION = 1
+
+_REQUIRED = ("format", "version", "letters", "states", "start", "transitions")
+_OPTIONAL = ("name", "output", "action")
+
+
+def read(text: str, name: str) -> Automaton:
+    """The machine that a JSON text describes.
+
+    Args:
+        text: One JSON object with the keys of ``to_object``.
+        name: What to call the file in messages.
+
+    Raises:
+        MachineError: If the text is no JSON, nests too deeply, or ``from_object``
+            refuses what it says.
+    """
+    try:
+        obj = json.loads(
+            text, object_pairs_hook=_unique_keys, parse_constant=_no_constant
+        )
+    except json.JSONDecodeError as error:
+        raise problem(name, error.lineno, f"not JSON: {error.msg}") from error
+    except RecursionError as error:
+        raise problem(name, 0, "not a machine: nested too deeply") from error
+    except (ValueError, MachineError) as error:
+        raise problem(name, 0, f"not JSON: {error}") from error
+    try:
+        return from_object(obj)
+    except MachineError as error:
+        raise problem(name, 0, str(error)) from error
+
+
+def write(machine: Automaton) -> str:
+    """The machine as JSON, one key on a line, the keys sorted."""
+    parts = [
+        f"  {_dump(key)}: {_dump(value)}"
+        for key, value in sorted(to_object(machine).items())
+    ]
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def to_object(machine: Automaton) -> dict[str, Any]:
+    """The machine as JSON values; ``from_object`` gives an equal machine back.
+
+    Keys: ``format`` and ``version``; ``name``; ``letters`` and ``states``, lists of
+    strings; ``start``, the name of a state; ``transitions``, for each letter the
+    list of the state index that each state goes to; ``output`` with ``on``
+    (``"states"`` or ``"transitions"``), ``names`` and ``table``, a list over the states
+    or for each letter a list over the states before it; ``action``, for each letter
+    a list of points. ``output`` and ``action`` are absent where the machine has none.
+    """
+    obj: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "name": machine.name,
+        "letters": list(machine.letters),
+        "states": list(machine.states),
+        "start": machine.states[machine.start],
+        "transitions": machine.transitions.tolist(),
+    }
+    if machine.output is not None:
+        obj["output"] = {
+            "on": machine.output.on,
+            "names": list(machine.output.names),
+            "table": machine.output.table.tolist(),
+        }
+    if machine.action is not None:
+        obj["action"] = [[int(i) for i in row] for row in machine.action]
+    return obj
+
+
+def from_object(obj: object) -> Automaton:
+    """The machine that JSON values describe, as ``to_object`` gives them.
+
+    Raises:
+        MachineError: If a key is missing or unknown, a value has the wrong type or
+            shape, an index is out of range, a name occurs twice, or the version is
+            newer than this program.
+    """
+    fields = _machine_fields(obj)
+    letters = _names(fields["letters"], "letters")
+    states = _names(fields["states"], "states")
+    check_size(len(letters), len(states), "the machine")
+    size = len(states)
+    table = _matrix(fields["transitions"], "transitions", (len(letters), size), size)
+    machine = Automaton(
+        Semiautomaton(table, letters, states),
+        output=_output(fields.get("output"), (len(letters), size)),
+        name=_string(fields.get("name", "machine"), "name"),
+        action=_action(fields.get("action"), len(letters)),
+    )
+    start = _string(fields["start"], "start")
+    if start not in states:
+        raise MachineError(f"the key 'start' names {quote(start)}, which is no state")
+    return replace(machine, start=states.index(start))
+
+
+def _machine_fields(obj: object) -> Mapping[str, Any]:
+    if not isinstance(obj, dict):
+        raise MachineError(f"expected a JSON object, found {_kind(obj)}")
+    if obj.get("format") != FORMAT:
+        raise MachineError(f"the key 'format' must be {FORMAT!r}; is this a machine?")
+    version = obj.get("version")
+    if type(version) is not int or version < 1:
+        raise MachineError("the key 'version' must be a positive whole number")
+    if version > VERSION:
+        raise MachineError(
+            f"version {version} of the format is newer than this krohn, which reads "
+            f"up to version {VERSION}; install a newer krohn"
+        )
+    return _fields(obj, _REQUIRED, _OPTIONAL)
+
+
+def _fields(
+    obj: object, required: tuple[str, ...], optional: tuple[str, ...] = ()
+) -> Mapping[str, Any]:
+    if not isinstance(obj, dict):
+        raise MachineError(f"expected a JSON object, found {_kind(obj)}")
+    for key in obj:
+        if key not in required + optional:
+            known = ", ".join(required + optional)
+            raise MachineError(f"unknown key {quote(key)}; the keys are {known}")
+    for key in required:
+        if key not in obj:
+            raise MachineError(f"the key {key!r} is missing")
+    return obj
+
+
+def _output(value: object, shape: tuple[int, int]) -> Output | None:
+    if value is None:
+        return None
+    fields = _fields(value, ("on", "names", "table"))
+    names = _names(fields["names"], "output.names")
+    if fields["on"] not in ("states", "transitions"):
+        raise MachineError("the key 'output.on' must be 'states' or 'transitions'")
+    on = cast(Literal["states", "transitions"], fields["on"])
+    if on == "states":
+        table = _matrix([fields["table"]], "output.table", (1, shape[1]), len(names))[0]
+    else:
+        table = _matrix(fields["table"], "output.table", shape, len(names))
+    return Output(on, table, names)
+
+
+def _action(value: object, letters: int) -> tuple[tuple[int, ...], ...] | None:
+    if value is None:
+        return None
+    first = value[0] if isinstance(value, list) and value else None
+    points = len(first) if isinstance(first, list) else 0
+    table = _matrix(value, "action", (letters, points), points)
+    return tuple(tuple(row) for row in table.tolist())
+
+
+def _matrix(value: object, key: str, shape: tuple[int, int], bound: int) -> IntArray:
+    rows, columns = shape
+    if not isinstance(value, list) or len(value) != rows:
+        raise MachineError(f"the key {key!r} must be a list of {rows} lists")
+    for number, row in enumerate(value):
+        where = f"row {number} of the key {key!r}"
+        if not isinstance(row, list) or len(row) != columns:
+            raise MachineError(f"{where} must be a list of {columns} whole numbers")
+        for entry in row:
+            if type(entry) is not int or not 0 <= entry < bound:
+                raise MachineError(
+                    f"{where} holds {_kind(entry)}, not a whole number in "
+                    f"0..{bound - 1}"
+                )
+    return np.array(value, dtype=np.int64).reshape(shape)
+
+
+def _names(value: object, key: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not value:
+        raise MachineError(f"the key {key!r} must be a list of at least one name")
+    names = tuple(_string(entry, key) for entry in value)
+    if len(set(names)) < len(names):
+        twice = next(n for i, n in enumerate(names) if n in names[:i])
+        raise MachineError(f"the key {key!r} holds {quote(twice)} twice")
+    return names
+
+
+def _string(value: object, key: str) -> str:
+    if not isinstance(value, str):
+        raise MachineError(f"the key {key!r} holds {_kind(value)}, not a string")
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        raise MachineError(f"the key {key!r} holds half a surrogate pair")
+    return value
+
+
+def _kind(value: object) -> str:
+    kinds = {dict: "an object", list: "a list", type(None): "null"}
+    return kinds.get(type(value)) or quote(json.dumps(value), 20)
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    obj = dict(pairs)
+    if len(obj) < len(pairs):
+        raise MachineError("a key occurs twice in one object")
+    return obj
+
+
+def _no_constant(constant: str) -> None:
+    raise MachineError(f"{constant} is no JSON number")
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)

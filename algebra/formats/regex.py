@@ -1,0 +1,171 @@
+r"""Regular expressions: acceptors of the words that match from end to end.
+
+The syntax is that of automata-lib: ``|`` or, ``*`` ``+`` ``?`` ``{2,3}`` repetition,
+``()`` groups, ``[a-c]`` ``[^a]`` classes, ``.`` any letter of the pattern, ``&`` and,
+``^`` shuffle, ``\d`` ``\w`` ``\s`` printable ASCII classes, ``\*`` a sign itself.
+"""
+
+import math
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from algebra.automaton import Automaton
+from algebra.errors import MachineError
+from algebra.formats.assembly import (
+    Transition,
+    assemble,
+    complete_draft,
+    quote,
+)
+
+if TYPE_CHECKING:
+    from automata.fa.dfa import DFA
+    from automata.fa.nfa import NFA
+
+_TOKEN = re.compile(
+    r"(?P<repeat>\{\d*(?:,\d*)?\})|\[[^\]]+\]|\\.|[()|&^*+?.]|(?P<letter>.)", re.S
+)
+
+MAX_LENGTH = 2_000
+"""The longest pattern, in characters."""
+
+MAX_REPEATS = 2_000
+"""The largest product of the numbers in braces."""
+
+MAX_STATES = 20_000
+"""The most states of the deterministic acceptor before it is minimised."""
+
+MAX_TRANSITIONS = 1_000_000
+"""The most transitions of that acceptor."""
+
+
+def from_regex(pattern: str) -> Automaton:
+    """The smallest complete acceptor of a regular expression.
+
+    It shows ``"accept"`` after each prefix that matches as a whole, else ``"reject"``.
+    The letters are the characters of the pattern, sorted; the states are ``"0"``,
+    ``"1"``, … in the order of a breadth-first search from the start.
+
+    Args:
+        pattern: The expression; a space in it is a letter.
+
+    Raises:
+        MachineError: If the pattern is malformed, has no letters, or needs more than
+            ``MAX_STATES`` states.
+    """
+    dfa = _determinised(_nfa(pattern), pattern).minify(retain_names=False)
+    names = _breadth_first(dfa)
+    transitions = [
+        Transition(name, letter, names[dfa.transitions[q][letter]])
+        for q, name in names.items()
+        for letter in sorted(dfa.input_symbols)
+    ]
+    shown = {
+        name: "accept" if q in dfa.final_states else "reject"
+        for q, name in names.items()
+    }
+    draft = assemble(transitions, "0", "pattern", states=names.values(), shown=shown)
+    return complete_draft(draft, "reject")
+
+
+def _letters(pattern: str) -> set[str]:
+    """The letters that stand for themselves; the library adds classes and escapes.
+
+    Left to itself, it would take the numbers and commas of repetitions for letters.
+    """
+    if len(pattern) > MAX_LENGTH:
+        raise _refused(pattern, f"longer than {MAX_LENGTH} characters")
+    tokens = list(_TOKEN.finditer(pattern))
+    repeats = [int(n) for t in tokens for n in re.findall(r"\d+", t["repeat"] or "")]
+    if math.prod(max(n, 1) for n in repeats) > MAX_REPEATS:
+        raise _refused(pattern, f"repeats over {MAX_REPEATS} times in all")
+    letters = {token["letter"] for token in tokens if token["letter"]}
+    unpaired = letters & set("[]{}\\")
+    if unpaired:
+        sign = min(unpaired)
+        raise _refused(
+            pattern, f"{sign!r} has no counterpart; write \\{sign} for the sign itself"
+        )
+    return letters
+
+
+def _nfa(pattern: str) -> "NFA":
+    # Imported here, for it takes a while and most machines need no pattern.
+    from automata.base.exceptions import RegexException
+    from automata.fa.nfa import NFA
+
+    letters = _letters(pattern)
+    try:
+        nfa = NFA.from_regex(pattern, input_symbols=letters)
+    except RegexException as error:
+        raise _refused(pattern, str(error).rstrip(".")) from error
+    except RecursionError as error:
+        raise _refused(pattern, "nested too deeply") from error
+    except Exception as error:
+        # Inside of a library anything may fail on a pattern that nobody foresaw.
+        raise _refused(pattern, f"not understood ({type(error).__name__})") from error
+    if not nfa.input_symbols:
+        raise _refused(pattern, "no letters in it")
+    return nfa
+
+
+def _determinised(nfa: "NFA", pattern: str) -> "DFA":
+    """The subset automaton, which may be exponentially larger, and so is counted."""
+    from automata.fa.dfa import DFA
+
+    first = _closure(nfa, [nfa.initial_state])
+    number, queue = {first: 0}, [first]
+    table: dict[int, dict[str, int]] = {}
+    for subset in queue:
+        row = table[number[subset]] = {}
+        for letter in nfa.input_symbols:
+            found = _closure(nfa, _moved(nfa, subset, letter))
+            if found not in number:
+                number[found] = len(number)
+                queue.append(found)
+            row[letter] = number[found]
+        if len(number) > MAX_STATES:
+            raise _refused(pattern, f"needs more than {MAX_STATES} states")
+        if len(number) * len(row) > MAX_TRANSITIONS:
+            raise _refused(pattern, f"needs more than {MAX_TRANSITIONS} transitions")
+    return DFA(
+        states=set(table),
+        input_symbols=set(nfa.input_symbols),
+        transitions=table,
+        initial_state=0,
+        final_states={i for s, i in number.items() if s & nfa.final_states},
+    )
+
+
+def _moved(nfa: "NFA", subset: Iterable[str], letter: str) -> list[str]:
+    return [r for q in subset for r in nfa.transitions.get(q, {}).get(letter, ())]
+
+
+def _closure(nfa: "NFA", states: Iterable[str]) -> frozenset[str]:
+    reached = set(states)
+    waiting = list(reached)
+    while waiting:
+        for state in nfa.transitions.get(waiting.pop(), {}).get("", ()):
+            if state not in reached:
+                reached.add(state)
+                waiting.append(state)
+    return frozenset(reached)
+
+
+def _breadth_first(dfa: "DFA") -> dict[str, str]:
+    names: dict[str, str] = {dfa.initial_state: "0"}
+    queue = [dfa.initial_state]
+    for state in queue:
+        for letter in sorted(dfa.input_symbols):
+            target = dfa.transitions[state][letter]
+            if target not in names:
+                names[target] = str(len(names))
+                queue.append(target)
+    return names
+
+
+def _refused(pattern: str, reason: str) -> MachineError:
+    # The library shows its own objects where the user knows signs.
+    reason = re.sub(r"'<\w+: (.*?)>'", r"'\1'", " ".join(reason.split()))
+    return MachineError(f"the pattern {quote(pattern)} is refused: {reason}")
