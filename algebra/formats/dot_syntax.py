@@ -8,6 +8,7 @@ through pydot, which knows the whole language.
 import contextlib
 import io
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -31,7 +32,7 @@ _SETTING = re.compile(rf"\s*+{_ID}\s*+=\s*+{_ID}\s*+;?+\s*+")
 _HEADER = re.compile(rf"\s*+(?:strict\s++)?+digraph\b\s*+(?:{_ID})?+\s*+\{{\s*+", re.I)
 _BLANK = re.compile(r"\s*+(?:(?://|#).*+)?+")
 _KEYWORDS = ("node", "edge", "graph", "digraph", "subgraph", "strict")
-_PORT = re.compile(r'("(?:[^"\\]++|\\.)*+"|[^":]++):.*+')
+_PORT = re.compile(r'\A("(?:[^"\\]++|\\.)*+"|[^":]++):.*+\Z', re.S)
 _PLACE = re.compile(r"\(line:(\d+), col:(\d+)\)")
 
 
@@ -145,9 +146,10 @@ def _by_pydot(text: str, name: str) -> list[_Statement]:
 
 
 def _pydot_graphs(text: str, name: str) -> tuple[Sequence[pydot.Dot] | None, str]:
-    # pydot prints what it cannot parse.
+    # pydot prints what it cannot parse, and newer parsers warn of how it calls them.
     printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
+    with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
         try:
             graphs = pydot.graph_from_dot_data(text)
         except RecursionError as error:

@@ -1,0 +1,239 @@
+"""What the readers make of the files that people have."""
+
+import itertools
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from algebra.errors import MachineError
+from algebra.formats import dot, from_regex, gap, kiss2, learnlib, read, write
+from algebra.formats.att import read as read_att
+
+MACHINES = Path(__file__).parents[3] / "shared" / "machines"
+
+MEALY = """digraph turnstile {
+locked [label="locked"];
+open [label="open"];
+open -> locked [label="push/ turn"];
+open -> open [label="coin/thanks / again"];
+locked -> open [label="coin/thanks"];
+locked -> locked [label="push/ -"];
+__start0 [label="", shape=none];
+__start0 -> locked [label=""];
+}
+"""
+RECORDS = """digraph g {
+    __start0 [label="" shape="none"];
+    __start0 -> A;
+    A [shape="record", style="rounded", label="{ A | dark }"];
+    B [shape="doublecircle", style="rounded", label="{ B | light }"];
+    A -> B [label="press"];  B -> A [label="press"];
+}
+"""
+HTML = """digraph g {
+__start0 [shape="none", label=""];
+s0 [shape="circle", label="0"];
+s1 [shape="circle", label="1"];
+s0 -> s1 [label=<Hello<br />Server &amp; Key / Done>];
+s0 -> s0 [label=<Ping | Data<br />Empty>];
+s1 -> s0 [label=<Hello | Ping | Data<br />Closed>];
+__start0 -> s1 [label=<Ping<br />Empty>];
+}
+"""
+
+
+def test_dot_mealy_labels_divide_at_the_first_slash() -> None:
+    machine = dot.read(MEALY, "dir/turnstile.dot")
+    assert machine.name == "turnstile"
+    assert machine.states == ("locked", "open")
+    assert machine.run(["push", "coin", "coin", "push"]) == (
+        "-",
+        "thanks",
+        "thanks / again",
+        "turn",
+    )
+
+
+def test_dot_records_make_a_moore_machine() -> None:
+    machine = dot.read(RECORDS, "x")
+    assert machine.run(["press", "press"]) == ("light", "dark")
+
+
+@pytest.mark.parametrize("sign", ["|", "/"])
+def test_dot_moore_labels_without_a_record(sign: str) -> None:
+    text = f'digraph {{ a [label="A{sign}0|0"]; b [label="B{sign}1"];'
+    text += "a -> b [label=x]; b -> a [label=x] }"
+    assert dot.read(text, "x").run(["x", "x"]) == ("1", "0|0")
+
+
+def test_dot_labels_that_states_share_are_outputs() -> None:
+    text = "digraph {\na [label=N];\nb [label=N];\nc [label=A];\n"
+    text += "a -> b [label=x];\nb -> c [label=x];\nc -> a [label=x];\n}"
+    assert dot.read(text, "x").run("xxx") == ("N", "A", "N")
+
+
+def test_dot_doubled_circles_accept() -> None:
+    text = "digraph {\nnode [shape=doublecircle]; b;\nnode [shape=circle];\n"
+    text += "start [shape=point]; start -> a; a -> b [label=x]; b -> a [label=x];}"
+    machine = dot.read(text, "x")
+    assert machine.run("xx") == ("accept", "reject")
+    assert machine.output is not None
+    assert machine.output.names == ("reject", "accept")
+    assert set(machine.states) == {"a", "b"}
+
+
+def test_dot_without_any_output_shows_the_states() -> None:
+    machine = dot.read("digraph { b -> c [label=x]; c -> b:w [label=x]}", "x")
+    assert machine.run("xx") == ("c", "b")
+
+
+def test_dot_html_labels_list_inputs_before_the_break() -> None:
+    machine = dot.read(HTML, "x")
+    assert set(machine.letters) == {"Hello", "Ping", "Data"}
+    assert machine.run(["Ping", "Data", "Hello"]) == (
+        "Closed",
+        "Empty",
+        "Server & Key / Done",
+    )
+
+
+def test_dot_completions() -> None:
+    text = "digraph {\na -> b [label=x];\nb -> a [label=y];\n}"
+    stay = dot.read(text, "x", "stay")
+    assert stay.run("yxx") == ("a", "b", "b")
+    sink = dot.read(text, "x", "sink")
+    assert sink.run("xyyx") == ("b", "a", "sink", "sink")
+    mealy = dot.read(text.replace("x]", '"x/0"]').replace("y]", '"y/1"]'), "x", "sink")
+    assert mealy.run("xyyx") == ("0", "1", "undefined", "undefined")
+    accept = dot.read(text.replace("{", "{\nb [peripheries=2];", 1), "x", "sink")
+    assert accept.run("xyyx") == ("accept", "reject", "reject", "reject")
+
+
+def test_kiss2_cubes_expand_to_all_minterms() -> None:
+    text = "# lamp\n.i 2\n.o 2\n.p 3\n.s 2\n.r off\n"
+    text += "-1 on off 0- # to\n0- * on 10\n1- * off 1-\n.e\nignored"
+    with pytest.raises(MachineError, match="in state 'on' the input 01"):
+        kiss2.read(text, "x")
+    machine = kiss2.read(text.replace("-1 on off 0-", "11 on off -1"), "x")
+    assert machine.letters == ("00", "01", "10", "11")
+    assert machine.run(["10", "00", "11"]) == ("10", "10", "11")
+    assert machine.states[machine.start] == "off"
+
+
+def test_kiss2_inside_of_blif_and_without_a_reset() -> None:
+    text = ".model m\n.inputs a\n.start_kiss\n.i 1\n.o 1\n- p q 1\n- q p 0\n.end_kiss\n"
+    machine = kiss2.read(text, "x")
+    assert machine.run(["0", "1"]) == ("1", "0")
+    assert machine.states[machine.start] == "p"
+
+
+def test_kiss2_completions_show_zeros() -> None:
+    text = ".i 1\n.o 2\n0 p q 11\n0 q p 11\n"
+    assert kiss2.read(text, "x", "stay").run("010") == ("11", "00", "11")
+    sink = kiss2.read(text, "x", "sink")
+    assert sink.run("010") == ("11", "00", "00")
+    assert sink.states == ("p", "q", "sink")
+    named = kiss2.read(text.replace("q", "sink"), "x", "sink")
+    assert named.states == ("p", "sink", "sink_")
+
+
+def test_att_acceptors_and_transducers() -> None:
+    acceptor = read_att("0 1 a\n1 0 b\n1 0\n", "x", "sink")
+    assert acceptor.run("abaa") == ("accept", "reject", "accept", "reject")
+    printed = read_att("0 1 a a\n1 1 a a 0\n1\n", "x")
+    assert printed.run("a") == ("accept",)
+    mealy = read_att("s\tt\ta\tx\t0\nt\ts\ta\ty\n", "x")
+    assert mealy.run("aa") == ("x", "y")
+    never = read_att("0 0 a\n", "x")
+    assert never.run("a") == ("reject",)
+
+
+def test_gap_lists_names_and_permutations() -> None:
+    listed = gap.read("[ Transformation( [ 2, 3, 1 ] ), (1,4)(2,3) ];", "x")
+    assert listed.letters == ("g1", "g2")
+    assert listed.transitions.tolist() == [[1, 2, 0, 3], [3, 2, 1, 0]]
+    assert listed.states == ("1", "2", "3", "4")
+    text = "# the symmetric group\nr := (1,2,3);\ns := Transformation([2,1]);\n"
+    assert gap.read(text, "x").letters == ("r", "s")
+    group = gap.read(text + "G := Group(s, (), r);", "x")
+    assert group.letters == ("s", "g2", "r")
+    assert group.transitions[1].tolist() == [0, 1, 2]
+    assert gap.read("Semigroup([(1,2)])", "x").letters == ("g1",)
+    assert gap.read("(1,2)(3,4), (1,2,3)", "x").transitions.shape == (2, 4)
+
+
+def test_learnlib_rows() -> None:
+    machine = learnlib.read("2 2\n0 1 \n1 0 \n1 0 \n", "x")
+    assert machine.run("011") == ("accept", "reject", "reject")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "other"),
+    [
+        ("(ab|ba)*", None),
+        ("a{1,2}b+c?", None),
+        ("[ab]c|.b", None),
+        ("[^a]b", "[b]b"),
+        ("a&b|ab", "ab"),
+    ],
+)
+def test_patterns_accept_what_they_match(pattern: str, other: str | None) -> None:
+    machine = from_regex(pattern)
+    letters = sorted(set(re.sub(r"\{.*?\}", "", pattern)) - set("()[]{}|*+?.^&"))
+    assert list(machine.letters) == letters
+    for length in range(1, 6):
+        for word in itertools.product(letters, repeat=length):
+            matches = re.fullmatch(other or pattern, "".join(word)) is not None
+            assert machine.run(word)[-1] == ("accept" if matches else "reject")
+
+
+def test_patterns_number_states_from_the_start() -> None:
+    machine = from_regex(r"ab|\*")
+    assert machine.letters == ("*", "a", "b")
+    assert machine.start == 0
+    assert machine.states == tuple(map(str, range(len(machine.states))))
+    order = machine.transitions.T.reshape(-1).tolist()
+    first = [order.index(q) for q in range(1, len(machine.states)) if q in order]
+    assert first == sorted(first)
+
+
+ACCEPTOR = from_regex("(ab)*")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["m.json", "m.DOT", "m.gv", "m.att", "m.fst.txt", "m.g", "m.dfa", "m.dfa.gz"],
+)
+def test_formats_follow_from_the_name_or_else_the_content(
+    tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / name
+    write(ACCEPTOR, path)
+    machine = read(str(path))
+    assert machine.name == {"m.json": "pattern", "m.fst.txt": "m.fst"}.get(name, "m")
+    assert np.array_equal(machine.transitions, ACCEPTOR.transitions)
+    hidden = tmp_path / ("other.gz" if name.endswith(".gz") else "other.txt")
+    hidden.write_bytes(path.read_bytes())
+    assert np.array_equal(read(hidden).transitions, ACCEPTOR.transitions)
+
+
+def test_kiss2_is_known_by_its_content(tmp_path: Path) -> None:
+    path = tmp_path / "machine"
+    path.write_text("\n# a comment\n.i 1\n.o 1\n- p p 1\n")
+    assert read(path).run(["1"]) == ("1",)
+
+
+@pytest.mark.skipif(not MACHINES.is_dir(), reason="the real machines are not here")
+def test_real_machines_are_read_or_refused_with_the_reason() -> None:
+    paths = [p for p in MACHINES.rglob("*") if p.suffix in (".dot", ".kiss2")]
+    shapes = {}
+    for path in paths:
+        if "stochastic" in path.name:
+            with pytest.raises(MachineError, match="stochastic: every label"):
+                read(path, "stay")
+        else:
+            shapes[path.name] = read(path, "stay").transitions.shape
+    assert shapes["JSSE_1.8.0_25_server_regular.dot"] == (8, 9)
+    assert shapes["ex6.kiss2"] == (32, 8)
