@@ -136,27 +136,24 @@ class Tables:
     def _dimension(self, name: str) -> int:
         return self.layout.places[name].start
 
-    def _steps(self, name: str) -> list[Expression]:
-        """0 below and 1 above each midpoint between neighbouring values."""
-        domain = self.program.domains[name]
+    def _step(self, name: str, index: int) -> Expression:
+        """0 up to the value of this index in the channel's domain, 1 from the next on."""
+        low, high = self.program.domains[name][index : index + 2]
         dimension = self._dimension(name)
-        steps = []
-        for low, high in zip(domain, domain[1:], strict=False):
-            middle = (low + high) / 2
-            rising = self.recognise.unit(Expression({dimension: 2.0}, 0.5 - 2 * middle))
-            flat = self.recognise.unit(Expression({dimension: 2.0}, -0.5 - 2 * middle))
-            steps.append(Expression().add(rising).add(flat, -1.0))
-        return steps
+        rising = self.recognise.unit(Expression({dimension: 2.0}, 0.5 - low - high))
+        flat = self.recognise.unit(Expression({dimension: 2.0}, -0.5 - low - high))
+        return Expression().add(rising).add(flat, -1.0)
 
-    def _indicators(self, name: str) -> dict[int, Expression]:
-        """For each value of a channel, 1 where it has it and 0 elsewhere."""
-        domain = self.program.domains[name]
+    def _indicator(self, name: str, value: int) -> Expression:
+        """1 where a channel has the value and 0 where it has another one."""
         if name in self.program.one_hot:
-            start = self._dimension(name)
-            return {v: self._pass(start + v) for v in domain}
-        edges = [Expression({}, 1.0), *self._steps(name), Expression()]
-        pairs = zip(domain, edges, edges[1:], strict=False)
-        return {v: Expression().add(low).add(high, -1.0) for v, low, high in pairs}
+            return self._pass(self._dimension(name) + value)
+        domain = self.program.domains[name]
+        index = domain.index(value)
+        indicator = Expression({}, 1.0) if index == 0 else self._step(name, index - 1)
+        if index + 1 < len(domain):
+            indicator = Expression().add(indicator).add(self._step(name, index), -1.0)
+        return indicator
 
     def _pass(self, dimension: int) -> Expression:
         """A value that is never negative, passed on to where tables are combined."""
@@ -175,29 +172,48 @@ class Tables:
             start = self._dimension(name)
             units = [self.recognise.unit(Expression({start + v: 1.0})) for v in values]
             return self._finish(_combine(units, codes))
+        if self.deep and too_steep(self.program, name, codes):
+            return self._saturating(name, codes)
         outputs = [Expression({}, first) for first in codes[0]]
-        for step, change in zip(self._steps(name), np.diff(codes, axis=0), strict=True):
+        for index, change in enumerate(np.diff(codes, axis=0)):
             for output, amount in zip(outputs, change, strict=True):
                 if amount:
-                    output.add(step, float(amount))
+                    output.add(self._step(name, index), float(amount))
         return self._finish(outputs)
+
+    def _saturating(self, name: str, codes: FloatArray) -> list[Expression]:
+        """A table of one channel whose hidden units end at exactly 0 or 1.
+
+        Above the ramp ReLU(1 − 2·ReLU(x − ramp)) is 0 whatever the noise, below it is 1,
+        so that no rounding error of the first layer reaches the sum.
+        """
+        outputs = [Expression({}, last) for last in codes[-1]]
+        domain, dimension = self.program.domains[name], self._dimension(name)
+        for index, change in enumerate(np.diff(codes, axis=0)):
+            if change.any():
+                ramp = (domain[index] + domain[index + 1]) / 2 - 0.25
+                passed = self.recognise.unit(Expression({dimension: 1.0}, -ramp))
+                below = self.combine.unit(Expression({}, 1.0).add(passed, -2.0))
+                for output, amount in zip(outputs, change, strict=True):
+                    if amount:
+                        output.add(below, -float(amount))
+        return outputs
 
     def _finish(self, outputs: list[Expression]) -> list[Expression]:
         """Pass finished values, never negative, through a second hidden layer if any."""
         return [self.combine.unit(o) for o in outputs] if self.deep else outputs
 
     def _joint(
-        self, names: Iterable[str], function: Table, codes: FloatArray
+        self, names: tuple[str, ...], function: Table, codes: FloatArray
     ) -> list[Expression]:
         """A table of several channels: a unit for each row (Lemma 11, repaired, E3)."""
-        indicators = [self._indicators(n) for n in names]
         units = []
         needed = codes.any(axis=1)
         for (row, _), used in zip(rows_of(function), needed, strict=True):
             if used:
                 inside = Expression({}, 1.0 - len(row))
-                for value, indicator in zip(row, indicators, strict=True):
-                    inside.add(indicator[value])
+                for name, value in zip(names, row, strict=True):
+                    inside.add(self._indicator(name, value))
                 units.append(self._and(inside))
         return _combine(units, codes[needed])
 
@@ -206,8 +222,8 @@ class Tables:
         index, *values = names
         gate = 1.0 + max(self.program.domains[n][-1] for n in values)
         output = Expression()
-        for k, indicator in self._indicators(index).items():
-            inside = Expression({}, -gate).add(indicator, gate)
+        for k in self.program.domains[index]:
+            inside = Expression({}, -gate).add(self._indicator(index, k), gate)
             inside.add(self._pass(self._dimension(values[k])))
             output.add(self._and(inside))
         return output
@@ -220,7 +236,8 @@ def block_tables(layout: Layout, block: int, strict: bool) -> Tables | None:
     maps = {n: op for n, op in operations.items() if isinstance(op, Map)}
     if not maps:
         return None
-    tables = Tables(layout, deep=not strict and _needs_depth(program, maps))
+    deep = not strict and any(needs_depth(program, n, op) for n, op in maps.items())
+    tables = Tables(layout, deep)
     for name, operation in maps.items():
         tables.write(name, operation)
     if strict:
@@ -246,12 +263,26 @@ def _combine(units: list[Expression], codes: FloatArray) -> list[Expression]:
     return outputs
 
 
-def _needs_depth(program: Program, operations: Mapping[str, Map]) -> bool:
-    """Whether one of the Maps needs two hidden layers."""
-    return any(
-        isinstance(op.function, Select) and op.inputs[0] not in program.one_hot
-        or isinstance(op.function, Table)
-        and len(op.inputs) > 1
-        and not program.one_hot.issuperset(op.inputs)
-        for op in operations.values()
-    )
+def needs_depth(program: Program, name: str, operation: Map) -> bool:
+    """Whether a Map needs two hidden layers."""
+    first = operation.inputs[0]
+    if isinstance(operation.function, Select):
+        return first not in program.one_hot
+    if len(operation.inputs) > 1:
+        return not program.one_hot.issuperset(operation.inputs)
+    codes = code_matrix(program, name, operation.function.values)
+    return first not in program.one_hot and too_steep(program, first, codes)
+
+
+def too_steep(program: Program, name: str, codes: FloatArray) -> bool:
+    """Whether a sum of steps over a channel could lose 1/16 to rounding in binary32.
+
+    A step is the difference of two ReLUs that grow with the distance from it, so a long
+    sum of steps has large terms that cancel: n terms of size s lose up to n·s·u in some
+    order of summation.
+    """
+    values = np.array(program.domains[name], dtype=np.float64)
+    sizes = 2 * (values[-1] - values[1:]) + 1
+    terms = 2 * len(values)
+    lost = terms * 2.0**-24 * 2 * (np.abs(np.diff(codes, axis=0)).T @ sizes)
+    return bool((lost > 1 / 16).any())

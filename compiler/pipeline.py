@@ -68,4 +68,4 @@ def arrange(program: Program, options: Options) -> tuple[Layout, Positions]:
     plan = schedule(program)
     check_schedule(plan)
     features = heads.positions(program, options.precision)
-    return allocate(plan, features.sizes), features
+    return allocate(plan, features.sizes, options.strict), features

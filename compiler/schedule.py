@@ -129,11 +129,14 @@ def width(program: Program, name: str) -> int:
     return max(program.domains[name]) + 1 if name in program.one_hot else 1
 
 
-def allocate(plan: Schedule, features: Mapping[str, int]) -> Layout:
+def allocate(
+    plan: Schedule, features: Mapping[str, int], strict: bool = False
+) -> Layout:
     """Give every channel dimensions, reusing those of channels no longer read.
 
     Only an MLP can clear dimensions, so a channel read last by the heads or the MLP of a
-    block frees its dimensions at that block's MLP, or the next one.
+    block frees its dimensions at that block's MLP, or the next one. In the strict form
+    that MLP erases by subtraction; nothing may be written in the same sum.
     """
     placed: dict[str, tuple[int, int]] = {}
     top = 0
@@ -144,7 +147,9 @@ def allocate(plan: Schedule, features: Mapping[str, int]) -> Layout:
     spans: dict[str, tuple[int, int]] = {}
     for name in sorted(plan.born, key=lambda n: plan.born[n]):
         taken = [
-            spans[n] for n in spans if freed.get(n, plan.last + 1) > plan.born[name]
+            spans[n]
+            for n in spans
+            if freed.get(n, plan.last + 1) + strict > plan.born[name]
         ]
         start = _first_fit(top, taken, width(plan.program, name))
         spans[name] = (start, start + width(plan.program, name))

@@ -1,0 +1,299 @@
+"""Attention: every head looks where the file says, and leaks little elsewhere.
+
+What is assumed of the arithmetic of attention, for any order of summation and for fused
+and unfused kernels alike, stands in docs/soundness.md, section 4.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from network.precision import FloatArray, Precision
+from verify.errors import Rejected
+from verify.noisy import Noisy, snaps_to_itself
+from verify.statement import Channel, Statement
+from verify.stream import FEATURE, Stream, noisiest
+
+CELLS = 8_000_000
+
+
+@dataclass(frozen=True)
+class Look:
+    """What was shown of where a head looks.
+
+    Attributes:
+        leak: Bound of the total weight on wrong positions; 0 for a uniform head.
+        gap: The smallest difference between the right score and another one.
+        score_error: Bound of the error of a score.
+    """
+
+    leak: float
+    gap: float
+    score_error: float
+
+
+@dataclass(frozen=True)
+class Attention:
+    """The heads of a block over what is known of their input.
+
+    Attributes:
+        query: ``(heads, d, k)``; likewise ``key``, ``value`` ``(heads, d, v)``.
+        out: ``(heads, v, d)``.
+        positions: ``(T + 1, d)``, the position embedding.
+        stream: What is known before the heads.
+        statement: The Program.
+        precision: The format that they compute in.
+    """
+
+    query: FloatArray
+    key: FloatArray
+    value: FloatArray
+    out: FloatArray
+    positions: FloatArray
+    stream: Stream
+    statement: Statement
+    precision: Precision
+
+    def look(self, channel: Channel) -> Look:
+        """Where the head of a channel looks.
+
+        Raises:
+            Rejected: If that is not what the channel's operation says.
+        """
+        head = channel.head
+        assert head is not None
+        if channel.op == "shift":
+            return self._look_back(head, channel.by)
+        if channel.op == "latest":
+            return self._look_latest(head, channel.inputs[1])
+        return self._look_everywhere(head)
+
+    def copies(self, channels: Sequence[Channel]) -> None:
+        """The heads write the given channels' sources to them, and nothing else.
+
+        Raises:
+            Rejected: If a matrix has an entry that it should not have.
+        """
+        expected = np.zeros(self.out.shape[:1] + (len(self.positions[0]),) * 2, bool)
+        for channel in channels:
+            source = self.statement.channels[channel.inputs[0]]
+            if source.name not in self.stream.names:
+                raise Rejected(f"{source.name!r} is not there where a head reads it")
+            if source.one_hot != channel.one_hot or source.dims is None:
+                raise Rejected(f"{channel.name!r} has another code than its source")
+            if channel.head is None or channel.head >= len(self.out):
+                raise Rejected(f"channel {channel.name!r} names no head")
+            expected[channel.head, source.span, channel.span] = True
+        if not expected.any(axis=(1, 2)).all():
+            raise Rejected("a head serves no channel")
+        found = (self.value != 0).astype(np.float64) @ (self.out != 0)
+        if (found > 1).any() or not np.array_equal(found > 0, expected):
+            raise Rejected("the heads of a block copy other dimensions than stated")
+        # One term in every sum: no rounding but that of the attention itself.
+        if ((self.value != 0).sum(axis=1) > 1).any() or not _unit(self.value):
+            raise Rejected("a head's values are not copies of single dimensions")
+        if ((self.out != 0).sum(axis=(0, 1)) > 1).any():
+            raise Rejected("several heads write to one dimension")
+
+    def gain(self, channel: Channel) -> float:
+        """By what the head multiplies what it copies, the same in each dimension.
+
+        Raises:
+            Rejected: If it is no power of two, which multiplies without rounding.
+        """
+        gains = {float(g) for g in self.out[channel.head][:, channel.span].sum(axis=0)}
+        if len(gains) != 1 or any(abs(np.frexp(g)[0]) != 0.5 for g in gains):
+            raise Rejected(f"the head of {channel.name!r} scales what it copies unevenly")
+        return gains.pop()
+
+    def carried(self, channel: Channel, look: Look) -> float:
+        """The noise of a channel that a sharp head has copied."""
+        if self.gain(channel) != 1.0:
+            raise Rejected(f"the head of {channel.name!r} changes what it copies")
+        source = self.statement.channels[channel.inputs[0]]
+        noise = self.stream.noise[source.name]
+        code = np.unique(source.code(source.domain))
+        largest = float(np.abs(code).max()) + noise
+        unit = self.precision.accumulator_unit
+        # The right weight is 1 − leak up to the roundings of exp, sum and quotient.
+        astray = 2 * look.leak + 16 * unit
+        if self.precision.digits < self.precision.accumulator_digits:
+            spill = astray >= self.precision.unit / 4
+            astray += 2 * self.precision.unit * spill
+        error = noise + (np.abs(code) + noise) * astray + 4 * look.leak * largest
+        return noisiest(channel, self._written(channel, code, error))
+
+    def _written(self, channel: Channel, value: FloatArray, error: FloatArray) -> FloatArray:
+        """The error after storing the head's result and adding it to a free dimension."""
+        if (self.stream.owner[channel.span] >= 0).any() or (
+            self.stream.owner[channel.span] == FEATURE
+        ).any():
+            raise Rejected(f"a head writes {channel.name!r} over something else")
+        if np.any(np.abs(value) + error > self.precision.largest):
+            raise Rejected(f"{channel.name!r} can overflow in {self.precision.name}")
+        error = self._stored(value, error)
+        free = float(self.stream.free[channel.span].max())
+        return self._stored(value, error + free) if free else error
+
+    def _stored(self, value: FloatArray, error: FloatArray) -> FloatArray:
+        snapped = snaps_to_itself(value, error, self.precision)
+        rounding = self.precision.unit * (np.abs(value) + error + self.precision.smallest)
+        return np.where(snapped, 0.0, error + rounding)
+
+    def _features(self, matrix: FloatArray, *others: str) -> None:
+        """A projection may read position features and the named channels only."""
+        used = np.flatnonzero((matrix != 0).any(axis=1))
+        for dimension in used:
+            if self.stream.owner[dimension] == FEATURE:
+                continue
+            if self.stream.channel_of(int(dimension)) not in others:
+                raise Rejected("a head's scores depend on a dimension that they must not")
+
+    def _projected(self, matrix: FloatArray) -> Noisy:
+        """Queries or keys that depend on the position alone, ``(T + 1, k)``."""
+        x = Noisy.exact(self.positions, self.precision)
+        return x.affine(matrix, np.zeros(matrix.shape[1]))
+
+    def _look_back(self, head: int, by: int) -> Look:
+        self._features(self.query[head])
+        self._features(self.key[head])
+        q, k = self._projected(self.query[head]), self._projected(self.key[head])
+        error = self._score_error(q, k)
+        leak, gap = 0.0, np.inf
+        rows = max(1, CELLS // len(k.value))
+        for low in range(0, len(q.value), rows):
+            found = _leak_back(q.value[low : low + rows], k.value, low, by)
+            leak, gap = max(leak, found[0]), min(gap, found[1])
+        return self._sharp(leak, gap, error)
+
+    def _score_error(self, q: Noisy, k: Noisy) -> float:
+        """The error of any score, and of the exponent that is made from it."""
+        size_q = (np.abs(q.value) + q.total).max(axis=0)
+        size_k = (np.abs(k.value) + k.total).max(axis=0)
+        inherited = size_q @ k.total.max(axis=0) + size_k @ q.total.max(axis=0)
+        largest = float(size_q @ size_k)
+        if largest > self.precision.largest:
+            raise Rejected(f"scores can overflow in {self.precision.name}")
+        terms = np.count_nonzero(size_q * size_k) + 1
+        unit = self.precision.accumulator_unit
+        computed = 2 * terms * unit * largest + self.precision.unit * largest
+        return float(inherited + computed + 4 * unit * largest)
+
+    def _sharp(self, leak: float, gap: float, error: float) -> Look:
+        with np.errstate(over="ignore"):
+            leak = leak * float(np.exp(2 * error))
+        if not (leak < 0.125 and gap > 2 * error):
+            raise Rejected(
+                f"a head may look elsewhere: its score gap is {gap:.3g}, the error of a "
+                f"score up to {error:.3g}, and up to {leak:.2g} of its weight leaks"
+            )
+        return Look(leak, gap, error)
+
+    def _look_latest(self, head: int, where: str) -> Look:
+        """Flagged positions in ascending order of score, above all unflagged ones."""
+        self._features(self.query[head])
+        self._features(self.key[head], where)
+        q = self._projected(self.query[head])
+        if (q.total != 0).any() or (q.value != q.value[0]).any():
+            raise Rejected("the query of a latest-match head is not constant")
+        scores, error = self._flag_scores(head, where, q.value[0])
+        leak, gap = _leak_latest(scores)
+        return self._sharp(leak, gap, error)
+
+    def _flag_scores(
+        self, head: int, where: str, query: FloatArray
+    ) -> tuple[FloatArray, float]:
+        """``(2, T + 1)``: the score of each position, unflagged and flagged."""
+        flag = self.statement.channels[where]
+        span = list(flag.span)
+        if flag.one_hot or not set(flag.domain) <= {0, 1}:
+            raise Rejected(f"the flag {where!r} is not 0 or 1")
+        x = np.stack([self.positions, self.positions])
+        x[1][:, span] = 1.0
+        flat = x.reshape(-1, x.shape[-1])
+        rest = np.zeros_like(flat)
+        rest[:, span] = self.stream.noise[where]
+        key = Noisy(flat, (), (), rest, self.precision)
+        key = key.affine(self.key[head], np.zeros(self.key.shape[2]))
+        score = key.affine(query[:, None], np.zeros(1))
+        largest = float((np.abs(score.value) + score.total).max())
+        exponent = 4 * self.precision.accumulator_unit * largest
+        return score.value.reshape(2, -1), float(score.total.max()) + exponent
+
+    def _look_everywhere(self, head: int) -> Look:
+        """All positions but BOS have score exactly 0."""
+        self._features(self.query[head])
+        self._features(self.key[head])
+        key = self._projected(self.key[head])
+        if key.value[1:].any() or key.total[1:].any():
+            raise Rejected("a head that should look everywhere prefers some positions")
+        error = self._score_error(self._projected(self.query[head]), key)
+        return Look(0.0, 0.0, error)
+
+    def counted(self, channel: Channel, look: Look) -> float:
+        """The noise of a channel that a uniform head has summed.
+
+        Raises:
+            Rejected: If sums could be confused at some length up to T.
+        """
+        assert channel.head is not None
+        source = self.statement.channels[channel.inputs[0]]
+        if source.one_hot or self.stream.noise[source.name]:
+            raise Rejected(f"the sum {channel.name!r} needs an exact integer to add up")
+        gain = self.gain(channel)
+        q = self._projected(self.query[channel.head])
+        k = self._projected(self.key[channel.head])
+        t = np.arange(len(self.positions), dtype=np.float64)
+        weight = 1 / (np.exp(q.value @ k.value[0]) + t)
+        most = t * max(source.domain)
+        unit = self.precision.accumulator_unit
+        load = (2 * t + 16) * unit
+        if load.max() >= 0.5:
+            raise Rejected(f"sums over {int(t.max())} positions are too long")
+        # Twice: once for the normaliser, once for the weighted sum, in any order.
+        relative = 2 * look.score_error + 2 * load / (1 - load)
+        if self.precision.digits < self.precision.accumulator_digits:
+            relative = relative + 2 * self.precision.unit
+        error = most * (np.abs(gain * weight - 1) + gain * weight * relative)
+        written = self._written(channel, most, error)
+        return noisiest(channel, written)
+
+
+def _unit(matrix: FloatArray) -> bool:
+    return bool(np.isin(matrix, (0.0, 1.0)).all())
+
+
+def _leak_back(
+    q: FloatArray, k: FloatArray, first: int, by: int
+) -> tuple[float, float]:
+    """The worst leak and smallest gap of rows ``first``… that should look ``by`` back."""
+    t = np.arange(first, first + len(q))
+    last = int(t[-1]) + 1
+    scores = q @ k[:last].T
+    scores[np.arange(last) > t[:, None]] = -np.inf
+    target = np.maximum(t - by, 0)
+    rows = np.arange(len(q))
+    right = scores[rows, target].copy()
+    scores[rows, target] = -np.inf
+    below = scores - right[:, None]
+    with np.errstate(over="ignore"):
+        leak = np.exp(below).sum(axis=1)
+    return float(leak.max()), float(-below.max())
+
+
+def _leak_latest(scores: FloatArray) -> tuple[float, float]:
+    """The worst leak and smallest gap over all flaggings; BOS is always flagged."""
+    unflagged, flagged = scores[0].copy(), scores[1]
+    unflagged[0] = -np.inf
+    before = np.maximum(unflagged, flagged)
+    earlier = np.concatenate([[-np.inf], np.logaddexp.accumulate(before)[:-1]])
+    later = np.logaddexp.accumulate(unflagged[::-1])[::-1]
+    later = np.concatenate([later[1:], [-np.inf]])
+    with np.errstate(over="ignore"):
+        leak = np.exp(np.logaddexp(earlier, later) - flagged).max()
+    highest = np.concatenate([[-np.inf], np.maximum.accumulate(before)[:-1]])
+    highest_later = np.maximum.accumulate(unflagged[::-1])[::-1]
+    highest_later = np.concatenate([highest_later[1:], [-np.inf]])
+    gap = (flagged - np.maximum(highest, highest_later)).min()
+    return float(leak), float(gap)

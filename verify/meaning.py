@@ -1,0 +1,265 @@
+"""First half of a proof: the Program computes the machine, for every word up to T.
+
+Three arguments are tried in turn; docs/soundness.md proves each.
+
+* *Windows* (scans): a channel of window w and point p holds, at every position t, the
+  image of p under the last min(w, t) letters. Selecting among windows of width w by one
+  that stands exactly w positions earlier gives a window of the summed width.
+* *Prefixes* (sequential): a channel that is right at positions up to l makes the next
+  one, a step of the machine from the position before, right up to l + 1.
+* *Exploration*: a Program with bounded memory is a finite transducer; all pairs of its
+  memory and the machine's state that words up to T can reach are visited.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from algebra.automaton import Automaton
+from verify.errors import Differs, Rejected
+from verify.statement import Channel, Reach, Statement
+from verify.transducer import Transducer
+
+MOST_PAIRS = 500_000
+
+Memory = tuple[int, ...]
+Pair = tuple[Memory, int]
+
+
+@dataclass(frozen=True)
+class Window:
+    """The last ``width`` letters applied to ``point``; ``family`` are the letter maps."""
+
+    family: tuple[str, ...]
+    width: int
+    point: int
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What was proved of a Program.
+
+    Attributes:
+        argument: ``windows``, ``prefixes`` or ``exploration``.
+        pairs: How many pairs of Program memory and machine state were visited.
+        readings: Every tuple of output values that can occur, with the state it means.
+    """
+
+    argument: str
+    pairs: int
+    readings: Mapping[tuple[int, ...], int]
+
+    def evidence(self) -> dict[str, Any]:
+        """The facts, as they are written into a certificate."""
+        return {
+            "argument": self.argument,
+            "pairs": self.pairs,
+            "readings": len(self.readings),
+        }
+
+
+def prove(
+    statement: Statement, machine: Automaton, reach: Mapping[str, Reach]
+) -> Meaning:
+    """Show that the outputs decode to the machine's state at every position.
+
+    Args:
+        statement: The Program.
+        machine: Its letters must be in the order of the token values.
+        reach: The values of each channel, from `verify.statement.check_domains`.
+
+    Raises:
+        Differs: With a shortest word, if they do not.
+        Rejected: If none of the arguments applies.
+    """
+    windows = _windows(statement, reach)
+    if windows is not None:
+        return _prove_windows(statement, machine, windows)
+    if _is_sequential(statement, machine, reach):
+        readings = {(v,): q for (v,), q in statement.decode.items()}
+        return Meaning("prefixes", len(readings), readings)
+    transducer = Transducer.of(statement)
+    start = transducer.advance((), statement.letters)
+    outputs = len(statement.outputs)
+    return _follow("exploration", statement, machine, start, transducer.advance, outputs)
+
+
+def _follow(
+    argument: str,
+    statement: Statement,
+    machine: Automaton,
+    start: Memory,
+    step: Callable[[Memory, int], Memory],
+    outputs: int,
+) -> Meaning:
+    """Visit every pair of a memory and a state that a word of up to T letters reaches.
+
+    The first ``outputs`` entries of a memory are the output values, which must decode to
+    the state in every pair but the first (nothing is claimed before the first letter).
+    """
+    first = (start, machine.start)
+    parents: dict[Pair, tuple[Pair, int] | None] = {first: None}
+    readings: dict[tuple[int, ...], int] = {}
+    frontier = [first]
+    for _ in range(statement.length):
+        following = []
+        for pair, letter in product(frontier, range(statement.letters)):
+            reached = step(pair[0], letter), int(machine.transitions[letter, pair[1]])
+            shown = reached[0][:outputs]
+            if statement.decode.get(shown) != reached[1]:
+                raise Differs((*_path(parents, pair), letter))
+            readings[shown] = reached[1]
+            if reached not in parents:
+                parents[reached] = pair, letter
+                following.append(reached)
+        if len(parents) > MOST_PAIRS:
+            raise Rejected(f"the Program has more than {MOST_PAIRS} states to visit")
+        if not following:
+            break
+        frontier = following
+    return Meaning(argument, len(parents), readings)
+
+
+def _path(
+    parents: Mapping[Pair, tuple[Pair, int] | None], pair: Pair
+) -> tuple[int, ...]:
+    word: list[int] = []
+    while (parent := parents[pair]) is not None:
+        pair, letter = parent
+        word.append(letter)
+    return tuple(reversed(word))
+
+
+def _windows(
+    statement: Statement, reach: Mapping[str, Reach]
+) -> tuple[Window, ...] | None:
+    """The windows of the outputs, if they are windows of at least T letters."""
+    known: dict[str, Window] = {}
+    for channel in statement.channels.values():
+        if channel.op == "select":
+            window = _compose(statement, channel, known, reach)
+            if window is not None:
+                known[channel.name] = window
+    found = [known.get(name) for name in statement.outputs]
+    windows = [w for w in found if w is not None and w.width >= statement.length]
+    same = len({w.family for w in windows}) == 1
+    return tuple(windows) if len(windows) == len(found) and same else None
+
+
+def _compose(
+    statement: Statement,
+    channel: Channel,
+    known: Mapping[str, Window],
+    reach: Mapping[str, Reach],
+) -> Window | None:
+    index, *values = (_behind(statement, n) for n in channel.inputs)
+    family = tuple(v.name for v in values)
+    now = [known.get(v.name) or _letter_map(statement, family, p, reach)
+           for p, v in enumerate(values)]
+    first = now[0]
+    if first is None or now != [
+        Window(first.family, first.width, p) for p in range(len(now))
+    ]:
+        return None
+    if index.op != "shift" or index.by != first.width:
+        return None
+    source = _behind(statement, index.inputs[0]).name
+    earlier = known.get(source)
+    if earlier is None and source in first.family:
+        earlier = _letter_map(statement, first.family, first.family.index(source), reach)
+    if earlier is None or earlier.family != first.family:
+        return None
+    return Window(first.family, first.width + earlier.width, earlier.point)
+
+
+def _behind(statement: Statement, name: str) -> Channel:
+    """The channel that this one copies, through identity tables."""
+    channel = statement.channels[name]
+    while channel.op == "table" and len(channel.inputs) == 1:
+        below = statement.channels[channel.inputs[0]]
+        same = all(row == (value,) for row, value in channel.table.items())
+        if not same or below.op == "token":
+            break
+        channel = below
+    return channel
+
+
+def _letter_map(
+    statement: Statement,
+    family: tuple[str, ...],
+    point: int,
+    reach: Mapping[str, Reach],
+) -> Window | None:
+    """A window of one letter: a table of the letter that is ``point`` itself at BOS."""
+    channel = statement.channels[family[point]]
+    if channel.op != "table" or len(channel.inputs) != 1:
+        return None
+    if statement.channels[channel.inputs[0]].op != "token":
+        return None
+    found = reach[channel.name]
+    if found.bos != point or max(found.later) >= len(family):
+        return None
+    return Window(family, 1, point)
+
+
+def _prove_windows(
+    statement: Statement, machine: Automaton, windows: tuple[Window, ...]
+) -> Meaning:
+    """Follow the images of the chosen points and the machine's state together."""
+    maps = [statement.channels[name].table for name in windows[0].family]
+    action = [[table[(a,)] for table in maps] for a in range(statement.letters)]
+
+    def step(images: Memory, letter: int) -> Memory:
+        return tuple(action[letter][p] for p in images)
+
+    start = tuple(w.point for w in windows)
+    return _follow("windows", statement, machine, start, step, len(start))
+
+
+def _is_sequential(
+    statement: Statement, machine: Automaton, reach: Mapping[str, Reach]
+) -> bool:
+    """Whether the one output is right at every position up to T, layer by layer."""
+    if len(statement.outputs) != 1:
+        return False
+    right: dict[str, int] = {}
+    for channel in statement.channels.values():
+        at_bos = statement.decode.get((reach[channel.name].bos,))
+        if channel.op != "table" or at_bos != machine.start:
+            continue
+        right[channel.name] = 0
+        before = _step_of(statement, channel, machine)
+        if before in right:
+            right[channel.name] = right[before] + 1
+    return right.get(statement.outputs[0], -1) >= statement.length
+
+
+def _step_of(
+    statement: Statement,
+    channel: Channel,
+    machine: Automaton,
+) -> str:
+    """The channel whose value one position earlier this one steps from, or ``""``."""
+    if len(channel.inputs) != 2:
+        return ""
+    before = _behind(statement, channel.inputs[0])
+    letter = statement.channels[channel.inputs[1]]
+    if before.op != "shift" or before.by != 1 or letter.op != "table":
+        return ""
+    if [statement.channels[n].op for n in letter.inputs] != ["token"]:
+        return ""
+    return before.inputs[0] if _steps(statement, channel, letter, machine) else ""
+
+
+def _steps(
+    statement: Statement, channel: Channel, letter: Channel, machine: Automaton
+) -> bool:
+    """Whether the table is the transition function, under the decoding of the output."""
+    for (value,), state in statement.decode.items():
+        for a in range(statement.letters):
+            after = channel.table.get((value, letter.table[(a,)]))
+            target = int(machine.transitions[a, state])
+            if after is None or statement.decode.get((after,)) != target:
+                return False
+    return True

@@ -1,0 +1,155 @@
+"""Numbers with an error bound, pushed through the arithmetic of a network.
+
+A `Noisy` array stands for all numbers ``value + Σ slope_i·e_i + r`` with unknown common
+noises |e_i| ≤ noise_i and an unknown, independent remainder |r| ≤ rest. Keeping the
+noises common lets them cancel: on the plateau of a table the slopes of its ReLUs add up
+to zero. Rounding is bounded for any order of summation (docs/soundness.md, section 3).
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from network.precision import FLOAT64, FloatArray, Precision
+from verify.errors import Rejected
+
+FINEST_GRID = 32
+# Hardware may flush products below the normal range of binary32 to zero.
+UNDERFLOW = 2.0**-126
+
+
+@dataclass(frozen=True)
+class Noisy:
+    """An array of numbers known up to noise.
+
+    Attributes:
+        value: ``(rows, width)`` where the numbers would be without noise.
+        slopes: One ``(rows, width)`` array for every common noise.
+        noises: The bound of each common noise.
+        rest: ``(rows, width)`` bound of the independent remainder.
+        precision: The format that the network computes in.
+    """
+
+    value: FloatArray
+    slopes: tuple[FloatArray, ...]
+    noises: tuple[float, ...]
+    rest: FloatArray
+    precision: Precision
+
+    @staticmethod
+    def exact(value: FloatArray, precision: Precision) -> "Noisy":
+        """Numbers without any noise."""
+        return Noisy(value, (), (), np.zeros_like(value), precision)
+
+    @cached_property
+    def total(self) -> FloatArray:
+        """``(rows, width)``: how far each number can be from its value."""
+        total = self.rest
+        for slope, noise in zip(self.slopes, self.noises, strict=True):
+            total = total + np.abs(slope) * noise
+        return total
+
+    def affine(self, weight: FloatArray, bias: FloatArray) -> "Noisy":
+        """``x @ weight + bias`` as computed in the format, stored in it.
+
+        Args:
+            weight: ``(width, columns)``, exact.
+            bias: ``(columns,)``, exact.
+        """
+        value = self.value @ weight + bias
+        magnitude = np.abs(weight)
+        size = (np.abs(self.value) + self.total) @ magnitude + np.abs(bias)
+        terms = (weight != 0).sum(axis=0) + 1
+        rounding = _summation(self.precision, terms) * size + terms * UNDERFLOW
+        rounding[self._exactly(weight, bias, size)] = 0.0
+        slopes = tuple(slope @ weight for slope in self.slopes)
+        rest = self.rest @ magnitude + rounding
+        return Noisy(value, slopes, self.noises, rest, self.precision).stored()
+
+    def _exactly(self, weight: FloatArray, bias: FloatArray, size: FloatArray) -> FloatArray:
+        """Where every partial sum is a multiple of one power of two that fits."""
+        grid = _grid(self.value) + max(_grid(weight), 0)
+        if not 0 <= grid <= FINEST_GRID or not 0 <= _grid(bias) <= grid:
+            return np.zeros(size.shape, dtype=bool)  # type: ignore[return-value]
+        known = (self.total > 0).astype(np.float64) @ (weight != 0) == 0
+        return known & (size * 2.0**grid < 2.0**self.precision.accumulator_digits)
+
+    def relu(self) -> "Noisy":
+        """max(x, 0): linear where the sign is certain, else only bounded."""
+        low, high = self.value - self.total, self.value + self.total
+        positive = low > 0
+        unstable = (high > 0) & ~positive
+        value = np.maximum(self.value, 0.0) * (positive | unstable)
+        slopes = tuple(slope * positive for slope in self.slopes)
+        rest = np.where(unstable, self.total, self.rest * positive)
+        return Noisy(value, slopes, self.noises, rest, self.precision)
+
+    def plus(self, other: "Noisy") -> "Noisy":
+        """The sum of two arrays with the same common noises, stored in the format."""
+        value = self.value + other.value
+        error = self.total + other.total
+        free = (np.abs(other.value) + other.total == 0) | (
+            np.abs(self.value) + self.total == 0
+        )
+        rounding = 2 * self.precision.unit * (np.abs(value) + error) * ~free
+        slopes = tuple(a + b for a, b in zip(self.slopes, other.slopes, strict=True))
+        rest = self.rest + other.rest + rounding
+        kept = ~snaps_to_itself(value, error, self.precision)
+        return Noisy(
+            value, tuple(s * kept for s in slopes), self.noises, rest * kept, self.precision
+        )
+
+    def stored(self) -> "Noisy":
+        """After rounding from the accumulator to the format, where they differ.
+
+        A representable number that is off by less than a quarter of the spacing of the
+        format around it is rounded to itself: storing removes its noise.
+
+        Raises:
+            Rejected: If a number could overflow.
+        """
+        reach = np.abs(self.value) + self.total
+        if not (reach <= self.precision.largest).all():
+            raise Rejected(f"a number can overflow in {self.precision.name}")
+        if self.precision.digits == self.precision.accumulator_digits:
+            return self
+        snaps = snaps_to_itself(self.value, self.total, self.precision)
+        kept = ~snaps
+        rounding = self.precision.unit * (reach + self.precision.smallest)
+        slopes = tuple(slope * kept for slope in self.slopes)
+        rest = (self.rest + rounding) * kept
+        return Noisy(self.value, slopes, self.noises, rest, self.precision)
+
+
+def snaps_to_itself(
+    value: FloatArray, error: FloatArray, precision: Precision
+) -> FloatArray:
+    """Where storing a number within ``error`` of ``value`` gives exactly ``value``."""
+    spacing = 2.0 ** (np.frexp(value)[1] - precision.digits)
+    near = (error < spacing / 4) & (np.abs(value) >= precision.smallest)
+    found = (precision.round(value) == value) & (near | (error == 0))
+    return found  # type: ignore[no-any-return]
+
+
+def _summation(precision: Precision, terms: FloatArray) -> FloatArray:
+    """γ_n: the relative error of a dot product of n terms in any order.
+
+    The second part is the error of this checker's own evaluation, in float64.
+    """
+    bounds = []
+    for unit in (precision.accumulator_unit, FLOAT64.unit):
+        load = terms * unit
+        if np.any(load >= 0.5):
+            raise Rejected(f"sums of {int(np.max(terms))} terms are too long")
+        bounds.append(load / (1 - load))
+    return np.asarray(bounds[0] + bounds[1])
+
+
+def _grid(numbers: FloatArray) -> int:
+    """The least g ≥ 0 with all numbers multiples of 2^-g; beyond 32 counts as none."""
+    for g in range(FINEST_GRID + 1):
+        scaled = numbers * 2.0**g
+        if np.array_equal(scaled, np.round(scaled)):
+            return g
+    return FINEST_GRID + 1

@@ -1,0 +1,100 @@
+"""Proving that the tensors of a model file compute a machine, for all words up to T.
+
+The proof reads tensors and the machine, nothing else: not the code that made the weights
+and not the code that runs them.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from algebra.automaton import Automaton
+from network.modelfile import ModelFile
+from verify import meaning, recurrent, transformer
+from verify.errors import Differs, Rejected
+from verify.statement import check_domains, parse
+
+Verdict = Literal["verified", "refuted", "undecided", "out-of-range"]
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What came of an attempt to prove a model.
+
+    Attributes:
+        verdict: ``verified``; ``undecided`` if a step could not be established; or
+            ``refuted`` if the stated Program itself differs from the machine, with a
+            word that the caller must replay on the network.
+        reason: Why it is not verified; empty if it is.
+        length: The longest word covered; None if there is no limit.
+        evidence: What was established, step by step.
+        word: A shortest word on which Program and machine differ, letter indices.
+        seconds: How long it took.
+    """
+
+    verdict: Verdict
+    reason: str
+    length: int | None
+    evidence: list[dict[str, Any]] = field(default_factory=list)
+    word: tuple[int, ...] | None = None
+    seconds: float = 0.0
+
+
+def prove(
+    file: ModelFile,
+    machine: Automaton,
+    progress: Callable[[int, int], None] | None = None,
+) -> Proof:
+    """Try to prove that a model computes a machine from its start state.
+
+    Args:
+        file: The model.
+        machine: Its letters must be those of the file, in the same order; the states
+            are matched by position with the logits.
+        progress: Called with the number of sublayers done and in all.
+
+    Returns:
+        Never raises for a model that cannot be proved: the verdict says so.
+    """
+    began = time.monotonic()
+    established: list[dict[str, Any]] = []
+    length = file.header["claim"].get("length")
+    try:
+        for step in _steps(file, machine):
+            established.append(step)
+            if progress is not None:
+                progress(len(established), _expected(file))
+        result = Proof("verified", "", length, established)
+    except Rejected as error:
+        result = Proof("undecided", str(error), length, established)
+    except Differs as found:
+        result = Proof("refuted", str(found), length, established, found.word)
+    seconds = time.monotonic() - began
+    return Proof(**{**result.__dict__, "seconds": seconds})
+
+
+def _steps(file: ModelFile, machine: Automaton) -> Iterator[dict[str, Any]]:
+    outputs, length = len(machine.states), file.header["claim"].get("length")
+    if file.header["architecture"]["outputs"] > outputs:
+        raise Rejected("the file has logits for states that the machine does not have")
+    if file.header["architecture"]["kind"] == "rnn":
+        yield recurrent.prove(file, machine)
+        return
+    if type(length) is not int or length < 1:
+        raise Rejected("the file claims no length")
+    letters = len(machine.letters)
+    if file.header["architecture"]["vocabulary"] != letters + 1:
+        raise Rejected("the file has another number of letters than the machine")
+    program = file.header.get("program")
+    if not isinstance(program, dict):
+        raise Rejected("the file does not say what its channels are")
+    statement = parse(program, letters, length)
+    reach = check_domains(statement)
+    meant = meaning.prove(statement, machine, reach)
+    yield {"program": meant.evidence()}
+    yield from transformer.prove(transformer.Tensors(file, statement, reach), meant)
+
+
+def _expected(file: ModelFile) -> int:
+    return 3 + 2 * len(file.header["architecture"].get("blocks", []))

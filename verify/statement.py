@@ -1,0 +1,237 @@
+"""What a model file states of its Program, read strictly: every field is checked."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import gcd, prod
+from typing import Any
+
+import numpy as np
+
+from algebra.semiautomaton import IntArray
+from network.precision import FloatArray
+from verify.errors import Rejected
+
+MOST_ROWS = 4_000_000
+
+
+@dataclass(frozen=True)
+class Channel:
+    """One channel: what it is computed from, its values, and where it lies.
+
+    Attributes:
+        name: Its name.
+        op: ``token``, ``table``, ``select``, ``shift``, ``latest`` or ``prefix-sum``.
+        inputs: The channels that it reads.
+        by: How far a shift looks back.
+        table: Rows of a table, to its value.
+        domain: The values that it can take, ascending.
+        one_hot: Whether a value v is laid out as the v-th unit vector, not as v.
+        dims: First residual dimension and one past the last; None if not stored.
+        born: First snapshot at which it is there.
+        dies: Last snapshot at which it is there.
+        head: The head of its block that writes it, if one does.
+    """
+
+    name: str
+    op: str
+    inputs: tuple[str, ...]
+    by: int
+    table: Mapping[tuple[int, ...], int]
+    domain: tuple[int, ...]
+    one_hot: bool
+    dims: tuple[int, int] | None
+    born: int
+    dies: int
+    head: int | None
+
+    @property
+    def span(self) -> range:
+        """The dimensions that it occupies."""
+        return range(*self.dims) if self.dims else range(0)
+
+    def code(self, values: Sequence[int] | IntArray) -> FloatArray:
+        """``(values, dimensions)``: how values are laid out."""
+        column = np.asarray(values, dtype=np.int64)
+        if self.one_hot:
+            return np.eye(len(self.span))[column]
+        return column[:, None].astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """The Program of a model file.
+
+    Attributes:
+        channels: By name, each after those that it reads.
+        features: Dimensions ``(start, stop)`` of the position features.
+        outputs: The channels that say the state.
+        decode: The state that each tuple of output values means.
+        letters: How many letters there are; the token value of BOS.
+        length: T.
+    """
+
+    channels: Mapping[str, Channel]
+    features: Mapping[str, tuple[int, int]]
+    outputs: tuple[str, ...]
+    decode: Mapping[tuple[int, ...], int]
+    letters: int
+    length: int
+
+
+def parse(program: Mapping[str, Any], letters: int, length: int) -> Statement:
+    """Read the header's ``program``.
+
+    Raises:
+        Rejected: If a field is missing, of the wrong type, or refers to nothing.
+    """
+    try:
+        channels: dict[str, Channel] = {}
+        for entry in program["channels"]:
+            channel = _channel(entry)
+            if not channels.keys() >= set(channel.inputs) or channel.name in channels:
+                raise Rejected(f"channel {channel.name!r} is out of order")
+            channels[channel.name] = channel
+        features = {n: _pair(span) for n, span in program["features"].items()}
+        outputs = tuple(program["outputs"])
+        decode = {tuple(map(_whole, v)): _whole(q) for v, q in program["decode"]}
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise Rejected(f"the file's program is malformed: {error!r}") from None
+    if not outputs or not channels.keys() >= set(outputs):
+        raise Rejected("the file's program has no outputs")
+    return Statement(channels, features, outputs, decode, letters, length)
+
+
+def _channel(entry: Mapping[str, Any]) -> Channel:
+    op = entry["op"]
+    if op == "map":
+        op = entry["function"]
+    stored = "dims" in entry
+    dims = _pair(entry["dims"]) if stored else None
+    born, dies = _pair(entry["snapshots"]) if stored else (-1, -1)
+    domain = tuple(map(_whole, entry["domain"]))
+    if not domain or list(domain) != sorted(set(domain)):
+        raise Rejected(f"the domain of {entry['name']!r} is not ascending")
+    if op == "shift" and entry["by"] == 0:
+        raise Rejected(f"channel {entry['name']!r} is shifted by nothing")
+    code = entry["code"] if stored else "integer"
+    width = domain[-1] + 1 if code == "one-hot" else 1
+    if code not in ("integer", "one-hot") or (dims and dims[1] - dims[0] != width):
+        raise Rejected(f"channel {entry['name']!r} has no code that fits its place")
+    return Channel(
+        name=str(entry["name"]),
+        op=op,
+        inputs=_INPUTS[op](entry),
+        by=_whole(entry["by"]) if op == "shift" else 0,
+        table=_table(entry) if op == "table" else {},
+        domain=domain,
+        one_hot=code == "one-hot",
+        dims=dims,
+        born=born,
+        dies=dies,
+        head=_whole(entry["head"]) if "head" in entry else None,
+    )
+
+
+_INPUTS = {
+    "token": lambda e: (),
+    "table": lambda e: tuple(e["inputs"]),
+    "select": lambda e: tuple(e["inputs"]),
+    "shift": lambda e: (e["source"],),
+    "latest": lambda e: (e["source"], e["where"]),
+    "prefix-sum": lambda e: (e["source"],),
+}
+
+
+def _table(entry: Mapping[str, Any]) -> dict[tuple[int, ...], int]:
+    arity = len(entry["inputs"])
+    table = {tuple(map(_whole, row[:-1])): _whole(row[-1]) for row in entry["rows"]}
+    if not arity or any(len(row) != arity for row in table):
+        raise Rejected(f"the table of {entry['name']!r} has rows of the wrong length")
+    return table
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError(f"{value!r} is not a whole number")
+    return value
+
+
+def _pair(value: Any) -> tuple[int, int]:
+    low, high = value
+    return _whole(low), _whole(high)
+
+
+@dataclass(frozen=True)
+class Reach:
+    """The values a channel really takes: the one at BOS, and those at later positions."""
+
+    bos: int
+    later: frozenset[int]
+
+
+def check_domains(statement: Statement) -> dict[str, Reach]:
+    """Every value that can occur is in its channel's domain, and tables have its row.
+
+    Returns:
+        For each channel the value at BOS and all values at later positions.
+
+    Raises:
+        Rejected: If a domain or a table is too small.
+    """
+    reach: dict[str, Reach] = {}
+    for channel in statement.channels.values():
+        inputs = [reach[n] for n in channel.inputs]
+        found = _REACH[channel.op](channel, inputs, statement)
+        if not found.later | {found.bos} <= set(channel.domain):
+            raise Rejected(f"channel {channel.name!r} takes values outside its domain")
+        reach[channel.name] = found
+    return reach
+
+
+def _reach_token(channel: Channel, _: list[Reach], statement: Statement) -> Reach:
+    return Reach(statement.letters, frozenset(range(statement.letters)))
+
+
+def _reach_read(channel: Channel, inputs: list[Reach], _: Statement) -> Reach:
+    if channel.op == "latest" and (inputs[1].bos != 1 or not inputs[1].later <= {0, 1}):
+        raise Rejected(f"{channel.name!r} has no flag that is 1 at BOS")
+    return Reach(inputs[0].bos, inputs[0].later | {inputs[0].bos})
+
+
+def _reach_sum(channel: Channel, inputs: list[Reach], statement: Statement) -> Reach:
+    (read,) = inputs
+    if read.bos != 0:
+        raise Rejected(f"{channel.name!r} sums a channel that is not 0 at BOS")
+    step = gcd(*read.later) or 1
+    most = max(read.later, default=0) * statement.length
+    return Reach(0, frozenset(range(0, most + 1, step)))
+
+
+def _reach_select(channel: Channel, inputs: list[Reach], _: Statement) -> Reach:
+    index, *values = inputs
+    if max(index.later | {index.bos}) >= len(values):
+        raise Rejected(f"{channel.name!r} selects a channel that is not there")
+    chosen = frozenset().union(*(values[i].later for i in index.later))
+    return Reach(values[index.bos].bos, chosen)
+
+
+def _reach_table(channel: Channel, inputs: list[Reach], _: Statement) -> Reach:
+    if prod(len(r.later) for r in inputs) > MOST_ROWS:
+        raise Rejected(f"the table of {channel.name!r} is too large to check")
+    bos = tuple(r.bos for r in inputs)
+    later = list(product(*(sorted(r.later) for r in inputs)))
+    missing = [row for row in [bos, *later] if row not in channel.table]
+    if missing:
+        raise Rejected(f"the table of {channel.name!r} has no row {missing[0]}")
+    return Reach(channel.table[bos], frozenset(channel.table[row] for row in later))
+
+
+_REACH = {
+    "token": _reach_token,
+    "table": _reach_table,
+    "select": _reach_select,
+    "shift": _reach_read,
+    "latest": _reach_read,
+    "prefix-sum": _reach_sum,
+}

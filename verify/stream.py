@@ -1,0 +1,80 @@
+"""What is known of the residual stream at a snapshot."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from network.precision import FloatArray
+from verify.errors import Rejected
+from verify.statement import Channel, Statement
+
+FREE = -1
+FEATURE = -2
+
+
+@dataclass(frozen=True)
+class Stream:
+    """The invariant: every live channel holds the code of its value up to its noise.
+
+    Attributes:
+        snapshot: Which snapshot this is.
+        owner: ``(d,)``: for each dimension the index of its channel in ``names``, or
+            `FEATURE` for a position feature, or `FREE`: then it holds 0 up to ``free``.
+        names: The live channels.
+        noise: For each live channel the bound of its noise in every dimension.
+        free: ``(d,)``: the bound of the noise in free dimensions.
+    """
+
+    snapshot: int
+    owner: FloatArray
+    names: tuple[str, ...]
+    noise: Mapping[str, float]
+    free: FloatArray
+
+    def channel_of(self, dimension: int) -> str | None:
+        """The live channel that owns a dimension, if one does."""
+        index = int(self.owner[dimension])
+        return self.names[index] if index >= 0 else None
+
+
+def owners(
+    statement: Statement, snapshot: int, d_model: int
+) -> tuple[FloatArray, tuple[str, ...]]:
+    """Who owns each dimension at a snapshot, as the file states it.
+
+    Raises:
+        Rejected: If two channels claim a dimension, or one lies outside the stream.
+    """
+    live = [
+        c for c in statement.channels.values() if c.dims and c.born <= snapshot <= c.dies
+    ]
+    owner = np.full(d_model, FREE)
+    for low, high in statement.features.values():
+        _claim(owner, range(low, high), FEATURE, "a position feature")
+    for index, channel in enumerate(live):
+        _claim(owner, channel.span, index, f"channel {channel.name!r}")
+    return owner, tuple(c.name for c in live)
+
+
+def _claim(owner: FloatArray, span: range, index: int, what: str) -> None:
+    if len(span) == 0 or span.stop > len(owner):
+        raise Rejected(f"{what} lies outside the residual stream")
+    if (owner[span.start : span.stop] != FREE).any():
+        raise Rejected(f"{what} overlaps another one")
+    owner[span.start : span.stop] = index
+
+
+def noisiest(channel: Channel, totals: FloatArray) -> float:
+    """The noise bound of a channel from those of its values; it must leave a margin.
+
+    Raises:
+        Rejected: If two values could be confused.
+    """
+    noise = float(totals.max(initial=0.0))
+    if not noise < 0.5:
+        raise Rejected(
+            f"channel {channel.name!r} can be off by {noise:.2g}, half the distance "
+            "between two values or more"
+        )
+    return noise

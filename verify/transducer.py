@@ -1,0 +1,111 @@
+"""A Program with bounded memory, run as the finite transducer that it is."""
+
+from dataclasses import dataclass
+
+from verify.errors import Rejected
+from verify.statement import Channel, Statement
+
+LONGEST_DELAY = 16
+MOST_CELLS = 96
+
+Memory = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Transducer:
+    """A Program one position at a time.
+
+    A memory is the output values, then what each attention operation must remember: the
+    last values for a shift, the last marked value for a latest, the sum for a prefix
+    sum. A sum that is only ever read through periodic tables is kept modulo the period.
+
+    Attributes:
+        statement: The Program.
+        slots: For each attention channel, its first cell in the memory, and how many.
+        period: What each prefix sum is reduced by; 0 for not at all.
+    """
+
+    statement: Statement
+    slots: dict[str, tuple[int, int]]
+    period: dict[str, int]
+
+    @staticmethod
+    def of(statement: Statement) -> "Transducer":
+        """Lay out the memory.
+
+        Raises:
+            Rejected: If a shift looks back too far to be remembered.
+        """
+        slots, period, top = {}, {}, len(statement.outputs)
+        for channel in statement.channels.values():
+            if channel.op not in ("shift", "latest", "prefix-sum"):
+                continue
+            if channel.by > LONGEST_DELAY:
+                raise Rejected(
+                    f"{channel.name!r} looks back {channel.by} positions, which no "
+                    "argument of this checker covers"
+                )
+            size = channel.by if channel.op == "shift" else 1
+            slots[channel.name] = (top, size)
+            top += size
+            if top > MOST_CELLS:
+                raise Rejected("the Program remembers too much to be explored")
+            if channel.op == "prefix-sum":
+                period[channel.name] = _period(statement, channel)
+        return Transducer(statement, slots, period)
+
+    def advance(self, memory: Memory, letter: int) -> Memory:
+        """The memory after one more letter; after BOS if it was empty."""
+        values: dict[str, int] = {}
+        kept: list[int] = []
+        for channel in self.statement.channels.values():
+            if channel.name in self.slots:
+                top, size = self.slots[channel.name]
+                past = memory[top : top + size]
+                values[channel.name], remembered = self._attend(channel, past, values)
+                kept += remembered
+            else:
+                values[channel.name] = _pointwise(channel, values, letter)
+        return (*(values[n] for n in self.statement.outputs), *kept)
+
+    def _attend(
+        self, channel: Channel, past: Memory, values: dict[str, int]
+    ) -> tuple[int, Memory]:
+        now = values[channel.inputs[0]]
+        if channel.op == "shift":
+            known = past or (now,) * channel.by
+            return known[0], (*known[1:], now)
+        if channel.op == "latest":
+            found = now if values[channel.inputs[1]] == 1 or not past else past[0]
+            return found, (found,)
+        total = now + (past[0] if past else 0)
+        period = self.period[channel.name]
+        total = total % period if period else total
+        return total, (total,)
+
+
+def _pointwise(channel: Channel, values: dict[str, int], letter: int) -> int:
+    if channel.op == "token":
+        return letter
+    inputs = tuple(values[n] for n in channel.inputs)
+    if channel.op == "select":
+        return inputs[1 + inputs[0]]
+    return channel.table[inputs]
+
+
+def _period(statement: Statement, summed: Channel) -> int:
+    """The smallest n such that every reader of the sum only sees it modulo n, or 0."""
+    readers = [c for c in statement.channels.values() if summed.name in c.inputs]
+    if summed.name in statement.outputs or not readers:
+        return 0
+    if any(r.op != "table" or len(r.inputs) != 1 for r in readers):
+        return 0
+    columns = [[r.table[(v,)] for v in summed.domain] for r in readers]
+    sequence = list(zip(*columns, strict=True))
+    step = summed.domain[1] - summed.domain[0] if len(summed.domain) > 1 else 1
+    if summed.domain != tuple(range(0, step * len(sequence), step)):
+        return 0
+    for n in range(1, len(sequence) // 2 + 1):
+        if sequence[n:] == sequence[:-n]:
+            return n * step
+    return 0

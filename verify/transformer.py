@@ -1,0 +1,294 @@
+"""Second half of a proof: the tensors of a Transformer compute the Program."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from network.modelfile import ModelFile
+from network.precision import FLOAT64, FloatArray
+from verify.errors import Rejected
+from verify.heads import Attention
+from verify.meaning import Meaning
+from verify.noisy import Noisy
+from verify.statement import Channel, Reach, Statement
+from verify.stream import FREE, Stream, owners
+from verify.tables import Mlp
+
+Evidence = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Tensors:
+    """The tensors of a model file with what they are to compute.
+
+    Attributes:
+        file: The model file.
+        statement: Its Program.
+        reach: The values of each channel.
+    """
+
+    file: ModelFile
+    statement: Statement
+    reach: Mapping[str, Reach]
+
+    @property
+    def d_model(self) -> int:
+        """How wide the residual stream is."""
+        return self.tensor("embed.token").shape[1]
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks there are."""
+        return len(self.file.header["architecture"]["blocks"])
+
+    def tensor(self, name: str) -> FloatArray:
+        """A tensor by its name."""
+        return self.file.tensors[name]
+
+    def block(self, index: int, part: str) -> FloatArray | None:
+        """A tensor of a block, or None if the block has no such tensor."""
+        return self.file.tensors.get(f"blocks.{index}.{part}")
+
+    def born(self, snapshot: int) -> list[Channel]:
+        """The channels that first stand at a snapshot."""
+        channels = self.statement.channels.values()
+        return [c for c in channels if c.dims and c.born == snapshot]
+
+
+def prove(tensors: Tensors, meaning: Meaning) -> Iterator[dict[str, Any]]:
+    """Show, sublayer by sublayer, that every channel holds its value.
+
+    Yields:
+        For every sublayer what was established, as certificates state it.
+
+    Raises:
+        Rejected: At the first step that cannot be established.
+    """
+    _check_places(tensors)
+    stream, evidence = _embedding(tensors)
+    yield evidence
+    for block in range(tensors.blocks):
+        stream, evidence = _attention(tensors, stream, block)
+        yield evidence
+        stream, evidence = _mlp(tensors, stream, block)
+        yield evidence
+    yield _read_out(tensors, stream, meaning)
+
+
+def _check_places(tensors: Tensors) -> None:
+    last = 2 * tensors.blocks
+    for channel in tensors.statement.channels.values():
+        if channel.dims and not 0 <= channel.born <= channel.dies <= last:
+            raise Rejected(f"channel {channel.name!r} lives outside the network")
+    positions = tensors.statement.length + 1
+    if len(tensors.tensor("embed.position")) < positions:
+        raise Rejected("the file claims a length that it has no positions for")
+
+
+def _embedding(tensors: Tensors) -> tuple[Stream, dict[str, Any]]:
+    token, position = tensors.tensor("embed.token"), tensors.tensor("embed.position")
+    owner, names = owners(tensors.statement, 0, tensors.d_model)
+    if token[:, owner < 0].any() or position[:, owner >= 0].any():
+        raise Rejected("the embedding writes to a dimension that holds nothing")
+    if position[:, owner == FREE].any():
+        raise Rejected("the position embedding writes to a free dimension")
+    noise = {}
+    for channel in tensors.born(0):
+        if channel.op != "table" or not _reads_token(tensors.statement, channel):
+            raise Rejected(f"channel {channel.name!r} cannot be embedded")
+        letters = range(tensors.statement.letters + 1)
+        values = [channel.table[(a,)] for a in letters]
+        error = np.abs(token[:, channel.span] - channel.code(values))
+        if error.max() != 0:
+            raise Rejected(f"channel {channel.name!r} is embedded wrongly")
+        noise[channel.name] = 0.0
+    free = np.zeros(tensors.d_model)
+    return Stream(0, owner, names, noise, free), {"sublayer": "embedding"}
+
+
+def _reads_token(statement: Statement, channel: Channel) -> bool:
+    return [statement.channels[n].op for n in channel.inputs] == ["token"]
+
+
+def _after(
+    tensors: Tensors, before: Stream, noise: Mapping[str, float], free: FloatArray
+) -> Stream:
+    """The next snapshot: what is kept, and what was written."""
+    snapshot = before.snapshot + 1
+    owner, names = owners(tensors.statement, snapshot, tensors.d_model)
+    known = {n: noise[n] if n in noise else before.noise.get(n) for n in names}
+    lost = [n for n, bound in known.items() if bound is None]
+    if lost:
+        raise Rejected(f"nothing writes channel {lost[0]!r}")
+    kept = {n: bound for n, bound in known.items() if bound is not None}
+    return Stream(snapshot, owner, names, kept, free * (owner == FREE))
+
+
+def _attention(
+    tensors: Tensors, before: Stream, block: int
+) -> tuple[Stream, dict[str, Any]]:
+    born = tensors.born(before.snapshot + 1)
+    freed = _dying(tensors, before.snapshot)
+    if freed:
+        raise Rejected(f"channel {freed[0].name!r} ends where nothing can clear it")
+    query = tensors.block(block, "attention.query")
+    noise: dict[str, float] = {}
+    heads = []
+    if query is None:
+        if born:
+            raise Rejected(f"channel {born[0].name!r} is written by no head")
+    else:
+        attention = _heads(tensors, before, block)
+        attention.copies(born)
+        for channel in born:
+            noise[channel.name], evidence = _head(attention, channel)
+            heads.append(evidence)
+    stream = _after(tensors, before, noise, before.free)
+    return stream, {"sublayer": f"attention {block}", "channels": heads}
+
+
+def _dying(tensors: Tensors, snapshot: int) -> list[Channel]:
+    if snapshot == 2 * tensors.blocks:
+        return []
+    channels = tensors.statement.channels.values()
+    return [c for c in channels if c.dims and c.dies == snapshot]
+
+
+def _heads(tensors: Tensors, before: Stream, block: int) -> Attention:
+    names = ("query", "key", "value", "out")
+    matrices = {n: tensors.tensor(f"blocks.{block}.attention.{n}") for n in names}
+    length = tensors.statement.length
+    return Attention(
+        **matrices,
+        positions=tensors.tensor("embed.position")[: length + 1],
+        stream=before,
+        statement=tensors.statement,
+        precision=tensors.file.precision,
+    )
+
+
+def _head(attention: Attention, channel: Channel) -> tuple[float, dict[str, Any]]:
+    if channel.op not in ("shift", "latest", "prefix-sum"):
+        raise Rejected(f"channel {channel.name!r} is not what a head can compute")
+    look = attention.look(channel)
+    if channel.op == "prefix-sum":
+        noise = attention.counted(channel, look)
+    else:
+        noise = attention.carried(channel, look)
+    return noise, {
+        "channel": channel.name,
+        "gap": look.gap,
+        "leak": look.leak,
+        "score_error": look.score_error,
+        "noise": noise,
+    }
+
+
+def _mlp(
+    tensors: Tensors, before: Stream, block: int
+) -> tuple[Stream, dict[str, Any]]:
+    born = tensors.born(before.snapshot + 1)
+    mlp = _network(tensors, before, block)
+    noise, free = {}, before.free.copy()
+    if mlp is not None:
+        owner, names = owners(tensors.statement, before.snapshot + 1, tensors.d_model)
+        mlp.check_idle()
+        _check_untouched(tensors, mlp, names)
+        for channel in born:
+            if channel.op not in ("table", "select"):
+                raise Rejected(f"channel {channel.name!r} is not what an MLP can compute")
+            noise[channel.name] = mlp.check(channel)
+        for dimension in np.flatnonzero(owner == FREE):
+            span = range(dimension, dimension + 1)
+            if not (mlp.untouched(span) and before.owner[dimension] == FREE):
+                free[dimension] = mlp.check_free(span)
+    else:
+        silent = born or _dying(tensors, before.snapshot)
+        if silent:
+            raise Rejected(f"channel {silent[0].name!r} needs an MLP that is not there")
+    channels = [{"channel": n, "noise": bound} for n, bound in noise.items()]
+    stream = _after(tensors, before, noise, free)
+    return stream, {"sublayer": f"mlp {block}", "channels": channels}
+
+
+def _network(tensors: Tensors, before: Stream, block: int) -> Mlp | None:
+    mask = tensors.block(block, "mlp.residual")
+    mask = np.ones(tensors.d_model) if mask is None else mask
+    if not np.isin(mask, (0.0, 1.0)).all():
+        raise Rejected("a residual mask has an entry that is neither 0 nor 1")
+    widths = tensors.file.header["architecture"]["blocks"][block]["mlp"]
+    layers = []
+    for j in range(len(widths) + 1 if widths else 0):
+        at = f"blocks.{block}.mlp.{j}"
+        layers.append((tensors.tensor(f"{at}.weight"), tensors.tensor(f"{at}.bias")))
+    if not layers and (mask == 1).all():
+        return None
+    if not layers:
+        raise Rejected("a block without an MLP has a residual mask")
+    precision = tensors.file.precision
+    return Mlp(tuple(layers), mask, before, tensors.statement, precision)
+
+
+def _check_untouched(
+    tensors: Tensors, mlp: Mlp, names: tuple[str, ...]
+) -> None:
+    """Everything that lives on is left exactly as it is."""
+    for name in set(names) & set(mlp.stream.names):
+        if not mlp.untouched(tensors.statement.channels[name].span):
+            raise Rejected(f"an MLP changes channel {name!r}")
+    for low, high in tensors.statement.features.values():
+        if not mlp.untouched(range(low, high)):
+            raise Rejected("an MLP changes a position feature")
+
+
+def _read_out(
+    tensors: Tensors, stream: Stream, meaning: Meaning
+) -> dict[str, Any]:
+    """The right state has the largest logit for every tuple of output values."""
+    weight, bias = tensors.tensor("unembed.weight"), tensors.tensor("unembed.bias")
+    channels = [tensors.statement.channels[n] for n in tensors.statement.outputs]
+    for channel in channels:
+        if channel.name not in stream.names:
+            raise Rejected(f"the output {channel.name!r} is not there at the end")
+    used = sorted({d for c in channels for d in c.span})
+    others = np.delete(weight, used, axis=0)
+    if others.any():
+        raise Rejected("the read-out depends on more than the outputs")
+    x = _readings(tensors, stream, channels, meaning)
+    states = np.array(list(meaning.readings.values()))
+    logits = x.affine(weight, bias)
+    margin = _margin(logits, states)
+    if not margin > 0:
+        raise Rejected(f"the read-out can confuse two states (margin {margin:.2g})")
+    return {"sublayer": "read-out", "margin": min(margin, FLOAT64.largest)}
+
+
+def _readings(
+    tensors: Tensors, stream: Stream, channels: list[Channel], meaning: Meaning
+) -> Noisy:
+    tuples = np.array(list(meaning.readings), dtype=np.int64)
+    x = np.zeros((len(tuples), tensors.d_model))
+    slopes, noises = [], []
+    for column, channel in zip(tuples.T, channels, strict=True):
+        x[:, channel.span] = channel.code(column)
+        if stream.noise[channel.name] > 0:
+            for dimension in channel.span:
+                slopes.append(np.zeros_like(x))
+                slopes[-1][:, dimension] = 1.0
+                noises.append(stream.noise[channel.name])
+    precision = tensors.file.precision
+    return Noisy(x, tuple(slopes), tuple(noises), np.zeros_like(x), precision)
+
+
+def _margin(logits: Noisy, states: FloatArray) -> float:
+    """How far the right logit stays above every other one, at worst."""
+    rows = np.arange(len(states))
+    ahead = logits.value[rows, states][:, None] - logits.value
+    error = logits.rest + logits.rest[rows, states][:, None]
+    for slope, noise in zip(logits.slopes, logits.noises, strict=True):
+        error = error + np.abs(slope[rows, states][:, None] - slope) * noise
+    slack = ahead - error
+    slack[rows, states] = np.inf
+    return float(slack.min(initial=np.inf))
