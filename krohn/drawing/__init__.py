@@ -1,0 +1,53 @@
+"""Pictures of machines and of compiled models, and how they are saved."""
+
+import io
+import warnings
+from pathlib import Path
+from typing import Any
+
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+
+from algebra.formats.files import atomic_write
+from krohn.drawing.canvas import DrawingError
+from krohn.drawing.machine import draw_machine
+from krohn.drawing.model import draw_model
+
+__all__ = ["DrawingError", "draw_machine", "draw_model", "save"]
+
+# What would otherwise differ from run to run or from one installation to the next.
+_METADATA: dict[str, dict[str, Any]] = {
+    ".svg": {"Date": None, "Creator": "Krohn"},
+    ".png": {"Software": None},
+    ".pdf": {"CreationDate": None, "Creator": "Krohn", "Producer": None},
+}
+_SETTINGS: Any = {"svg.hashsalt": "krohn", "svg.fonttype": "none", "pdf.fonttype": 42}
+
+
+def save(figure: Figure, path: str | Path) -> None:
+    """Write a figure as its file's name says; the same figure gives the same bytes.
+
+    Args:
+        figure: What to write.
+        path: A name that ends in ``.svg``, ``.png`` or ``.pdf``.
+
+    Raises:
+        DrawingError: If the name ends in anything else.
+        MachineError: If the file system refuses.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in _METADATA:
+        raise DrawingError(
+            f"{path}: no picture format goes by the ending {suffix!r}; "
+            f"choose a name that ends in {', '.join(_METADATA)}"
+        )
+    atomic_write(path, _render(figure, suffix))
+
+
+def _render(figure: Figure, suffix: str) -> bytes:
+    buffer = io.BytesIO()
+    with rc_context(_SETTINGS), warnings.catch_warnings():
+        # A script that the font lacks is drawn as boxes, which is no fault to report.
+        warnings.filterwarnings("ignore", message=".*Glyph.*missing from")
+        figure.savefig(buffer, format=suffix[1:], dpi=200, metadata=_METADATA[suffix])
+    return buffer.getvalue()

@@ -1,0 +1,309 @@
+"""A blank figure whose unit is one inch, and what its pictures have in common.
+
+With inches as data units, text and shapes keep their proportions whatever is drawn, and
+the figure can be cut to what lies on it.
+"""
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.colors import Colormap
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.patches import Circle, Patch, PathPatch, Polygon, Rectangle
+from matplotlib.path import Path
+from matplotlib.textpath import text_to_path
+
+from algebra.errors import KrohnError
+
+Points = npt.NDArray[np.float64]
+
+INK = "#222222"
+SOFT = "#5f6670"
+FAINT = "#c3c8ce"
+PAPER = "#ffffff"
+PALETTE = (
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#aa4499",
+    "#e69f00",
+    "#56b4e9",
+    "#222222",
+    "#8a8a00",
+)
+"""Colours that colour-blind readers tell apart (after Okabe and Ito)."""
+
+MARGIN = 0.15
+FAMILY = "DejaVu Sans"
+
+
+class DrawingError(KrohnError):
+    """Something cannot be drawn; the message says what to do instead."""
+
+
+def legible(name: str, limit: int = 40) -> str:
+    """A name on one line, cut to ``limit`` characters, control characters escaped."""
+    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in name)
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+@lru_cache(maxsize=4096)
+def measure(text: str, size: float, bold: bool = False) -> tuple[float, float]:
+    """Width and height of a text in inches; lines are 1.25 sizes apart."""
+    font = FontProperties(family=FAMILY, size=size, weight="bold" if bold else "normal")
+    lines = text.split("\n")
+    with warnings.catch_warnings():
+        # A script that the font lacks is drawn as boxes, which is no fault to report.
+        warnings.simplefilter("ignore")
+        widths = [
+            text_to_path.get_text_width_height_descent(line, font, False)[0]
+            for line in lines
+        ]
+    return max(widths) / 72, 1.25 * size * len(lines) / 72
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rectangle on the page.
+
+    Attributes:
+        left: Least x.
+        low: Least y.
+        right: Greatest x.
+        high: Greatest y.
+    """
+
+    left: float
+    low: float
+    right: float
+    high: float
+
+    @classmethod
+    def around(cls, x: float, y: float, width: float, height: float) -> "Box":
+        """The box of this size centred at ``(x, y)``."""
+        return cls(x - width / 2, y - height / 2, x + width / 2, y + height / 2)
+
+    def meets(self, other: "Box") -> bool:
+        """Whether two boxes have a point in common."""
+        return (
+            self.left < other.right
+            and other.left < self.right
+            and self.low < other.high
+            and other.low < self.high
+        )
+
+    def holds(self, points: Points) -> int:
+        """How many of the points ``(n, 2)`` lie in the box."""
+        inside = (points > (self.left, self.low)) & (points < (self.right, self.high))
+        return int(inside.all(axis=1).sum())
+
+
+@dataclass
+class Canvas:
+    """What is drawn so far, in inches, and the extent of it."""
+
+    figure: Figure = field(default_factory=Figure)
+    boxes: list[Box] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._axes: Any = self.figure.add_axes((0.0, 0.0, 1.0, 1.0))
+        self._axes.set_axis_off()
+
+    @property
+    def extent(self) -> Box:
+        """The smallest box around everything drawn."""
+        return Box(
+            min((b.left for b in self.boxes), default=0.0),
+            min((b.low for b in self.boxes), default=0.0),
+            max((b.right for b in self.boxes), default=1.0),
+            max((b.high for b in self.boxes), default=1.0),
+        )
+
+    def text(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        *,
+        size: float = 9,
+        color: str = INK,
+        align: str = "center",
+        bold: bool = False,
+        italic: bool = False,
+        halo: bool = False,
+    ) -> None:
+        """Text centred vertically at ``y``; ``align`` says what ``x`` is of it."""
+        width, height = measure(text, size, bold)
+        left = x - width * {"left": 0.0, "center": 0.5, "right": 1.0}[align]
+        box = Box(left, y - height / 2, left + width, y + height / 2)
+        if halo:
+            self.rectangle(box, fill=PAPER, order=4, alpha=0.85)
+        font = FontProperties(
+            family=FAMILY,
+            size=size,
+            weight="bold" if bold else "normal",
+            style="italic" if italic else "normal",
+        )
+        self._axes.text(
+            *(x, y, text),
+            ha=align,
+            va="center",
+            color=color,
+            fontproperties=font,
+            parse_math=False,
+            zorder=5,
+        )
+        self.boxes.append(box)
+
+    def curve(
+        self,
+        points: Points,
+        *,
+        color: str = INK,
+        width: float = 1.2,
+        dashes: tuple[float, Sequence[float]] | None = None,
+        order: float = 1,
+    ) -> None:
+        """A cubic Bézier curve of four control points, or a line through others."""
+        codes = [Path.MOVETO, *[Path.CURVE4] * 3] if len(points) == 4 else None
+        self._add(
+            PathPatch(
+                Path(points, codes),
+                fill=False,
+                edgecolor=color,
+                linewidth=width,
+                linestyle=dashes or "-",
+                capstyle="butt",
+                zorder=order,
+            ),
+            points,
+        )
+
+    def polygon(self, points: Points, color: str, order: float = 2) -> None:
+        """A filled polygon."""
+        self._add(Polygon(points, facecolor=color, linewidth=0, zorder=order), points)
+
+    def circle(
+        self,
+        x: float,
+        y: float,
+        radius: float,
+        *,
+        fill: str = PAPER,
+        edge: str = INK,
+        width: float = 1.2,
+    ) -> None:
+        """A circle, above all lines."""
+        shape = Circle((x, y), radius, facecolor=fill, edgecolor=edge, linewidth=width)
+        shape.set_zorder(3)
+        corners = np.array([[x - radius, y - radius], [x + radius, y + radius]])
+        self._add(shape, corners)
+
+    def rectangle(
+        self,
+        box: Box,
+        *,
+        fill: str,
+        edge: str = "none",
+        width: float = 0.8,
+        order: float = 3,
+        alpha: float = 1.0,
+    ) -> None:
+        """A rectangle."""
+        size = (box.right - box.left, box.high - box.low)
+        shape = Rectangle(
+            (box.left, box.low), *size, facecolor=fill, edgecolor=edge, linewidth=width
+        )
+        shape.set_zorder(order)
+        shape.set_alpha(alpha)
+        self._axes.add_patch(shape)
+        self.boxes.append(box)
+
+    def image(self, box: Box, values: Points, colors: Colormap, limit: float) -> None:
+        """A matrix as a picture, first row on top, colours from −limit to limit."""
+        self._axes.imshow(
+            values,
+            extent=(box.left, box.right, box.low, box.high),
+            cmap=colors,
+            vmin=-limit,
+            vmax=limit,
+            interpolation="nearest",
+            aspect="auto",
+            zorder=2,
+        )
+        self.boxes.append(box)
+
+    def _add(self, patch: Patch, points: Points) -> None:
+        self._axes.add_patch(patch)
+        low, high = points.min(axis=0), points.max(axis=0)
+        self.boxes.append(Box(*map(float, (*low, *high))))
+
+    def arrow(
+        self,
+        points: Points,
+        *,
+        color: str = INK,
+        width: float = 1.2,
+        head: float = 0.11,
+        order: float = 1,
+    ) -> None:
+        """A curve as in `curve` with a head at its end."""
+        self.curve(points, color=color, width=width, order=order)
+        self.head(points[-1], points[-1] - points[-2], color, head, order + 0.5)
+
+    def head(
+        self, tip: Points, along: Points, color: str, size: float, order: float = 2
+    ) -> None:
+        """An arrow head that points along a direction."""
+        unit = along / max(float(np.hypot(*along)), 1e-9)
+        side = np.array([-unit[1], unit[0]]) * size * 0.36
+        base = tip - unit * size
+        self.polygon(np.array([tip, base + side, base - side]), color, order)
+
+    def notes(self, lines: Iterable[str]) -> None:
+        """Small print below everything drawn so far."""
+        wide = max(5.0, self.extent.right - self.extent.left)
+        for line in lines:
+            for part in wrap(line, wide, 8):
+                box = self.extent
+                self.text(
+                    *(box.left, box.low - 0.14, part), size=8, color=SOFT, align="left"
+                )
+
+    def heading(self, title: str, subtitle: str) -> None:
+        """A title with a line of facts, above everything drawn so far."""
+        wide = max(5.0, self.extent.right - self.extent.left)
+        for part in reversed(wrap(subtitle, wide, 9)):
+            box = self.extent
+            at = (box.left, box.high + 0.16)
+            self.text(*at, part, size=9, color=SOFT, align="left")
+        box = self.extent
+        self.text(*(box.left, box.high + 0.18, title), size=13, bold=True, align="left")
+
+    def finish(self) -> Figure:
+        """The figure, cut to what is drawn."""
+        box = self.extent
+        low, high = (box.left - MARGIN, box.right + MARGIN), (box.low, box.high)
+        self._axes.set_xlim(*low)
+        self._axes.set_ylim(high[0] - MARGIN, high[1] + MARGIN)
+        self._axes.set_aspect("auto")
+        self.figure.set_size_inches(low[1] - low[0], high[1] - high[0] + 2 * MARGIN)
+        return self.figure
+
+
+def wrap(text: str, width: float, size: float) -> list[str]:
+    """A text in lines no wider than ``width`` inches, broken between words."""
+    lines = [""]
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}".strip()
+        if lines[-1] and measure(longer, size)[0] > width:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines

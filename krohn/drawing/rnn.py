@@ -1,0 +1,156 @@
+"""Drawing a recurrent network: its recurrence, and its matrices side by side."""
+
+import numpy as np
+from matplotlib.colors import LinearSegmentedColormap
+
+from algebra.automaton import Automaton
+from algebra.formats import json_format
+from algebra.operations import reachable
+from krohn.drawing.canvas import (
+    INK,
+    PALETTE,
+    SOFT,
+    Box,
+    Canvas,
+    Points,
+    legible,
+    measure,
+)
+from network.modelfile import ModelFile
+
+SIGNED = LinearSegmentedColormap.from_list(
+    "signed", [PALETTE[1], "#ffffff", PALETTE[0]]
+)
+MOST = 5.2
+MOST_CELLS = 500
+LABELLED = 0.14
+
+
+def draw_rnn(canvas: Canvas, file: ModelFile) -> list[str]:
+    """Draws the recurrence and the matrices U, W and R of h W + x U, h R.
+
+    Returns:
+        Remarks to put below.
+    """
+    tensors = file.tensors
+    machine = json_format.from_object(file.header["machine"])
+    inputs, weight, out = (
+        tensors[name] for name in ("input.weight", "hidden.weight", "unembed.weight")
+    )
+    cell = min(0.3, MOST / len(weight))
+    side = cell * len(weight)
+    high, wide = (
+        _length(n, cell, most) for n, most in ((len(inputs), 1.4), (out.shape[1], 2.8))
+    )
+    limit = max(float(np.abs(m).max(initial=0.0)) for m in (inputs, weight, out)) or 1.0
+    upper = Box(0, 0.25, side, 0.25 + high)
+    square = Box(0, -side, side, 0)
+    readout = Box(side + 0.25, -side, side + 0.25 + wide, 0)
+    for box, matrix in ((upper, inputs), (square, weight), (readout, out)):
+        canvas.image(box, _pooled(matrix), SIGNED, limit)
+        canvas.rectangle(box, fill="none", edge=SOFT)
+    _name_sides(canvas, machine, file, (upper, square, readout))
+    _recurrence(canvas, machine, len(weight))
+    return _remarks(machine, len(weight), limit)
+
+
+def _length(entries: int, cell: float, most: float) -> float:
+    return max(cell * entries, min(LABELLED * 1.15 * entries, most))
+
+
+def _pooled(matrix: Points) -> Points:
+    """The largest entry of every cell, where a page has fewer than the matrix."""
+    for axis in (0, 1):
+        parts = min(MOST_CELLS, matrix.shape[axis])
+        groups = np.array_split(matrix, parts, axis=axis)
+        matrix = np.stack([_extreme(g, axis) for g in groups], axis=axis)
+    return matrix
+
+
+def _extreme(group: Points, axis: int) -> Points:
+    chosen = np.abs(group).argmax(axis=axis)
+    return np.asarray(
+        np.take_along_axis(group, np.expand_dims(chosen, axis), axis).squeeze(axis)
+    )
+
+
+def units(machine: Automaton, hidden: int) -> list[str]:
+    """What each unit means: the state before and the letter; empty if unknown."""
+    alive = reachable(machine).states
+    if hidden != len(alive) * len(machine.letters) + 1:
+        return []
+    pairs = [f"{q}·{a}" for q in alive for a in machine.letters]
+    return [legible(name, 14) for name in [*pairs, "start"]]
+
+
+def _name_sides(
+    canvas: Canvas, machine: Automaton, file: ModelFile, boxes: tuple[Box, Box, Box]
+) -> None:
+    upper, square, readout = boxes
+    _rows(canvas, upper, machine.letters)
+    _rows(canvas, square, units(machine, file.header["architecture"]["hidden"]))
+    _columns(canvas, readout, machine.states)
+    for box, name, x in (
+        (upper, "U: letter → unit", upper.left),
+        (square, "W: unit → unit", square.left),
+        (readout, "R: unit → state", readout.left),
+    ):
+        low = box.low - 0.12 if box is not upper else box.high + 0.12
+        canvas.text(x, low, name, size=8, color=SOFT, align="left")
+
+
+def _rows(canvas: Canvas, box: Box, names: tuple[str, ...] | list[str]) -> None:
+    step = (box.high - box.low) / max(1, len(names))
+    if step < LABELLED:
+        return
+    for i, name in enumerate(names):
+        y = box.high - (i + 0.5) * step
+        canvas.text(box.left - 0.06, y, legible(name, 14), size=7, align="right")
+
+
+def _columns(canvas: Canvas, box: Box, names: tuple[str, ...]) -> None:
+    step = (box.right - box.left) / max(1, len(names))
+    shown = [legible(name, 14) for name in names]
+    if step < max(measure(name, 7)[0] for name in shown) + 0.03:
+        return
+    for i, name in enumerate(shown):
+        canvas.text(box.left + (i + 0.5) * step, box.high + 0.09, name, size=7)
+
+
+def _recurrence(canvas: Canvas, machine: Automaton, hidden: int) -> None:
+    """Letter to hidden units to state, and the hidden units back to themselves."""
+    y, x = canvas.extent.high + 0.55, 0.0
+    texts = (
+        f"{len(machine.letters)} letters",
+        f"{hidden:,} units, ReLU",
+        f"{len(machine.states)} states",
+    )
+    boxes = []
+    for text in texts:
+        width = measure(text, 9)[0] + 0.3
+        boxes.append(Box(x, y - 0.17, x + width, y + 0.17))
+        canvas.rectangle(boxes[-1], fill="#e6e8eb", edge=INK)
+        canvas.text(x + width / 2, y, text)
+        x += width + 0.6
+    for first, last, name in ((boxes[0], boxes[1], "U"), (boxes[1], boxes[2], "R")):
+        canvas.arrow(np.array([[first.right, y], [last.left, y]]))
+        canvas.text((first.right + last.left) / 2, y + 0.13, name)
+    _self_arrow(canvas, boxes[1])
+
+
+def _self_arrow(canvas: Canvas, box: Box) -> None:
+    middle, top = (box.left + box.right) / 2, box.high
+    turns = [(0.3, 0), (0.3, 0.42), (-0.3, 0.42), (-0.3, 0)]
+    canvas.arrow(np.array([(middle + x, top + y) for x, y in turns]))
+    canvas.text(middle, top + 0.42, "W")
+
+
+def _remarks(machine: Automaton, hidden: int, limit: float) -> list[str]:
+    remarks = ["h ← ReLU(h W + x U + b), logits h R + c."]
+    remarks += [f"Blue entries are positive, orange ones negative, up to {limit:g}."]
+    if units(machine, hidden):
+        remarks.append(
+            "A unit is on when the last letter, read in this state, is this one; "
+            "the last unit is on before the first letter."
+        )
+    return remarks

@@ -1,0 +1,261 @@
+"""Pictures of machines and models: drawn, saved, the same every time."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from algebra import zoo
+from algebra.automaton import Automaton, Output
+from algebra.errors import KrohnError
+from algebra.formats import json_format
+from algebra.semiautomaton import Semiautomaton
+from compiler.pipeline import Options
+from compiler.plan import compile_rnn, compile_transformer
+from krohn.drawing import DrawingError, draw_machine, draw_model, save
+from krohn.drawing.arrows import join
+from network.modelfile import ModelFile
+from network.precision import PRECISIONS
+
+FLOAT32 = PRECISIONS["float32"]
+SMALL = [name for name in zoo.names() if len(zoo.machine(name).states) <= 40]
+LARGE = [name for name in zoo.names() if 40 < len(zoo.machine(name).states) <= 200]
+MODELS = [
+    ("C2", 20, "counter", False),
+    ("FlipFlop", 20, "memory", False),
+    ("C2xC2xC2", 12, "product", False),
+    ("S5", 100, "scan", False),
+    ("S4", 16, "scan", True),
+    ("Grid4", 20, "sequential", False),
+    ("Dyck4,2", 8, "scan", False),
+]
+
+
+def texts(path: Path) -> list[str]:
+    """Every text of an SVG file, as a reader sees it."""
+    root = ElementTree.parse(path).getroot()
+    found = root.iter("{http://www.w3.org/2000/svg}text")
+    return ["".join(element.itertext()) for element in found]
+
+
+def transformer(name: str, length: int, construction: str, strict: bool) -> ModelFile:
+    machine = zoo.machine(name)
+    compiled = compile_transformer(
+        machine, length, construction, Options(FLOAT32, strict)
+    )
+    header = {
+        "architecture": compiled.network.architecture,
+        "machine": json_format.to_object(machine),
+        "claim": {"length": length, "start": machine.states[machine.start]},
+        "program": compiled.program,
+        "construction": construction,
+    }
+    return ModelFile(header, dict(compiled.network.tensors), FLOAT32)
+
+
+def rnn(name: str) -> ModelFile:
+    machine = zoo.machine(name)
+    network = compile_rnn(machine, FLOAT32).network
+    header = {
+        "architecture": network.architecture,
+        "machine": json_format.to_object(machine),
+        "claim": {"length": None, "start": machine.states[machine.start]},
+    }
+    return ModelFile(header, dict(network.tensors), FLOAT32)
+
+
+def small(
+    letters: tuple[str, ...] = ("a", "b"),
+    states: tuple[str, ...] = ("p", "q"),
+    table: Sequence[Sequence[int]] = ((1, 0), (0, 1)),
+    output: Output | None = None,
+) -> Automaton:
+    return Automaton(
+        Semiautomaton(np.array(table), letters, states), output=output, name="tiny"
+    )
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_names_of_states_and_drawn_letters_stand_in_the_picture(
+    name: str, tmp_path: Path
+) -> None:
+    machine = zoo.machine(name)
+    figure = draw_machine(machine)
+    save(figure, tmp_path / "m.svg")
+    save(figure, tmp_path / "m.png")
+    shown = texts(tmp_path / "m.svg")
+    assert set(machine.states) <= set(shown)
+    assert any(letter in text for letter in machine.letters for text in shown)
+    assert (tmp_path / "m.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_large_machines_are_drawn_without_names(name: str, tmp_path: Path) -> None:
+    machine = zoo.machine(name)
+    save(draw_machine(machine), tmp_path / "m.svg")
+    assert "Names and loops are not drawn." in texts(tmp_path / "m.svg")
+
+
+def test_a_machine_too_large_is_refused_with_advice() -> None:
+    with pytest.raises(KrohnError, match=r"C300 has 300 states.*up to 200.*minimise"):
+        draw_machine(zoo.machine("C300"))
+
+
+def test_many_letters_are_cut_to_those_that_reach_as_much(tmp_path: Path) -> None:
+    save(draw_machine(zoo.machine("C12")), tmp_path / "m.svg")
+    assert any("1 of 12 letters" in text for text in texts(tmp_path / "m.svg"))
+
+
+def test_the_sink_of_a_tree_is_told_instead_of_drawn(tmp_path: Path) -> None:
+    save(draw_machine(zoo.machine("Dyck4,2")), tmp_path / "m.svg")
+    shown = texts(tmp_path / "m.svg")
+    assert "Transitions that are not drawn lead to error." in shown
+
+
+def test_mealy_labels_name_letter_and_output(tmp_path: Path) -> None:
+    output = Output("transitions", np.array([[0, 1], [1, 1]]), ("x", "y"))
+    save(draw_machine(small(output=output)), tmp_path / "m.svg")
+    assert {"a/x", "a/y", "b/y"} <= set(texts(tmp_path / "m.svg"))
+
+
+def test_moore_outputs_stand_under_the_names(tmp_path: Path) -> None:
+    output = Output("states", np.array([0, 1]), ("low", "high"))
+    save(draw_machine(small(output=output)), tmp_path / "m.svg")
+    assert {"p", "q", "low", "high"} <= set(texts(tmp_path / "m.svg"))
+
+
+def test_accepting_states_have_a_second_circle_and_no_word(tmp_path: Path) -> None:
+    output = Output("states", np.array([0, 1]), ("reject", "accept"))
+    plain, acceptor = draw_machine(small()), draw_machine(small(output=output))
+    circles = [
+        sum(type(patch).__name__ == "Circle" for patch in figure.axes[0].patches)
+        for figure in (plain, acceptor)
+    ]
+    assert circles == [2, 3]
+    save(acceptor, tmp_path / "m.svg")
+    assert "accept" not in texts(tmp_path / "m.svg")
+
+
+def test_equal_transitions_both_ways_make_one_arrow() -> None:
+    two_ways = small(letters=("a",), table=((1, 0),))
+    one_way = small(letters=("a",), table=((1, 1),))
+    counts = [len(draw_machine(m).axes[0].patches) for m in (two_ways, one_way)]
+    assert counts[0] < counts[1]
+
+
+@pytest.mark.parametrize(
+    "names", [("$x$", "_{2}"), ("<&>", '"'), ("\x00\n", "\ud800"), ("語", "字" * 50)]
+)
+def test_any_name_can_be_drawn(names: tuple[str, str], tmp_path: Path) -> None:
+    figure = draw_machine(small(letters=names, states=names))
+    for suffix in ("svg", "png", "pdf"):
+        save(figure, tmp_path / f"m.{suffix}")
+    assert texts(tmp_path / "m.svg")
+
+
+def test_machines_with_one_state_or_without_links(tmp_path: Path) -> None:
+    single = small(states=("only",), table=((0,), (0,)))
+    apart = small(states=tuple("pqrs"), table=(range(4), range(4)))
+    for machine in (single, apart):
+        save(draw_machine(machine), tmp_path / "m.svg")
+        assert set(machine.states) <= set(texts(tmp_path / "m.svg"))
+
+
+@pytest.mark.parametrize(
+    ("labels", "shown"),
+    [
+        (("a",), "a"),
+        (("a", "b"), "a, b"),
+        (tuple("abcdefghijkl"), "a, b, … (12)"),
+        (("button/coffee", "coin/beep"), "button/coffee\ncoin/beep"),
+    ],
+)
+def test_labels_are_joined_and_cut(labels: tuple[str, ...], shown: str) -> None:
+    assert join(labels) == shown
+
+
+@pytest.mark.parametrize(("name", "length", "construction", "strict"), MODELS)
+def test_transformers(
+    name: str, length: int, construction: str, strict: bool, tmp_path: Path
+) -> None:
+    file = transformer(name, length, construction, strict)
+    figure = draw_model(file)
+    save(figure, tmp_path / "m.svg")
+    save(figure, tmp_path / "m.png")
+    shown = texts(tmp_path / "m.svg")
+    assert f"{name} as Transformer" in shown
+    assert any(construction in text and f"T = {length}" in text for text in shown)
+    assert set(file.header["program"]["features"]) <= set(shown)
+
+
+def test_heads_say_what_they_do_and_neighbours_are_merged(tmp_path: Path) -> None:
+    save(draw_model(transformer("S5", 100, "scan", False)), tmp_path / "m.svg")
+    shown = texts(tmp_path / "m.svg")
+    assert {"shift 1", "shift 64", "[0..4]"} <= set(shown)
+
+
+def test_deep_models_are_elided(tmp_path: Path) -> None:
+    save(draw_model(transformer("Grid4", 20, "sequential", False)), tmp_path / "m.svg")
+    assert "Blocks 3 to 17 are not shown." in texts(tmp_path / "m.svg")
+
+
+@pytest.mark.parametrize("name", ["C2", "Dyck4,2"])
+def test_rnns(name: str, tmp_path: Path) -> None:
+    figure = draw_model(rnn(name))
+    save(figure, tmp_path / "m.svg")
+    save(figure, tmp_path / "m.png")
+    shown = texts(tmp_path / "m.svg")
+    assert f"{name} as RNN" in shown
+    assert ("0·1" in shown) == (name == "C2")
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png", "pdf"])
+def test_the_same_picture_gives_the_same_bytes(suffix: str, tmp_path: Path) -> None:
+    drawn = []
+    for i in range(2):
+        path = tmp_path / f"{i}.{suffix}"
+        save(draw_machine(zoo.machine("D8")), path)
+        save(draw_model(rnn("C2")), tmp_path / f"m{i}.{suffix}")
+        drawn.append((path.read_bytes(), (tmp_path / f"m{i}.{suffix}").read_bytes()))
+    assert drawn[0] == drawn[1]
+
+
+def test_a_model_without_a_program_is_refused() -> None:
+    file = transformer("C2", 5, "counter", False)
+    header = {key: value for key, value in file.header.items() if key != "program"}
+    with pytest.raises(DrawingError, match="no Program"):
+        draw_model(ModelFile(header, file.tensors, file.precision))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"channels": [{"name": "x", "op": "map", "dims": [0, 1]}]},
+        {"channels": [{"name": "x", "op": "shift", "dims": "ab", "snapshots": [0, 1]}]},
+        {"channels": ["x"]},
+        {"features": {"one": [0, 99]}},
+        {"features": {"one": [0, 0.5]}},
+        {"features": None},
+        {"outputs": 3},
+    ],
+)
+def test_a_damaged_program_is_refused(change: dict[str, Any]) -> None:
+    file = transformer("C2", 5, "counter", False)
+    header = {**file.header, "program": {**file.header["program"], **change}}
+    with pytest.raises(DrawingError, match="damaged"):
+        draw_model(ModelFile(header, file.tensors, file.precision))
+
+
+@pytest.mark.parametrize("name", ["m.jpg", "m", "m.svg.gz"])
+def test_unknown_picture_formats_are_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(DrawingError, match=r"\.svg, \.png, \.pdf"):
+        save(draw_machine(small()), tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_missing_folder_is_one_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(KrohnError, match="cannot be written"):
+        save(draw_machine(small()), tmp_path / "nowhere" / "m.svg")
