@@ -246,7 +246,7 @@ def _box(centre: Points, width: float, height: float) -> Box:
 
 def _padded(text: str) -> tuple[float, float]:
     width, height = measure(text, LABEL_SIZE)
-    return width + 0.03, height
+    return width + 0.06, height + 0.02
 
 
 def _frame(curve: Points, t: float) -> tuple[Points, Points]:

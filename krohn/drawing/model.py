@@ -170,7 +170,7 @@ def _draw_stream(
     for bar in picture.stream.bars:
         _reads(canvas, picture, bar)
     _read_out(canvas, picture, architecture["outputs"])
-    _legend(canvas)
+    _legend(canvas, {"position", *map(_kind, picture.stream.bars)})
     return _remarks(picture)
 
 
@@ -215,11 +215,18 @@ def _feature(
     canvas.text(box.left + 0.08, (low + high) / 2, legible(name), size=8, align="left")
 
 
+def _kind(bar: Bar) -> str:
+    """Who writes a channel."""
+    if bar.born == 0:
+        return "letter"
+    return "heads" if bar.born % 2 else "MLP"
+
+
 def _draw_bar(canvas: Canvas, picture: _Picture, bar: Bar) -> None:
     box = picture.box(bar)
     if box is None:
         return
-    kind = "letter" if bar.born == 0 else "heads" if bar.born % 2 else "MLP"
+    kind = _kind(bar)
     final = not picture.stream.outputs.isdisjoint(bar.names)
     box = Box(box.left, box.low + 0.02, box.right, box.high - 0.02)
     canvas.rectangle(
@@ -389,11 +396,13 @@ def _read_out(canvas: Canvas, picture: _Picture, states: int) -> None:
     canvas.text((out.left + out.right) / 2, middle - height / 4, "states", size=8)
 
 
-def _legend(canvas: Canvas) -> None:
+def _legend(canvas: Canvas, kinds: set[str]) -> None:
     box = canvas.extent
     x, y = box.left, box.low - 0.2
     limit = max(box.right, box.left + 4.5)
     for kind, meaning in MEANINGS.items():
+        if kind not in kinds:
+            continue
         width = measure(meaning, 8)[0] + 0.24
         if x > box.left and x + width > limit:
             x, y = box.left, y - 0.22
