@@ -1,0 +1,45 @@
+# `make demo` and `make test` set up everything they need in .venv.
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test test-slow lint format bench clean
+
+demo: $(READY)
+	@mkdir -p demo
+	$(BIN)/krohn explain examples/turnstile.dot -T 64
+	$(BIN)/krohn compile examples/turnstile.dot -T 64 -o demo/turnstile.safetensors
+	$(BIN)/krohn verify demo/turnstile.safetensors --proof --exhaustive 6 --sample 500
+	$(BIN)/krohn run demo/turnstile.safetensors coin push push coin card push
+	$(BIN)/krohn draw examples/turnstile.dot -o demo/turnstile.png
+	$(BIN)/krohn draw demo/turnstile.safetensors -o demo/network.png
+	@echo "Look at demo/turnstile.png and demo/network.png."
+
+test: $(READY)
+	$(BIN)/python -m pytest -q -n 2 -m "not slow"
+
+test-slow: $(READY)
+	$(BIN)/python -m pytest -q -n 2 -m slow
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY)
+	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
+
+$(READY): pyproject.toml constraints.txt
+	command -v $(PYTHON) >/dev/null || { echo "Krohn needs Python 3.11 or newer; name it: make PYTHON=python3"; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) demo dist

@@ -1,0 +1,297 @@
+"""The ``krohn`` command: arguments in, text or JSON out, exit code 0, 1 or 2.
+
+What needs torch or matplotlib is imported inside the commands, so that help is instant.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import click
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from algebra.errors import KrohnError
+from algebra.formats import Complete
+from krohn import show
+from network.modelfile import ModelFileError
+
+DONE, REFUTED, CANNOT = 0, 1, 2
+
+app = typer.Typer(
+    name="krohn",
+    help=(
+        "Compile finite machines to neural networks, and prove that they compute them.\n\n"
+        "MACHINE is a zoo name (see `krohn zoo`), a file (.json .dot .kiss2 .fst.txt .gap "
+        ".dfa), or regex:PATTERN. Exit codes: 0 done or verified, 1 refuted, 2 cannot."
+    ),
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Machine = Annotated[str, typer.Argument(metavar="MACHINE", help="Zoo name, file, or regex:…")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Length = Annotated[int, typer.Option("-T", "--length", min=1, help="The longest word.")]
+Dtype = Annotated[str, typer.Option(help="float64, float32, bfloat16 or float16.")]
+Start = Annotated[str | None, typer.Option(metavar="STATE", help="Start state by name.")]
+Strict = Annotated[
+    bool,
+    typer.Option(help="Plain residuals x + f(x), one hidden layer per MLP."),
+]
+Fill = Annotated[
+    str,
+    typer.Option(
+        "--complete",
+        metavar="HOW",
+        help="Missing transitions of a file: reject, sink (a new state) or stay.",
+    ),
+]
+
+
+def main() -> None:
+    """Run the command; every problem is one line on standard error and exit code 2."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """The command with its arguments; returns the exit code."""
+    wants_json = "--json" in arguments
+    try:
+        code = app(arguments, standalone_mode=False)
+    except click.exceptions.Abort:
+        return _cannot("interrupted; nothing was written", wants_json)
+    except KeyboardInterrupt:
+        return _cannot("interrupted; nothing was written", wants_json)
+    except click.ClickException as error:
+        return _cannot(error.format_message(), wants_json)
+    except (KrohnError, ModelFileError) as error:
+        return _cannot(str(error), wants_json)
+    except BrokenPipeError:
+        # The reader has gone; there is nobody to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return CANNOT
+    except MemoryError:
+        return _cannot("out of memory; choose a shorter length", wants_json)
+    except OSError as error:
+        return _cannot(f"{error.filename or 'input/output'}: {error.strerror}", wants_json)
+    return code if isinstance(code, int) else DONE
+
+
+def _cannot(message: str, wants_json: bool) -> int:
+    line = " ".join(message.split())
+    if wants_json:
+        print(json.dumps({"error": line}, ensure_ascii=False))
+    print(f"krohn: {line}", file=sys.stderr)
+    return CANNOT
+
+
+def _print(result: dict[str, Any], as_json: bool, text: Callable[[], None]) -> None:
+    if as_json:
+        print(json.dumps(result, ensure_ascii=False))
+    else:
+        text()
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str, int, int], None]]:
+    """A progress bar on standard error, only where a person is watching."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        tasks: dict[str, Any] = {}
+
+        def report(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = bar.add_task(what, total=total)
+            bar.update(tasks[what], completed=done, total=total)
+
+        yield report
+
+
+def _filled(how: str) -> Complete:
+    if how not in ("reject", "sink", "stay"):
+        raise KrohnError(f"--complete takes reject, sink or stay, not {how!r}")
+    return how  # type: ignore[return-value]
+
+
+@app.command()
+def zoo(as_json: Json = False) -> None:
+    """List the machines that are known by name."""
+    from algebra import zoo as animals
+
+    rows = []
+    for name in animals.names():
+        machine = animals.machine(name)
+        rows.append(
+            {
+                "name": name,
+                "states": len(machine.states),
+                "letters": len(machine.letters),
+                "description": animals.description(name),
+            }
+        )
+    _print({"machines": rows}, as_json, lambda: show.zoo(rows))
+
+
+@app.command()
+def explain(
+    machine: Machine,
+    length: Length = 128,
+    dtype: Dtype = "float32",
+    start: Start = None,
+    strict: Strict = False,
+    complete: Fill = "reject",
+    as_json: Json = False,
+) -> None:
+    """Say what a machine is, which constructions apply, and which one is chosen."""
+    from krohn.explanation import explain as explained
+
+    result = explained(machine, length, dtype, start, strict, _filled(complete))
+    _print(result, as_json, lambda: show.explanation(result))
+
+
+@app.command()
+def compile(  # noqa: A001  (the command is called so)
+    machine: Machine,
+    output: Annotated[Path, typer.Option("-o", "--output", help="The model file.")],
+    length: Annotated[
+        int | None,
+        typer.Option("-T", "--length", min=1, help="The longest word (Transformers)."),
+    ] = None,
+    construction: Annotated[
+        str,
+        typer.Option(help="auto, scan, counter, memory, product or sequential."),
+    ] = "auto",
+    arch: Annotated[str, typer.Option(help="transformer or rnn.")] = "transformer",
+    dtype: Dtype = "float32",
+    start: Start = None,
+    strict: Strict = False,
+    complete: Fill = "reject",
+    proof: Annotated[
+        bool, typer.Option(help="Prove the network before it is written.")
+    ] = True,
+    passes: Annotated[
+        bool, typer.Option("--passes", help="Print the Program after every pass.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Derive a network for a machine, prove it, and write it to a model file."""
+    from krohn.compilation import compile as compiled
+    from krohn.sources import read
+
+    if arch not in ("transformer", "rnn"):
+        raise KrohnError(f"--arch takes transformer or rnn, not {arch!r}")
+    with _progress() as report:
+        model = compiled(
+            read(machine, _filled(complete)),
+            length,
+            construction,
+            arch=arch,  # type: ignore[arg-type]
+            dtype=dtype,
+            start=start,
+            strict=strict,
+            proved=proof,
+            observe=show.program if passes else None,
+            progress=lambda done, total: report("proving", done, total),
+        )
+    model.save(output)
+    result = {"file": str(output), **model.summary()}
+    _print(result, as_json, lambda: show.compiled(result, model))
+
+
+@app.command()
+def verify(
+    file: Annotated[str, typer.Argument(metavar="F", help="A model file.")],
+    machine: Annotated[
+        str | None,
+        typer.Option(help="The machine to hold it against (default: the file's own)."),
+    ] = None,
+    proof: Annotated[
+        bool, typer.Option("--proof", help="Prove it for all words (the default).")
+    ] = False,
+    exhaustive: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Run all words of up to N letters."),
+    ] = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Run N random and adversarial long words."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the samples.")] = 0,
+    start: Start = None,
+    complete: Fill = "reject",
+    as_json: Json = False,
+) -> int:
+    """Decide whether a model computes a machine: proof, all short words, samples."""
+    from krohn.sources import read
+    from krohn.verification import verify as verified
+
+    wanted = None if machine is None else read(machine, _filled(complete))
+    if wanted is not None and start is not None:
+        wanted = wanted.with_start(start)
+    elif start is not None:
+        raise KrohnError("--start needs --machine: the file states its own start state")
+    with _progress() as report:
+        found = verified(
+            file,
+            wanted,
+            proof=True if proof else None,
+            exhaustive=exhaustive,
+            sample=sample,
+            seed=seed,
+            progress=report,
+        )
+    _print(found.to_object(), as_json, lambda: show.report(file, found))
+    return {"verified": DONE, "refuted": REFUTED}.get(found.verdict, CANNOT)
+
+
+@app.command(name="run")
+def run_word(
+    file: Annotated[str, typer.Argument(metavar="F", help="A model file.")],
+    word: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="WORD",
+            help="Letters by name, with spaces between them. Without a word, one word a "
+            "line is read from standard input.",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Run a model on a word and print what it says after every letter."""
+    from krohn.running import letters_of, open_runner
+
+    runner = open_runner(file)
+    lines = [" ".join(word)] if word else (line for line in sys.stdin)
+    for line in lines:
+        result = runner.run(letters_of(line, runner.machine.letters))
+        _print(result, as_json, lambda shown=result: show.answers(shown))
+
+
+@app.command()
+def draw(
+    source: Annotated[
+        str, typer.Argument(metavar="MACHINE|F", help="A machine or a model file.")
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help=".svg, .png or .pdf")],
+    complete: Fill = "reject",
+    as_json: Json = False,
+) -> None:
+    """Draw a machine, or the layers, channels and heads of a model."""
+    from krohn import drawing
+    from krohn.sources import read
+    from network import modelfile
+
+    if source.endswith(".safetensors"):
+        figure = drawing.draw_model(modelfile.read(source))
+    else:
+        figure = drawing.draw_machine(read(source, _filled(complete)))
+    drawing.save(figure, output)
+    _print({"file": str(output)}, as_json, lambda: print(f"drew {output}"))

@@ -1,0 +1,195 @@
+"""Compiling with proof: no file is written that the checker does not accept."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from algebra.automaton import Automaton
+from algebra.formats import json_format
+from compiler import plan
+from compiler.errors import CompileError
+from compiler.pipeline import Observer, Options
+from compiler.plan import Compiled
+from krohn.sources import read
+from network import modelfile
+from network.modelfile import ModelFile
+from network.precision import PRECISIONS, Precision
+from verify.proof import Proof, prove
+
+Architecture = Literal["transformer", "rnn"]
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class CompiledModel:
+    """A compiled and proved network, ready to be saved.
+
+    Attributes:
+        file: What the model file will hold.
+        construction: How it was built.
+        proof: The proof; None if it was not asked for.
+        seconds: How long compiling and proving took.
+    """
+
+    file: ModelFile
+    construction: str
+    proof: Proof | None
+    seconds: float = field(compare=False)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model file whole or not at all.
+
+        Raises:
+            ModelFileError: If the file system refuses.
+        """
+        modelfile.write(path, self.file.header, self.file.tensors)
+
+    def summary(self) -> dict[str, Any]:
+        """Sizes and timing, as ``krohn compile --json`` prints them."""
+        shape, tensors = self.file.header["architecture"], self.file.tensors
+        blocks = shape.get("blocks", [])
+        return {
+            "construction": self.construction,
+            "length": self.file.header["claim"].get("length"),
+            "dtype": shape["dtype"],
+            "depth": sum(b["heads"] > 0 for b in blocks),
+            "layers": len(blocks) if blocks else int(shape["kind"] == "rnn"),
+            "d_model": shape.get("d_model", shape.get("hidden")),
+            "heads": max((b["heads"] for b in blocks), default=0),
+            "mlp_width": max((w for b in blocks for w in b["mlp"]), default=0),
+            "parameters": modelfile.parameters(shape),
+            "nonzero": int(sum(np.count_nonzero(t) for t in tensors.values())),
+            "verdict": self.proof.verdict if self.proof else None,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def compile(  # noqa: A001  (the verb of the trade, and of the command)
+    machine: Automaton | str | Path,
+    length: int | None = None,
+    construction: str = "auto",
+    *,
+    arch: Architecture = "transformer",
+    dtype: str = "float32",
+    start: str | None = None,
+    strict: bool = False,
+    proved: bool = True,
+    observe: Observer | None = None,
+    progress: Progress | None = None,
+) -> CompiledModel:
+    """Derive a network that computes a machine, and prove that it does.
+
+    Args:
+        machine: An automaton, a zoo name, a file, or ``regex:…``.
+        length: The longest word (T); required for a Transformer.
+        construction: A name of `compiler.plan.CONSTRUCTIONS`; ``"auto"`` takes the one
+            of least depth, and of fewest parameters among those, that can be proved.
+        arch: ``"transformer"``, or ``"rnn"`` for a network without a longest word.
+        dtype: The number format it is stored and run in.
+        start: The start state by name; None for the machine's own.
+        strict: Plain residuals and one hidden layer in every MLP.
+        proved: Whether to prove it; without, nothing is known about the result.
+        observe: Called after every compiler pass with its name and the Program.
+        progress: Called by the proof with steps done and in all.
+
+    Raises:
+        KrohnError: If it cannot be compiled or cannot be proved.
+    """
+    began = time.monotonic()
+    source = machine if isinstance(machine, Automaton) else read(machine)
+    source = source if start is None else source.with_start(start)
+    precision = precision_of(dtype)
+    reasons = []
+    for built in _attempts(source, length, construction, arch, precision, strict, observe):
+        file = _file(source, built, length, precision)
+        proof = prove(file, source, progress) if proved else None
+        if proof is None or proof.verdict == "verified":
+            file = _with_evidence(file, proof)
+            seconds = time.monotonic() - began
+            return CompiledModel(file, built.construction, proof, seconds)
+        reasons.append(f"{built.construction}: {proof.reason}")
+    raise CompileError(
+        f"{source.name} cannot be certified in {dtype} at length {length}, so nothing was "
+        f"written ({'; '.join(reasons)}). Try a shorter length, --dtype float64, or "
+        "another construction"
+    )
+
+
+def precision_of(dtype: str) -> Precision:
+    """The number format of a name.
+
+    Raises:
+        CompileError: If there is none.
+    """
+    if dtype not in PRECISIONS:
+        raise CompileError(f"there is no dtype {dtype!r}; there are {', '.join(PRECISIONS)}")
+    return PRECISIONS[dtype]
+
+
+def _attempts(
+    machine: Automaton,
+    length: int | None,
+    construction: str,
+    arch: Architecture,
+    precision: Precision,
+    strict: bool,
+    observe: Observer | None,
+) -> Iterator[Compiled]:
+    """The networks to try to prove, best first."""
+    if arch == "rnn":
+        if construction not in ("auto", "elman"):
+            raise CompileError(
+                f"an RNN is built by 'elman', not by {construction!r}; leave "
+                "--construction out"
+            )
+        yield plan.compile_rnn(machine, precision)
+        return
+    if length is None:
+        raise CompileError("a Transformer needs the longest length it is for (-T)")
+    options = Options(precision, strict)
+    names = [construction]
+    if construction == "auto":
+        found = plan.candidates(machine, length, options)
+        names = [c.name for c in found if c.cost is not None]
+        if not names:
+            raise CompileError(
+                f"no construction serves {machine.name} at length {length} in "
+                f"{precision.name}: "
+                + "; ".join(f"{c.name}: {c.reason}" for c in found)
+            )
+    for name in names:
+        yield plan.compile_transformer(machine, length, name, options, observe)
+
+
+def _file(
+    machine: Automaton, built: Compiled, length: int | None, precision: Precision
+) -> ModelFile:
+    """What the file would hold: tensors are rounded before they are proved."""
+    claim: dict[str, Any] = {
+        "start": machine.states[machine.start],
+        "dtype": precision.name,
+    }
+    if built.network.architecture["kind"] == "transformer":
+        claim["length"] = length
+    header = {
+        "architecture": built.network.architecture,
+        "machine": json_format.to_object(machine),
+        "construction": built.construction,
+        "claim": claim,
+    }
+    if built.program:
+        header["program"] = built.program
+    tensors = {n: precision.round(t) for n, t in built.network.tensors.items()}
+    return ModelFile(header, tensors, precision)
+
+
+def _with_evidence(file: ModelFile, proof: Proof | None) -> ModelFile:
+    evidence = None
+    if proof is not None:
+        evidence = {"verdict": proof.verdict, "steps": proof.evidence}
+    header = {**file.header, "evidence": evidence}
+    return ModelFile(header, file.tensors, file.precision)

@@ -1,0 +1,84 @@
+"""Running a model on words given by name."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from algebra.automaton import Automaton
+from algebra.errors import KrohnError
+from algebra.formats import json_format
+from network import modelfile
+from network.model import Model
+
+
+@dataclass(frozen=True)
+class Runner:
+    """A model with the machine that it computes.
+
+    Attributes:
+        model: The network.
+        machine: Its machine, which knows what each state or transition shows.
+    """
+
+    model: Model
+    machine: Automaton
+
+    def run(self, word: list[str]) -> dict[str, Any]:
+        """What the model says after each letter.
+
+        Returns:
+            ``outputs``: what the machine shows (its outputs if it has any, its states if
+            not); ``states``: the network's states; ``word``: the letters.
+
+        Raises:
+            KrohnError: If a letter is unknown or the word is too long.
+        """
+        states = self.model.run(word)
+        place = {name: i for i, name in enumerate(self.machine.states)}
+        trace = np.array([place[s] for s in states], dtype=np.int64)
+        letters = self.machine.semiautomaton.encode(word)
+        outputs = self.machine.show(letters, trace) if word else []
+        return {"outputs": outputs, "states": states, "word": word}
+
+
+def open_runner(path: str) -> Runner:
+    """Open a model file for running.
+
+    Raises:
+        ModelFileError: If it cannot be read.
+    """
+    file = modelfile.read(path)
+    return Runner(Model(file), json_format.from_object(file.header["machine"]))
+
+
+def letters_of(line: str, alphabet: tuple[str, ...]) -> list[str]:
+    """The letters of a word as a person writes it.
+
+    Letters are separated by blanks or commas; if every letter of the alphabet is a
+    single character, nothing is needed between them.
+
+    Raises:
+        KrohnError: If something in it is no letter.
+    """
+    text = line.strip()
+    if text in alphabet:
+        return [text]
+    words = text.split()
+    if any(w not in alphabet for w in words):
+        words = [w for part in words for w in _split(part, alphabet)]
+    unknown = [w for w in words if w not in alphabet]
+    if unknown:
+        shown = " ".join(alphabet[:12]) + (" …" if len(alphabet) > 12 else "")
+        raise KrohnError(
+            f"{unknown[0]!r} is not a letter; put blanks between letters: {shown}"
+        )
+    return words
+
+
+def _split(part: str, alphabet: tuple[str, ...]) -> list[str]:
+    if part in alphabet:
+        return [part]
+    if all(len(a) == 1 for a in alphabet):
+        return [c for c in part if c != ","]
+    return [p for p in part.split(",") if p]

@@ -1,0 +1,51 @@
+"""Where machines come from: the zoo, files, regular expressions."""
+
+from pathlib import Path
+from typing import overload
+
+import algebra.zoo
+from algebra import formats
+from algebra.automaton import Automaton
+from algebra.errors import MachineError
+from algebra.formats import Complete, from_regex
+
+REGEX = "regex:"
+
+
+@overload
+def zoo() -> tuple[str, ...]: ...
+@overload
+def zoo(name: str) -> Automaton: ...
+def zoo(name: str | None = None) -> tuple[str, ...] | Automaton:
+    """The machine of a name in the zoo; without a name, the names.
+
+    Raises:
+        MachineError: If there is no such machine; close names are suggested.
+    """
+    return algebra.zoo.names() if name is None else algebra.zoo.machine(name)
+
+
+def read(source: str | Path, complete: Complete = "reject") -> Automaton:
+    """A machine from a zoo name, a file, or ``regex:…``.
+
+    Args:
+        source: What names the machine. A name that could be both is a file only if it
+            is written with a directory or a suffix.
+        complete: What to do with missing transitions of a file: refuse, lead them to a
+            new sink state, or stay.
+
+    Raises:
+        MachineError: If nothing of that name can be read.
+    """
+    text = str(source)
+    if text.startswith(REGEX):
+        return from_regex(text[len(REGEX) :])
+    path = Path(source)
+    looks_like_file = path.suffix != "" or len(path.parts) > 1
+    if not looks_like_file or not path.exists():
+        try:
+            return algebra.zoo.machine(text)
+        except MachineError:
+            if not looks_like_file and not path.exists():
+                raise
+    return formats.read(path, complete)

@@ -1,0 +1,265 @@
+"""Verifying a model file: proof, exhaustive simulation, sampling, and their verdict."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from algebra.automaton import Automaton
+from algebra.errors import KrohnError
+from algebra.formats import json_format
+from krohn.sources import read
+from network import modelfile
+from network.model import Model
+from network.modelfile import ModelFile
+from verify.counterexample import Counterexample, pair, shorten
+from verify.exhaustive import exhaustive as run_exhaustive
+from verify.proof import Proof, Verdict, prove
+from verify.sampling import sample as run_sample
+from verify.simulation import Simulation
+
+Progress = Callable[[str, int, int], None]
+
+SEARCH_PREFIXES = 20_000
+SEARCH_SAMPLES = 256
+DEFAULT_SAMPLE_LENGTH = 256
+
+
+@dataclass(frozen=True)
+class Report:
+    """What verification came to.
+
+    Attributes:
+        verdict: ``verified``: everything that was asked for holds. ``refuted``: the
+            network is wrong on a word, which was replayed. ``undecided``: the proof does
+            not go through and no wrong word was found. ``out-of-range``: longer words
+            were asked about than the model has positions for.
+        method: What was done, joined by ``+``: ``proof``, ``exhaustive``, ``sample``.
+        reason: Why it is not verified.
+        length: The longest word that the verdict is about; None for all lengths.
+        words: How many words were run through the network.
+        covers: In words, which inputs the verdict is about.
+        counterexample: A word on which network and machine differ.
+        proof: The proof, if one was tried.
+        seconds: How long it took.
+    """
+
+    verdict: Verdict
+    method: str
+    reason: str
+    length: int | None
+    words: int
+    covers: str
+    counterexample: Counterexample | None = None
+    proof: Proof | None = None
+    seconds: float = field(default=0.0, compare=False)
+
+    def to_object(self) -> dict[str, Any]:
+        """As ``krohn verify --json`` prints it."""
+        found = self.counterexample
+        return {
+            "verdict": self.verdict,
+            "method": self.method,
+            "reason": self.reason,
+            "length": self.length,
+            "words": self.words,
+            "covers": self.covers,
+            "counterexample": found.to_object() if found else None,
+            "evidence": self.proof.evidence if self.proof else None,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def verify(
+    model: str | Path | ModelFile,
+    machine: Automaton | str | Path | None = None,
+    *,
+    proof: bool | None = None,
+    exhaustive: int | None = None,
+    sample: int | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Report:
+    """Decide whether a model computes a machine.
+
+    Args:
+        model: A model file.
+        machine: What it must compute, from its start state; by default the machine that
+            the file itself names.
+        proof: Whether to prove it for all words up to the claimed length. By default
+            yes, unless only simulations are asked for.
+        exhaustive: Run every word of up to this many letters.
+        sample: Run this many random and adversarial words of full length.
+        seed: Of the sampled words.
+        progress: Called with what is being done, how much is done, and of how much.
+
+    Raises:
+        KrohnError: If the file is damaged or the alphabets do not fit.
+    """
+    began = time.monotonic()
+    job = _job(model, machine, progress or (lambda what, done, total: None))
+    wants_proof = proof if proof is not None else not (exhaustive or sample)
+    report = _verify(job, wants_proof, exhaustive, sample, seed)
+    return replace(report, seconds=time.monotonic() - began)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A model and the machine it is held against, with the letters in its order."""
+
+    file: ModelFile
+    machine: Automaton
+    progress: Progress
+
+    @property
+    def length(self) -> int | None:
+        return self.file.header["claim"].get("length")
+
+    @property
+    def model(self) -> Model:
+        return Model(self.file)
+
+    def report(self, what: str) -> Callable[[int, int], None]:
+        return lambda done, total: self.progress(what, done, total)
+
+
+def _job(
+    model: str | Path | ModelFile,
+    machine: Automaton | str | Path | None,
+    progress: Progress,
+) -> _Job:
+    file = model if isinstance(model, ModelFile) else modelfile.read(model)
+    own = json_format.from_object(file.header["machine"])
+    if machine is None:
+        wanted = own
+    else:
+        wanted = machine if isinstance(machine, Automaton) else read(machine)
+    return _Job(file, aligned(wanted, own), progress)
+
+
+def aligned(machine: Automaton, own: Automaton) -> Automaton:
+    """The machine with letters and states in the order that the file has them in.
+
+    States that the file does not know come last; reaching one is a difference.
+
+    Raises:
+        KrohnError: If the alphabets differ.
+    """
+    if set(machine.letters) != set(own.letters):
+        odd = sorted(set(machine.letters) ^ set(own.letters))
+        raise KrohnError(
+            f"{machine.name} and the model have different letters: {odd[0]!r} occurs in "
+            "only one of them"
+        )
+    unknown = [s for s in machine.states if s not in set(own.states)]
+    states = (*own.states, *unknown)
+    missing = [s for s in own.states if s not in set(machine.states)]
+    order = [machine.states.index(s) for s in states if s not in set(missing)]
+    return _reordered(machine, own.letters, states, order)
+
+
+def _reordered(
+    machine: Automaton,
+    letters: tuple[str, ...],
+    states: tuple[str, ...],
+    order: list[int],
+) -> Automaton:
+    """States that the machine lacks become loops that nothing reaches."""
+    place = {s: i for i, s in enumerate(states)}
+    table = np.tile(np.arange(len(states)), (len(letters), 1))
+    to = np.array([place[s] for s in machine.states])
+    rows = [machine.letters.index(a) for a in letters]
+    for q in order:
+        table[:, to[q]] = to[machine.transitions[rows, q]]
+    structure = type(machine.semiautomaton)(table, letters, states)
+    return Automaton(structure, start=int(to[machine.start]), name=machine.name)
+
+
+def _verify(
+    job: _Job, proof: bool, exhaustive: int | None, sample: int | None, seed: int
+) -> Report:
+    asked = {"proof": proof, "exhaustive": exhaustive, "sample": sample}
+    method = "+".join(name for name, wanted in asked.items() if wanted)
+    if exhaustive and job.length is not None and exhaustive > job.length:
+        reason = f"the model is for words of up to {job.length} letters"
+        return Report("out-of-range", method, reason, job.length, 0, "nothing")
+    done = prove(job.file, job.machine, job.report("proving")) if proof else None
+    runs: list[Simulation] = []
+    if done is None or done.verdict == "verified":
+        runs = _simulations(job, exhaustive, sample, seed)
+    failed = [r.counterexample for r in runs if r.counterexample]
+    if failed:
+        return _refuted(job, method, done, runs, failed[0])
+    if done is not None and done.verdict != "verified":
+        return _search(job, method, done, seed)
+    words = sum(r.words for r in runs)
+    length = job.length if proof else max(r.length for r in runs)
+    return Report("verified", method, "", length, words, _covers(job, proof, runs), None, done)
+
+
+def _simulations(
+    job: _Job, exhaustive: int | None, sample: int | None, seed: int
+) -> list[Simulation]:
+    """Run what is asked for, until something fails."""
+    runs: list[Simulation] = []
+    if exhaustive:
+        progress = job.report("running all words")
+        runs.append(run_exhaustive(job.model, job.machine, exhaustive, progress))
+    if sample and all(r.passed for r in runs):
+        length = job.length or DEFAULT_SAMPLE_LENGTH
+        progress = job.report("running samples")
+        runs.append(run_sample(job.model, job.machine, sample, length, seed, progress))
+    return runs
+
+
+def _refuted(
+    job: _Job,
+    method: str,
+    done: Proof | None,
+    runs: list[Simulation],
+    found: Counterexample,
+) -> Report:
+    shortest = shorten(job.model, job.machine, found)
+    reason = f"the network is wrong after {len(shortest.word)} letters"
+    words = sum(r.words for r in runs)
+    return Report(
+        "refuted", method, reason, len(shortest.word), words, "one word", shortest, done
+    )
+
+
+def _search(job: _Job, method: str, done: Proof, seed: int) -> Report:
+    """The proof failed: look for a word on which the network is wrong."""
+    if done.word is not None:
+        found = pair(job.model, job.machine, len(done.word)).replay(np.array(done.word))
+        if found is not None:
+            return _refuted(job, method, done, [], found)
+    longest = _affordable(len(job.machine.letters), job.length)
+    runs = _simulations(job, longest, SEARCH_SAMPLES, seed)
+    for run in runs:
+        if run.counterexample is not None:
+            return _refuted(job, method, done, runs, run.counterexample)
+    words = sum(r.words for r in runs)
+    return Report(
+        "undecided", method, done.reason, job.length, words, "nothing", None, done
+    )
+
+
+def _affordable(letters: int, length: int | None) -> int:
+    """The greatest length at which all words are at most `SEARCH_PREFIXES`."""
+    longest, words = 1, letters
+    while words + letters ** (longest + 1) <= SEARCH_PREFIXES and longest != length:
+        longest += 1
+        words += letters**longest
+    return longest
+
+
+def _covers(job: _Job, proof: bool, runs: list[Simulation]) -> str:
+    letters = len(job.machine.letters)
+    if proof and job.length is None:
+        return f"all words of every length over {letters} letters"
+    if proof:
+        return f"all {letters}^{job.length} words of length {job.length}, and all shorter"
+    return "; ".join(f"{r.words} words of up to {r.length} letters" for r in runs)
