@@ -6,7 +6,7 @@ midpoint, so that every value has a plateau of ±1/4 on which noise is removed; 
 constants are multiples of 1/2 and survive every precision that can hold the integers.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -208,8 +208,8 @@ class Tables:
     ) -> list[Expression]:
         """A table of several channels: a unit for each row (Lemma 11, repaired, E3)."""
         units = []
-        needed = codes.any(axis=1)
-        for (row, _), used in zip(rows_of(function), needed, strict=True):
+        needed = np.asarray(codes.any(axis=1))
+        for (row, _), used in zip(rows_of(function), needed.tolist(), strict=True):
             if used:
                 inside = Expression({}, 1.0 - len(row))
                 for name, value in zip(names, row, strict=True):

@@ -5,7 +5,7 @@ from the tensors and trusts none of it.
 """
 
 from dataclasses import dataclass
-from math import ceil, exp, log, log2
+from math import ceil, log, log2
 
 import numpy as np
 
@@ -33,7 +33,8 @@ class PositionCode:
 
     def angles(self) -> FloatArray:
         """The angle per position of each frequency, ``(K,)``."""
-        return 2 * np.pi / 2.0 ** np.arange(1, self.frequencies + 1)
+        periods = 2.0 ** np.arange(1, self.frequencies + 1, dtype=np.float64)
+        return np.asarray(2 * np.pi / periods)
 
     def vectors(self, positions: FloatArray) -> FloatArray:
         """``(positions, 2K − 1)``: the cosines, then all sines but the first.
@@ -128,17 +129,5 @@ def count_scale(length: int) -> float:
 
 def count_scores(length: int) -> FloatArray:
     """The score of BOS at position t, ``(T + 1,)``: e^score + t = C."""
-    return np.log(count_scale(length) - np.arange(length + 1))
-
-
-def longest_count(precision: Precision, largest: int) -> int:
-    """How far a count with summands up to ``largest`` can be told apart, roughly.
-
-    T²·largest·4·u < 1 for the worst order of summation; the proof decides.
-    """
-    return int((1 / (4 * precision.accumulator_unit * max(largest, 1))) ** 0.5)
-
-
-def geometric_leak(slope: float) -> float:
-    """The attention that leaks to all earlier positions at a slope per position."""
-    return exp(-slope) / (1 - exp(-slope))
+    positions = np.arange(length + 1, dtype=np.float64)
+    return np.asarray(np.log(count_scale(length) - positions))

@@ -152,7 +152,10 @@ def rename(operation: Operation, names: Mapping[str, str]) -> Operation:
             return PrefixSum(names.get(source, source))
 
 
-def table(mapping: Mapping[tuple[int, ...], int]) -> Table:
+Row: TypeAlias = tuple[int, ...]
+
+
+def table(mapping: Mapping[Row, int]) -> Table:
     """A `Table` from a dictionary, in the canonical order of rows."""
     rows = sorted(mapping)
     return Table(
@@ -163,7 +166,9 @@ def table(mapping: Mapping[tuple[int, ...], int]) -> Table:
 
 def rows_of(function: Table) -> Iterator[tuple[tuple[int, ...], int]]:
     """The rows of a table with their values, as Python integers."""
-    for row, value in zip(function.rows.tolist(), function.values.tolist(), strict=True):
+    for row, value in zip(
+        function.rows.tolist(), function.values.tolist(), strict=True
+    ):
         yield tuple(row), value
 
 

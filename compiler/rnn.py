@@ -35,7 +35,9 @@ def elman(machine: Automaton, precision: Precision) -> Network:
         "hidden.start": np.eye(width)[-1],
         "hidden.weight": weight,
         "hidden.bias": np.full(width, -1.0),
-        "input.weight": np.pad(np.tile(np.eye(len(letters)), len(alive)), ((0, 0), (0, 1))),
+        "input.weight": np.pad(
+            np.tile(np.eye(len(letters)), len(alive)), ((0, 0), (0, 1))
+        ),
         "unembed.weight": readout,
         "unembed.bias": np.full(len(machine.states), -1.0),
     }

@@ -166,8 +166,8 @@ def _freed_at(plan: Schedule) -> dict[str, int]:
                 last[read] = max(last[read], snapshot - 1)
     with_mlp = [2 * b + 2 for b in range(plan.blocks) if plan.maps(b)]
     freed: dict[str, int] = {}
-    for name, read in last.items():
-        later = [s for s in with_mlp if s > read]
+    for name, snapshot in last.items():
+        later = [s for s in with_mlp if s > snapshot]
         if later and name not in plan.program.outputs:
             freed[name] = later[0]
     return freed

@@ -112,7 +112,7 @@ def _block(
 ) -> tuple[dict[str, Any], dict[str, int], dict[str, FloatArray]]:
     tensors: dict[str, FloatArray] = {}
     head_of: dict[str, int] = {}
-    built = []
+    built: list[Head] = []
     for pattern, channels in heads.patterns(layout, block).items():
         head_of.update(dict.fromkeys(channels, len(built)))
         built.append(heads.build(layout, features, pattern, channels))
@@ -174,7 +174,11 @@ def describe(layout: Layout, network: Network) -> dict[str, Any]:
 
 def _channel(layout: Layout, network: Network, name: str) -> dict[str, Any]:
     program = layout.plan.program
-    entry = {"name": name, **_operation(program, name), "domain": list(program.domains[name])}
+    entry = {
+        "name": name,
+        **_operation(program, name),
+        "domain": list(program.domains[name]),
+    }
     if name in layout.places:
         place = layout.places[name]
         entry["code"] = "one-hot" if name in program.one_hot else "integer"

@@ -1,23 +1,32 @@
 """Krohn: finite machines compiled to neural networks, with proofs.
 
-    import krohn
+import krohn
 
-    model = krohn.compile("S5", length=100)     # derives the weights and proves them
-    model.save("s5.safetensors")
-    krohn.verify("s5.safetensors").verdict      # 'verified'
-    krohn.load("s5.safetensors").run(["21345", "23451"])
+model = krohn.compile("S5", length=100)     # derives the weights and proves them
+model.save("s5.safetensors")
+krohn.verify("s5.safetensors").verdict      # 'verified'
+krohn.load("s5.safetensors").run(["21345", "23451"])
 """
 
 from typing import TYPE_CHECKING, Any
 
-from krohn.compilation import CompiledModel, compile
+from krohn.compilation import CompiledModel, compile  # noqa: A004  (as the command)
 from krohn.sources import read, zoo
 
 if TYPE_CHECKING:
     from krohn.verification import Report, verify
     from network.model import Model, load
 
-__all__ = ["CompiledModel", "Model", "Report", "compile", "load", "read", "verify", "zoo"]
+__all__ = [
+    "CompiledModel",
+    "Model",
+    "Report",
+    "compile",
+    "load",
+    "read",
+    "verify",
+    "zoo",
+]
 __version__ = "0.1.0"
 
 _LAZY = {

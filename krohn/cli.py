@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -36,11 +37,17 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-Machine = Annotated[str, typer.Argument(metavar="MACHINE", help="Zoo name, file, or regex:…")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Machine = Annotated[
+    str, typer.Argument(metavar="MACHINE", help="Zoo name, file, or regex:…")
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object and nothing else.")
+]
 Length = Annotated[int, typer.Option("-T", "--length", min=1, help="The longest word.")]
 Dtype = Annotated[str, typer.Option(help="float64, float32, bfloat16 or float16.")]
-Start = Annotated[str | None, typer.Option(metavar="STATE", help="Start state by name.")]
+Start = Annotated[
+    str | None, typer.Option(metavar="STATE", help="Start state by name.")
+]
 Strict = Annotated[
     bool,
     typer.Option(help="Plain residuals x + f(x), one hidden layer per MLP."),
@@ -80,7 +87,9 @@ def run(arguments: list[str]) -> int:
     except MemoryError:
         return _cannot("out of memory; choose a shorter length", wants_json)
     except OSError as error:
-        return _cannot(f"{error.filename or 'input/output'}: {error.strerror}", wants_json)
+        return _cannot(
+            f"{error.filename or 'input/output'}: {error.strerror}", wants_json
+        )
     return code if isinstance(code, int) else DONE
 
 
@@ -222,7 +231,9 @@ def verify(
     ] = None,
     sample: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Run N random and adversarial long words."),
+        typer.Option(
+            metavar="N", min=1, help="Run N random and adversarial long words."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the samples.")] = 0,
     start: Start = None,
@@ -272,7 +283,7 @@ def run_word(
     lines = [" ".join(word)] if word else (line for line in sys.stdin)
     for line in lines:
         result = runner.run(letters_of(line, runner.machine.letters))
-        _print(result, as_json, lambda shown=result: show.answers(shown))
+        _print(result, as_json, partial(show.answers, result))
 
 
 @app.command()

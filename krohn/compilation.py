@@ -104,7 +104,9 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     source = source if start is None else source.with_start(start)
     precision = precision_of(dtype)
     reasons = []
-    for built in _attempts(source, length, construction, arch, precision, strict, observe):
+    for built in _attempts(
+        source, length, construction, arch, precision, strict, observe
+    ):
         file = _file(source, built, length, precision)
         proof = prove(file, source, progress) if proved else None
         if proof is None or proof.verdict == "verified":
@@ -126,7 +128,9 @@ def precision_of(dtype: str) -> Precision:
         CompileError: If there is none.
     """
     if dtype not in PRECISIONS:
-        raise CompileError(f"there is no dtype {dtype!r}; there are {', '.join(PRECISIONS)}")
+        raise CompileError(
+            f"there is no dtype {dtype!r}; there are {', '.join(PRECISIONS)}"
+        )
     return PRECISIONS[dtype]
 
 

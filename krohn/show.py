@@ -20,7 +20,9 @@ def _console() -> Console:
 def _table(*columns: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
-        table.add_column(column.strip(), justify="right" if column[0] == " " else "left")
+        table.add_column(
+            column.strip(), justify="right" if column[0] == " " else "left"
+        )
     return table
 
 
@@ -50,7 +52,9 @@ def explanation(facts: dict[str, Any]) -> None:
     if facts["points"]:
         out.print(f"Its letters act faithfully on {facts['points']} points.")
     out.print(f"\nConstructions for words of up to {facts['length']} letters:")
-    table = _table("name", " depth", " layers", " d_model", " MLP", " parameters", "how")
+    table = _table(
+        "name", " depth", " layers", " d_model", " MLP", " parameters", "how"
+    )
     for row in facts["constructions"]:
         sizes = ("depth", "layers", "d_model", "mlp_width", "parameters")
         table.add_row(row["name"], *(f"{row[s]:,}" for s in sizes), row["summary"])
@@ -96,7 +100,9 @@ def report(file: str, found: "Report") -> None:
         out.print(f"  expected  {' '.join(wrong.expected)}")
         out.print(f"  actual    {' '.join(wrong.actual)}")
     elif found.verdict == "undecided":
-        out.print(f"  {found.words:,} words were run in search of a wrong one; none was")
+        out.print(
+            f"  {found.words:,} words were run in search of a wrong one; none was"
+        )
 
 
 def answers(result: dict[str, Any]) -> None:
@@ -118,6 +124,8 @@ def _operation(operation: Any) -> str:
     kind = type(operation).__name__
     if isinstance(operation, Map):
         function = operation.function
-        kind = "Select" if not isinstance(function, Rows) else f"Table{len(function.rows)}"
+        kind = (
+            "Select" if not isinstance(function, Rows) else f"Table{len(function.rows)}"
+        )
     extra = f", {operation.by}" if hasattr(operation, "by") else ""
     return f"{kind}({', '.join(reads(operation))}{extra})"

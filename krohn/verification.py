@@ -116,7 +116,8 @@ class _Job:
 
     @property
     def length(self) -> int | None:
-        return self.file.header["claim"].get("length")
+        length = self.file.header["claim"].get("length")
+        return length if isinstance(length, int) else None
 
     @property
     def model(self) -> Model:
@@ -197,7 +198,9 @@ def _verify(
         return _search(job, method, done, seed)
     words = sum(r.words for r in runs)
     length = job.length if proof else max(r.length for r in runs)
-    return Report("verified", method, "", length, words, _covers(job, proof, runs), None, done)
+    return Report(
+        "verified", method, "", length, words, _covers(job, proof, runs), None, done
+    )
 
 
 def _simulations(
@@ -261,5 +264,7 @@ def _covers(job: _Job, proof: bool, runs: list[Simulation]) -> str:
     if proof and job.length is None:
         return f"all words of every length over {letters} letters"
     if proof:
-        return f"all {letters}^{job.length} words of length {job.length}, and all shorter"
+        return (
+            f"all {letters}^{job.length} words of length {job.length}, and all shorter"
+        )
     return "; ".join(f"{r.words} words of up to {r.length} letters" for r in runs)

@@ -84,7 +84,9 @@ class Model(nn.Module):
         for letter in word:
             if letter not in index:
                 shown = ", ".join(self.letters[:12])
-                raise ModelFileError(f"{letter!r} is not a letter; the letters are {shown}")
+                raise ModelFileError(
+                    f"{letter!r} is not a letter; the letters are {shown}"
+                )
         device = next(self.parameters()).device
         return torch.tensor([[index[letter] for letter in word]], device=device).long()
 

@@ -109,7 +109,9 @@ def _read_bytes(path: Path) -> bytes:
         raise ModelFileError(f"is larger than {LARGEST_FILE} bytes")
     data = path.read_bytes()
     if len(data) < 8:
-        raise ModelFileError("is not a safetensors file (shorter than its length field)")
+        raise ModelFileError(
+            "is not a safetensors file (shorter than its length field)"
+        )
     if int.from_bytes(data[:8], "little") > min(LARGEST_HEADER, len(data) - 8):
         raise ModelFileError(
             "is not a safetensors file, or is truncated (its header does not fit)"
@@ -120,7 +122,7 @@ def _read_bytes(path: Path) -> bytes:
 def _parse(data: bytes) -> ModelFile:
     header = _header(_metadata(data))
     try:
-        stored = dict(safetensors.deserialize(data))
+        stored = dict(safetensors.deserialize(data))  # type: ignore[no-untyped-call]
     except safetensors.SafetensorError as error:
         raise ModelFileError(f"is damaged: {error}") from None
     precision = _precision(header)
@@ -181,7 +183,9 @@ def _tensor(name: str, entry: Mapping[str, Any], precision: Precision) -> FloatA
         )
     array = precision.decode(bytes(entry["data"])).reshape(entry["shape"])
     if not np.isfinite(array).all():
-        raise ModelFileError(f"is damaged: tensor {name!r} has entries that are not finite")
+        raise ModelFileError(
+            f"is damaged: tensor {name!r} has entries that are not finite"
+        )
     return array
 
 
@@ -192,7 +196,9 @@ def _check_shapes(
         if name not in tensors:
             raise ModelFileError(f"is damaged: tensor {name!r} is missing")
         if name not in expected:
-            raise ModelFileError(f"is damaged: tensor {name!r} is not in its architecture")
+            raise ModelFileError(
+                f"is damaged: tensor {name!r} is not in its architecture"
+            )
         if tensors[name].shape != expected[name]:
             raise ModelFileError(
                 f"is damaged: tensor {name!r} has shape {tensors[name].shape}, "
@@ -211,7 +217,9 @@ def expected_shapes(architecture: Mapping[str, Any]) -> dict[str, tuple[int, ...
         return _transformer_shapes(architecture)
     if kind == "rnn":
         return _rnn_shapes(architecture)
-    raise ModelFileError(f"has architecture {kind!r}; known are 'transformer' and 'rnn'")
+    raise ModelFileError(
+        f"has architecture {kind!r}; known are 'transformer' and 'rnn'"
+    )
 
 
 def _transformer_shapes(architecture: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
@@ -226,7 +234,9 @@ def _transformer_shapes(architecture: Mapping[str, Any]) -> dict[str, tuple[int,
     if not isinstance(blocks, list):
         raise ModelFileError("is damaged: its architecture has no list of blocks")
     for i, block in enumerate(blocks):
-        shapes |= _block_shapes(f"blocks.{i}", block, d, bool(architecture.get("strict")))
+        shapes |= _block_shapes(
+            f"blocks.{i}", block, d, bool(architecture.get("strict"))
+        )
     return shapes
 
 
@@ -246,7 +256,9 @@ def _block_shapes(
         }
     widths = [size({"mlp": w}, "mlp") for w in block["mlp"]]
     if widths:
-        for j, (rows, columns) in enumerate(zip([d, *widths], [*widths, d], strict=True)):
+        for j, (rows, columns) in enumerate(
+            zip([d, *widths], [*widths, d], strict=True)
+        ):
             shapes[f"{at}.mlp.{j}.weight"] = (rows, columns)
             shapes[f"{at}.mlp.{j}.bias"] = (columns,)
     if not strict:

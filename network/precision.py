@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +53,12 @@ class Precision:
         return np.frombuffer(data, dtype=self.name).astype(np.float64)
 
 
-FLOAT64 = Precision("float64", "F64", 53, 53, float(np.finfo(np.float64).max), 2.0**-1022)
-FLOAT32 = Precision("float32", "F32", 24, 24, float(np.finfo(np.float32).max), 2.0**-126)
+FLOAT64 = Precision(
+    "float64", "F64", 53, 53, float(np.finfo(np.float64).max), 2.0**-1022
+)
+FLOAT32 = Precision(
+    "float32", "F32", 24, 24, float(np.finfo(np.float32).max), 2.0**-126
+)
 FLOAT16 = Precision("float16", "F16", 11, 24, 65504.0, 2.0**-14)
 BFLOAT16 = Precision("bfloat16", "BF16", 8, 24, 2.0**128 - 2.0**120, 2.0**-126)
 

@@ -35,7 +35,8 @@ class Attention(nn.Module):
         mixed = F.scaled_dot_product_attention(
             _project(x, self.query), key, value, is_causal=past is None, scale=1.0
         )
-        return torch.einsum("bhtv,hvd->btd", mixed, self.out), (key, value)
+        added = torch.einsum("bhtv,hvd->btd", mixed, self.out)
+        return added, (key, value)
 
 
 def _project(x: Tensor, matrix: Tensor) -> Tensor:
@@ -60,13 +61,14 @@ class Mlp(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """``mask · x + f(x)``."""
-        kept = x if self.mask is None else x * self.mask
+        kept: Tensor = x if self.mask is None else x * self.mask
         if not len(self.weights):
             return kept
         h = x
         for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
             h = torch.relu(h @ weight + bias)
-        return kept + (h @ self.weights[-1] + self.biases[-1])
+        last: Tensor = h @ self.weights[-1] + self.biases[-1]
+        return kept + last
 
 
 class Transformer(nn.Module):

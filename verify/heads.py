@@ -104,7 +104,9 @@ class Attention:
         """
         gains = {float(g) for g in self.out[channel.head][:, channel.span].sum(axis=0)}
         if len(gains) != 1 or any(abs(np.frexp(g)[0]) != 0.5 for g in gains):
-            raise Rejected(f"the head of {channel.name!r} scales what it copies unevenly")
+            raise Rejected(
+                f"the head of {channel.name!r} scales what it copies unevenly"
+            )
         return gains.pop()
 
     def carried(self, channel: Channel, look: Look) -> float:
@@ -124,7 +126,9 @@ class Attention:
         error = noise + (np.abs(code) + noise) * astray + 4 * look.leak * largest
         return noisiest(channel, self._written(channel, code, error))
 
-    def _written(self, channel: Channel, value: FloatArray, error: FloatArray) -> FloatArray:
+    def _written(
+        self, channel: Channel, value: FloatArray, error: FloatArray
+    ) -> FloatArray:
         """The error after storing the head's result and adding it to a free dimension."""
         if (self.stream.owner[channel.span] >= 0).any() or (
             self.stream.owner[channel.span] == FEATURE
@@ -138,7 +142,9 @@ class Attention:
 
     def _stored(self, value: FloatArray, error: FloatArray) -> FloatArray:
         snapped = snaps_to_itself(value, error, self.precision)
-        rounding = self.precision.unit * (np.abs(value) + error + self.precision.smallest)
+        rounding = self.precision.unit * (
+            np.abs(value) + error + self.precision.smallest
+        )
         return np.where(snapped, 0.0, error + rounding)
 
     def _features(self, matrix: FloatArray, *others: str) -> None:
@@ -148,7 +154,9 @@ class Attention:
             if self.stream.owner[dimension] == FEATURE:
                 continue
             if self.stream.channel_of(int(dimension)) not in others:
-                raise Rejected("a head's scores depend on a dimension that they must not")
+                raise Rejected(
+                    "a head's scores depend on a dimension that they must not"
+                )
 
     def _projected(self, matrix: FloatArray) -> Noisy:
         """Queries or keys that depend on the position alone, ``(T + 1, k)``."""

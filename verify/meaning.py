@@ -77,12 +77,14 @@ def prove(
     if windows is not None:
         return _prove_windows(statement, machine, windows)
     if _is_sequential(statement, machine, reach):
-        readings = {(v,): q for (v,), q in statement.decode.items()}
+        readings = dict(statement.decode)
         return Meaning("prefixes", len(readings), readings)
     transducer = Transducer.of(statement)
     start = transducer.advance((), statement.letters)
     outputs = len(statement.outputs)
-    return _follow("exploration", statement, machine, start, transducer.advance, outputs)
+    return _follow(
+        "exploration", statement, machine, start, transducer.advance, outputs
+    )
 
 
 def _follow(
@@ -155,8 +157,10 @@ def _compose(
 ) -> Window | None:
     index, *values = (_behind(statement, n) for n in channel.inputs)
     family = tuple(v.name for v in values)
-    now = [known.get(v.name) or _letter_map(statement, family, p, reach)
-           for p, v in enumerate(values)]
+    now = [
+        known.get(v.name) or _letter_map(statement, family, p, reach)
+        for p, v in enumerate(values)
+    ]
     first = now[0]
     if first is None or now != [
         Window(first.family, first.width, p) for p in range(len(now))
@@ -167,7 +171,9 @@ def _compose(
     source = _behind(statement, index.inputs[0]).name
     earlier = known.get(source)
     if earlier is None and source in first.family:
-        earlier = _letter_map(statement, first.family, first.family.index(source), reach)
+        earlier = _letter_map(
+            statement, first.family, first.family.index(source), reach
+        )
     if earlier is None or earlier.family != first.family:
         return None
     return Window(first.family, first.width + earlier.width, earlier.point)

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from network.precision import FLOAT64, FloatArray, Precision
+from network.precision import FLOAT64, BoolArray, FloatArray, Precision
 from verify.errors import Rejected
 
 FINEST_GRID = 32
@@ -67,13 +67,16 @@ class Noisy:
         rest = self.rest @ magnitude + rounding
         return Noisy(value, slopes, self.noises, rest, self.precision).stored()
 
-    def _exactly(self, weight: FloatArray, bias: FloatArray, size: FloatArray) -> FloatArray:
+    def _exactly(
+        self, weight: FloatArray, bias: FloatArray, size: FloatArray
+    ) -> BoolArray:
         """Where every partial sum is a multiple of one power of two that fits."""
         grid = _grid(self.value) + max(_grid(weight), 0)
         if not 0 <= grid <= FINEST_GRID or not 0 <= _grid(bias) <= grid:
-            return np.zeros(size.shape, dtype=bool)  # type: ignore[return-value]
+            return np.zeros(size.shape, dtype=np.bool_)
         known = (self.total > 0).astype(np.float64) @ (weight != 0) == 0
-        return known & (size * 2.0**grid < 2.0**self.precision.accumulator_digits)
+        fits = size * 2.0**grid < 2.0**self.precision.accumulator_digits
+        return np.asarray(known & fits)
 
     def relu(self) -> "Noisy":
         """max(x, 0): linear where the sign is certain, else only bounded."""
@@ -97,7 +100,11 @@ class Noisy:
         rest = self.rest + other.rest + rounding
         kept = ~snaps_to_itself(value, error, self.precision)
         return Noisy(
-            value, tuple(s * kept for s in slopes), self.noises, rest * kept, self.precision
+            value,
+            tuple(s * kept for s in slopes),
+            self.noises,
+            rest * kept,
+            self.precision,
         )
 
     def stored(self) -> "Noisy":
@@ -124,12 +131,11 @@ class Noisy:
 
 def snaps_to_itself(
     value: FloatArray, error: FloatArray, precision: Precision
-) -> FloatArray:
+) -> BoolArray:
     """Where storing a number within ``error`` of ``value`` gives exactly ``value``."""
     spacing = 2.0 ** (np.frexp(value)[1] - precision.digits)
     near = (error < spacing / 4) & (np.abs(value) >= precision.smallest)
-    found = (precision.round(value) == value) & (near | (error == 0))
-    return found  # type: ignore[no-any-return]
+    return np.asarray((precision.round(value) == value) & (near | (error == 0)))
 
 
 def _summation(precision: Precision, terms: FloatArray) -> FloatArray:

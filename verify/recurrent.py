@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from algebra.automaton import Automaton
+from algebra.semiautomaton import IntArray
 from network.modelfile import ModelFile
 from network.precision import FLOAT64, FloatArray
 from verify.errors import Differs, Rejected
@@ -50,7 +51,11 @@ def prove(file: ModelFile, machine: Automaton) -> dict[str, Any]:
         if len(words) > MOST_PAIRS:
             raise Rejected(f"the network has more than {MOST_PAIRS} hidden states")
         frontier = following
-    return {"argument": "hidden states", "pairs": len(words), "margin": min(float(margin), FLOAT64.largest)}
+    return {
+        "argument": "hidden states",
+        "pairs": len(words),
+        "margin": min(float(margin), FLOAT64.largest),
+    }
 
 
 def _drive(hidden: Noisy, tensors: dict[str, FloatArray]) -> FloatArray:
@@ -67,7 +72,7 @@ def _certain(numbers: Noisy) -> FloatArray:
 
 
 def _step(
-    drive: FloatArray, after: FloatArray, word: tuple[int, ...], file: ModelFile
+    drive: FloatArray, after: IntArray, word: tuple[int, ...], file: ModelFile
 ) -> tuple[FloatArray, float]:
     """The drives after every letter, and how far the right logits are ahead."""
     tensors, precision = file.tensors, file.precision

@@ -112,6 +112,8 @@ def _channel(entry: Mapping[str, Any]) -> Channel:
     domain = tuple(map(_whole, entry["domain"]))
     if not domain or list(domain) != sorted(set(domain)):
         raise Rejected(f"the domain of {entry['name']!r} is not ascending")
+    if op not in _REACH:
+        raise Rejected(f"there is no operation {op!r}")
     if op == "shift" and entry["by"] == 0:
         raise Rejected(f"channel {entry['name']!r} is shifted by nothing")
     code = entry["code"] if stored else "integer"
@@ -121,7 +123,7 @@ def _channel(entry: Mapping[str, Any]) -> Channel:
     return Channel(
         name=str(entry["name"]),
         op=op,
-        inputs=_INPUTS[op](entry),
+        inputs=_inputs(op, entry),
         by=_whole(entry["by"]) if op == "shift" else 0,
         table=_table(entry) if op == "table" else {},
         domain=domain,
@@ -133,14 +135,15 @@ def _channel(entry: Mapping[str, Any]) -> Channel:
     )
 
 
-_INPUTS = {
-    "token": lambda e: (),
-    "table": lambda e: tuple(e["inputs"]),
-    "select": lambda e: tuple(e["inputs"]),
-    "shift": lambda e: (e["source"],),
-    "latest": lambda e: (e["source"], e["where"]),
-    "prefix-sum": lambda e: (e["source"],),
-}
+def _inputs(op: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
+    fields = {
+        "shift": ["source"],
+        "latest": ["source", "where"],
+        "prefix-sum": ["source"],
+    }
+    if op in ("table", "select"):
+        return tuple(str(n) for n in entry["inputs"])
+    return tuple(str(entry[f]) for f in fields.get(op, []))
 
 
 def _table(entry: Mapping[str, Any]) -> dict[tuple[int, ...], int]:

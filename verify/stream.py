@@ -47,7 +47,9 @@ def owners(
         Rejected: If two channels claim a dimension, or one lies outside the stream.
     """
     live = [
-        c for c in statement.channels.values() if c.dims and c.born <= snapshot <= c.dies
+        c
+        for c in statement.channels.values()
+        if c.dims and c.born <= snapshot <= c.dies
     ]
     owner = np.full(d_model, FREE)
     for low, high in statement.features.values():

@@ -15,7 +15,7 @@ from math import prod
 import numpy as np
 
 from algebra.semiautomaton import IntArray
-from network.precision import FloatArray, Precision
+from network.precision import BoolArray, FloatArray, Precision
 from verify.errors import Rejected
 from verify.noisy import Noisy
 from verify.statement import MOST_ROWS, Channel, Statement
@@ -43,7 +43,7 @@ class Mlp:
     precision: Precision
 
     @cached_property
-    def reads(self) -> FloatArray:
+    def reads(self) -> BoolArray:
         """``(units, channels)``: which channels each unit of the last layer depends on.
 
         Raises:
@@ -74,7 +74,9 @@ class Mlp:
             channel = self.statement.channels[name]
             code = np.abs(channel.code(channel.domain)).max(axis=0)
             reach[channel.span] = code + self.stream.noise[name]
-        for (weight, bias), (after, _) in zip(self.layers, self.layers[1:], strict=False):
+        for (weight, bias), (after, _) in zip(
+            self.layers, self.layers[1:], strict=False
+        ):
             reach = 2 * (reach @ np.abs(weight) + np.abs(bias))
             idle = ~(after != 0).any(axis=1)
             if (reach[idle] > self.precision.largest).any():
@@ -156,9 +158,9 @@ class Mlp:
         self, channel: Channel, units: IntArray, apart: tuple[str, ...]
     ) -> float:
         index, *selected = channel.inputs
-        owners = {self.stream.channel_of(d) for d in channel.span if self.mask[d] != 0}
-        alone = {n for n in apart if n not in selected} | (owners & set(selected))
-        alone = (alone | {index}) - {None}
+        kept = {self.stream.channel_of(d) for d in channel.span if self.mask[d] != 0}
+        alone = {n for n in apart if n not in selected or n in kept}
+        alone.add(index)
         spread = frozenset(selected) - alone
         common = sorted({v for n in spread for v in self.statement.channels[n].domain})
         grid = _grid({**self._domains(alone), "": common or [0]})
@@ -185,7 +187,9 @@ class Mlp:
         """Units of a channel that is not the picked one are 0, whatever it holds."""
         reads = self.reads[units] & np.isin(self.stream.names, sorted(spread))
         if (reads.sum(axis=1) > 1).any():
-            raise Rejected("a unit mixes several of the channels that are selected from")
+            raise Rejected(
+                "a unit mixes several of the channels that are selected from"
+            )
         of = np.where(reads.any(axis=1), reads.argmax(axis=1), -1)
         for low, part in _parts(values, self._chunk()):
             hidden = self._hidden(self._inputs(part, spread), units)
@@ -199,7 +203,7 @@ class Mlp:
 
     def _chunk(self) -> int:
         width = max(weight.shape[1] for weight, _ in self.layers) + len(self.mask)
-        return max(1, CELLS // width)
+        return max(1, CELLS // int(width))
 
     def _distance(
         self,
@@ -242,7 +246,9 @@ class Mlp:
 
     def _output(self, x: Noisy, dims: range, units: IntArray) -> Noisy:
         weight, bias = self.layers[-1]
-        return self._hidden(x, units).affine(weight[np.ix_(units, dims)], bias[dims])
+        return self._hidden(x, units).affine(
+            weight[np.ix_(units, np.array(dims))], bias[dims]
+        )
 
     def _kept(self, x: Noisy, dims: range) -> Noisy:
         """What the residual connection brings along."""

@@ -36,7 +36,7 @@ class Tensors:
     @property
     def d_model(self) -> int:
         """How wide the residual stream is."""
-        return self.tensor("embed.token").shape[1]
+        return int(self.tensor("embed.token").shape[1])
 
     @property
     def blocks(self) -> int:
@@ -186,9 +186,7 @@ def _head(attention: Attention, channel: Channel) -> tuple[float, dict[str, Any]
     }
 
 
-def _mlp(
-    tensors: Tensors, before: Stream, block: int
-) -> tuple[Stream, dict[str, Any]]:
+def _mlp(tensors: Tensors, before: Stream, block: int) -> tuple[Stream, dict[str, Any]]:
     born = tensors.born(before.snapshot + 1)
     mlp = _network(tensors, before, block)
     noise, free = {}, before.free.copy()
@@ -198,7 +196,9 @@ def _mlp(
         _check_untouched(tensors, mlp, names)
         for channel in born:
             if channel.op not in ("table", "select"):
-                raise Rejected(f"channel {channel.name!r} is not what an MLP can compute")
+                raise Rejected(
+                    f"channel {channel.name!r} is not what an MLP can compute"
+                )
             noise[channel.name] = mlp.check(channel)
         for dimension in np.flatnonzero(owner == FREE):
             span = range(dimension, dimension + 1)
@@ -231,9 +231,7 @@ def _network(tensors: Tensors, before: Stream, block: int) -> Mlp | None:
     return Mlp(tuple(layers), mask, before, tensors.statement, precision)
 
 
-def _check_untouched(
-    tensors: Tensors, mlp: Mlp, names: tuple[str, ...]
-) -> None:
+def _check_untouched(tensors: Tensors, mlp: Mlp, names: tuple[str, ...]) -> None:
     """Everything that lives on is left exactly as it is."""
     for name in set(names) & set(mlp.stream.names):
         if not mlp.untouched(tensors.statement.channels[name].span):
@@ -243,9 +241,7 @@ def _check_untouched(
             raise Rejected("an MLP changes a position feature")
 
 
-def _read_out(
-    tensors: Tensors, stream: Stream, meaning: Meaning
-) -> dict[str, Any]:
+def _read_out(tensors: Tensors, stream: Stream, meaning: Meaning) -> dict[str, Any]:
     """The right state has the largest logit for every tuple of output values."""
     weight, bias = tensors.tensor("unembed.weight"), tensors.tensor("unembed.bias")
     channels = [tensors.statement.channels[n] for n in tensors.statement.outputs]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from algebra.automaton import Automaton
 from algebra.structure import Counter, as_counter
 from compiler.errors import CompileError
-from compiler.program import Map, Operation, PrefixSum, Program, Token, table
+from compiler.program import Map, Operation, PrefixSum, Program, Row, Token, table
 
 NAME = "counter"
 SUMMARY = "sum the letters' increments in one uniform head, modulo n (Lemma 15)"
@@ -44,14 +44,13 @@ def channels(
 ) -> Mapping[str, Operation]:
     """Increment, running sum, and the state's label ``{prefix}count``."""
     n = found.modulus
-    increments = {(a,): found.increments[a] for a in range(len(machine.letters))}
-    bos = {(len(machine.letters),): 0}
+    increments: dict[Row, int] = {(a,): i for a, i in enumerate(found.increments)}
+    increments[(len(machine.letters),)] = 0
     start = found.labels[machine.start]
     sums = range(max(found.increments) * length + 1)
+    counts: dict[Row, int] = {(s,): (s + start) % n for s in sums}
     return {
-        f"{prefix}increment": Map(table(increments | bos), ("token",)),
+        f"{prefix}increment": Map(table(increments), ("token",)),
         f"{prefix}sum": PrefixSum(f"{prefix}increment"),
-        f"{prefix}count": Map(
-            table({(s,): (s + start) % n for s in sums}), (f"{prefix}sum",)
-        ),
+        f"{prefix}count": Map(table(counts), (f"{prefix}sum",)),
     }

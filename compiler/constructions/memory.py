@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from algebra.automaton import Automaton
 from algebra.structure import Memory, as_memory
 from compiler.errors import CompileError
-from compiler.program import Latest, Map, Operation, Program, Token, table
+from compiler.program import Latest, Map, Operation, Program, Row, Token, table
 
 NAME = "memory"
 SUMMARY = "fetch the latest letter that wrote (Lemma 16)"
@@ -34,17 +34,17 @@ def memory(machine: Automaton, length: int) -> Program:
         length=length,
         operations=operations,
         outputs=("stored",),
-        decode={(q,): q for q in {machine.start, *found.writes} - {None}},
+        decode={(q,): q for q in (machine.start, *found.writes) if q is not None},
     )
 
 
-def channels(
-    found: Memory, machine: Automaton, prefix: str
-) -> Mapping[str, Operation]:
+def channels(found: Memory, machine: Automaton, prefix: str) -> Mapping[str, Operation]:
     """What a letter writes, whether it writes, and the stored state."""
     bos = len(machine.letters)
-    values = {(a,): q or 0 for a, q in enumerate(found.writes)}
-    flags = {(a,): int(q is not None) for a, q in enumerate(found.writes)}
+    values: dict[Row, int] = {(a,): q or 0 for a, q in enumerate(found.writes)}
+    flags: dict[Row, int] = {
+        (a,): int(q is not None) for a, q in enumerate(found.writes)
+    }
     return {
         f"{prefix}written": Map(table({**values, (bos,): machine.start}), ("token",)),
         f"{prefix}writes": Map(table({**flags, (bos,): 1}), ("token",)),

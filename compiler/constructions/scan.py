@@ -8,7 +8,7 @@ from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray
 from algebra.structure import reached_pairs
 from compiler.errors import CompileError
-from compiler.program import Map, Operation, Program, Select, Shift, Token, table
+from compiler.program import Map, Operation, Program, Row, Select, Shift, Token, table
 
 NAME = "scan"
 SUMMARY = "compose transition maps over windows that double (Theorem 10)"
@@ -53,9 +53,11 @@ def doubling(
     points = range(action.shape[1])
     operations: dict[str, Operation] = {"token": Token()}
     for p in points:
-        images = {(a,): int(action[a, p]) for a in range(action.shape[0])}
-        bos = {(len(machine.letters),): p}
-        operations[f"map0[{p}]"] = Map(table(images | bos), ("token",))
+        images: dict[Row, int] = {
+            (a,): int(action[a, p]) for a in range(action.shape[0])
+        }
+        images[(len(machine.letters),)] = p
+        operations[f"map0[{p}]"] = Map(table(images), ("token",))
     levels = ceil(log2(length)) if length > 1 else 0
     for level in range(levels):
         now = [f"map{level}[{p}]" for p in points]

@@ -1,7 +1,7 @@
 """The sequential baseline: one layer for every letter (spec section 9)."""
 
 from algebra.automaton import Automaton
-from compiler.program import Map, Operation, Program, Shift, Token, table
+from compiler.program import Map, Operation, Program, Row, Shift, Token, table
 
 NAME = "sequential"
 SUMMARY = "one step of the machine in each layer (the depth-T baseline)"
@@ -14,13 +14,13 @@ def sequential(machine: Automaton, length: int) -> Program:
     start state throughout.
     """
     letters, states = machine.transitions.shape
-    start = {(a,): machine.start for a in range(letters + 1)}
+    start: dict[Row, int] = {(a,): machine.start for a in range(letters + 1)}
     operations: dict[str, Operation] = {
         "token": Token(),
         "letter": Map(table({(a,): a for a in range(letters + 1)}), ("token",)),
         "state0": Map(table(start), ("token",)),
     }
-    step = {
+    step: dict[Row, int] = {
         (q, a): int(machine.transitions[a, q])
         for q in range(states)
         for a in range(letters)

@@ -68,9 +68,7 @@ def _check_map(source: Program, target: Program, name: str, operation: Map) -> N
         raise PassError(f"the table of channel {name!r} was changed")
 
 
-def evaluate_cone(
-    program: Program, name: str, known: dict[str, IntArray]
-) -> IntArray:
+def evaluate_cone(program: Program, name: str, known: dict[str, IntArray]) -> IntArray:
     """The value of a channel from the values of others, through Maps alone.
 
     Args:

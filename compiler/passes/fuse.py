@@ -26,7 +26,9 @@ class Fuse:
         """Fuse in the order of the channels, so that chains collapse."""
         operations: dict[str, Operation] = {}
         for name, operation in source.operations.items():
-            operations[name] = _fuse(source.with_operations(operations), name, operation)
+            operations[name] = _fuse(
+                source.with_operations(operations), name, operation
+            )
         return source.with_operations(operations)
 
     def check(self, source: Program, target: Program) -> None:

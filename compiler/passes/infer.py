@@ -94,7 +94,9 @@ def infer(
 
 def _sums(read: Values, length: int) -> Values:
     if read.bos != 0 or min(read.later, default=0) < 0:
-        raise CompileError("a prefix sum needs a channel that is 0 at BOS, never negative")
+        raise CompileError(
+            "a prefix sum needs a channel that is 0 at BOS, never negative"
+        )
     step = gcd(*read.later) or 1
     return Values(0, frozenset(range(0, max(read.later) * length + 1, step)))
 
@@ -130,4 +132,6 @@ def _table_values(function: Table, inputs: list[Values]) -> Values:
     later = np.ones(len(function.rows), dtype=bool)
     for column, read in zip(function.rows.T, inputs, strict=True):
         later &= np.isin(column, sorted(read.later))
-    return Values(int(function.values[row[0]]), frozenset(function.values[later].tolist()))
+    return Values(
+        int(function.values[row[0]]), frozenset(function.values[later].tolist())
+    )

@@ -16,7 +16,7 @@ class DropDead:
     def apply(self, source: Program) -> Program:
         """Walk back from the outputs."""
         alive = set(source.outputs)
-        for name in reversed(source.operations):
+        for name in reversed(list(source.operations)):
             if name in alive:
                 alive.update(reads(source.operations[name]))
         kept = {n: op for n, op in source.operations.items() if n in alive}
