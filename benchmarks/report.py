@@ -1,0 +1,120 @@
+"""Tables of measurements: to the terminal, as Markdown, or as JSON."""
+
+import argparse
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from multiprocessing import get_context
+from time import monotonic
+from typing import Any, TypeVar
+
+import rich.table
+from rich.console import Console
+
+Row = dict[str, Any]
+Job = TypeVar("Job")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of measurements under named columns; a row may lack some.
+
+    Attributes:
+        title: What was measured.
+        rows: One dict per row; the keys of all of them are the columns, in order.
+        note: What a reader must know.
+    """
+
+    title: str
+    rows: Sequence[Row]
+    note: str = ""
+
+    @property
+    def columns(self) -> list[str]:
+        """Every key that occurs, in order of appearance."""
+        return list(dict.fromkeys(key for row in self.rows for key in row))
+
+
+def shown(value: Any) -> str:
+    """A cell: three significant digits of what is not whole."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.0f}" if value >= 1000 else f"{value:.3g}"
+    return str(value)
+
+
+def markdown(table: Table) -> str:
+    """The table as a Markdown section."""
+    columns = table.columns
+    lines = ["| " + " | ".join(columns) + " |", "|" + " --- |" * len(columns)]
+    for row in table.rows:
+        cells = [shown(row.get(c)).replace("|", "\\|") for c in columns]
+        lines.append("| " + " | ".join(cells) + " |")
+    note = f"\n\n{table.note}" if table.note else ""
+    return f"### {table.title}\n\n" + "\n".join(lines) + note + "\n"
+
+
+def parser(description: str | None) -> argparse.ArgumentParser:
+    """Options that every benchmark has."""
+    found = argparse.ArgumentParser(description=(description or "").split("\n")[0])
+    form = found.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON")
+    form.add_argument("--markdown", action="store_true", help="print Markdown")
+    return found
+
+
+def publish(tables: Iterable[Table], options: argparse.Namespace) -> None:
+    """Print tables in the form that was asked for."""
+    kept = [table for table in tables if table.rows]
+    if options.json:
+        print(json.dumps({t.title: list(t.rows) for t in kept}, indent=1))
+        return
+    for table in kept:
+        if options.markdown:
+            print(markdown(table))
+        else:
+            _print(table)
+
+
+def _print(table: Table) -> None:
+    grid = rich.table.Table(title=table.title, caption=table.note or None)
+    for column in table.columns:
+        grid.add_column(column, overflow="fold")
+    for row in table.rows:
+        grid.add_row(*(shown(row.get(c)) for c in table.columns))
+    Console().print(grid)
+
+
+def each(
+    work: Callable[[Job], Row], jobs: Sequence[Job], processes: int = 1
+) -> list[Row]:
+    """The row of every job, in their order; what is done is told on stderr."""
+    began, console = monotonic(), Console(stderr=True)
+    rows: dict[int, Row] = {}
+    for done, (index, row) in enumerate(_work(work, jobs, processes), 1):
+        rows[index] = row
+        said = ", ".join(shown(v) for v in list(row.values())[:3])
+        passed = monotonic() - began
+        console.print(
+            f"{done}/{len(jobs)} after {passed:.0f} s: {said}", highlight=False
+        )
+    return [rows[i] for i in range(len(jobs))]
+
+
+def _work(
+    work: Callable[[Job], Row], jobs: Sequence[Job], processes: int
+) -> Iterator[tuple[int, Row]]:
+    if processes == 1:
+        for index, job in enumerate(jobs):
+            yield index, work(job)
+        return
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        futures = {pool.submit(work, job): i for i, job in enumerate(jobs)}
+        for future in as_completed(futures):
+            yield futures[future], future.result()

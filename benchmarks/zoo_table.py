@@ -1,0 +1,210 @@
+"""Every machine of the zoo by every construction: sizes, proof, and simulation.
+
+A model is proved for all words up to T; beside that, all words up to a length are run,
+so many that they are a million in all, and 1000 adversarial words of length T. A model so
+large that a million words take longer than the budget is run on all words up to the
+greatest length that fits; the table shows how many that were. The proof of a sequential
+network visits every word of length T, so its T is at most 16 and smaller still where that
+would be too many.
+"""
+
+import argparse
+from dataclasses import dataclass
+from functools import partial
+from time import monotonic
+
+import torch
+from report import Row, Table, each, parser, publish
+
+import krohn
+from algebra.automaton import Automaton
+from algebra.errors import KrohnError
+from compiler.constructions import sequential
+from compiler.plan import CONSTRUCTIONS
+from krohn.compilation import CompiledModel
+from network.model import Model
+from verify.exhaustive import exhaustive
+from verify.proof import Proof
+from verify.sampling import sample
+
+QUICK = ("C2", "C5", "C2xC2", "FlipFlop", "Grid4")
+SEQUENTIAL_LENGTH, SEQUENTIAL_WORDS = 16, 20_000
+RATE_WORDS = 500
+SERVED, UNSERVED = "proved and simulated", "not served"
+
+
+@dataclass(frozen=True)
+class Job:
+    """A model to measure, and how far to simulate it.
+
+    Attributes:
+        machine: A name of the zoo.
+        construction: A construction, or ``rnn``.
+        length: T.
+        dtype: The number format.
+        words: How many words the exhaustive simulation should reach.
+        budget: How many seconds it may take.
+        samples: How many adversarial words.
+    """
+
+    machine: str
+    construction: str
+    length: int
+    dtype: str
+    words: int
+    budget: float
+    samples: int
+
+
+def measure(job: Job) -> Row:
+    """The row of one model, or why there is none."""
+    torch.set_num_threads(1)
+    row: Row = {
+        "machine": job.machine,
+        "construction": job.construction,
+        "T": job.length,
+    }
+    try:
+        model = compiled(job)
+    except KrohnError as error:
+        return row | {"reason": str(error)}
+    assert model.proof is not None
+    return row | sizes(model) | proved(model.proof) | simulated(model, job)
+
+
+def compiled(job: Job) -> CompiledModel:
+    """The model with its proof."""
+    if job.construction == "rnn":
+        return krohn.compile(job.machine, arch="rnn", dtype=job.dtype)
+    return krohn.compile(job.machine, job.length, job.construction, dtype=job.dtype)
+
+
+def sizes(model: CompiledModel) -> Row:
+    """The columns about the network."""
+    found = model.summary()
+    return {
+        "depth": found["depth"],
+        "layers": found["layers"],
+        "d_model": found["d_model"],
+        "MLP width": found["mlp_width"],
+        "parameters": found["parameters"],
+        "nonzero": found["nonzero"],
+    }
+
+
+def proved(proof: Proof) -> Row:
+    """The columns about the proof; an RNN works in integers, without noise."""
+    channels = [c for step in proof.evidence for c in step.get("channels", [])]
+    return {
+        "largest noise": max((c["noise"] for c in channels), default=0.0),
+        "proof s": proof.seconds,
+    }
+
+
+def simulated(model: CompiledModel, job: Job) -> Row:
+    """The columns about running words, and the verdict over all."""
+    machine, network = krohn.zoo(job.machine), Model(model.file)
+    assert model.proof is not None
+    longest = affordable(network, machine, job)
+    everything = exhaustive(network, machine, longest)
+    some = sample(network, machine, job.samples, job.length, seed=0)
+    right = everything.passed and some.passed
+    return {
+        "all words to": longest,
+        "words": everything.words,
+        "samples": some.words,
+        "verdict": model.proof.verdict if right else "REFUTED",
+    }
+
+
+def affordable(network: Model, machine: Automaton, job: Job) -> int:
+    """The least length with enough words, or the greatest that fits the budget."""
+    letters = len(machine.letters)
+    trial = reach(letters, RATE_WORDS, job.length)
+    began = monotonic()
+    done = exhaustive(network, machine, trial)
+    rate = done.words / (monotonic() - began)
+    wanted = reach(letters, job.words, job.length)
+    while wanted > trial and total(letters, wanted) > rate * job.budget:
+        wanted -= 1
+    return wanted
+
+
+def reach(letters: int, words: int, longest: int) -> int:
+    """The least length up to which there are that many words."""
+    length = 1
+    while total(letters, length) < words and length < longest:
+        length += 1
+    return length
+
+
+def total(letters: int, length: int) -> int:
+    """How many words of 1 to ``length`` letters there are."""
+    return sum(letters**i for i in range(1, length + 1))
+
+
+def jobs(options: argparse.Namespace) -> list[Job]:
+    """Every machine with every construction, the sequential one for short words."""
+    job = partial(
+        Job,
+        dtype=options.dtype,
+        words=options.words,
+        budget=options.budget,
+        samples=options.samples,
+    )
+    found = []
+    for name in QUICK if options.quick else krohn.zoo():
+        short = sequential_length(len(krohn.zoo(name).letters))
+        for construction in (*CONSTRUCTIONS, "rnn"):
+            limit = short if construction == sequential.NAME else options.length
+            found.append(job(name, construction, min(limit, options.length)))
+    return found
+
+
+def sequential_length(letters: int) -> int:
+    """The T of a sequential network: its proof visits ``letters``^T words."""
+    lengths = range(1, SEQUENTIAL_LENGTH + 1)
+    return max(t for t in lengths if letters**t <= SEQUENTIAL_WORDS)
+
+
+def tables(rows: list[Row], options: argparse.Namespace) -> list[Table]:
+    """What was proved, and what could not be."""
+    note = (
+        f"{options.dtype}; an RNN is proved for all lengths and sampled at T. 'all words "
+        f"to': least length with {options.words:,} words in all, or the greatest of which "
+        f"all words take at most about {options.budget:g} s. The T of a sequential network "
+        f"is at most {SEQUENTIAL_LENGTH} and has at most {SEQUENTIAL_WORDS:,} words."
+    )
+    served = [row for row in rows if "reason" not in row]
+    names = {row["machine"] for row in rows} - {row["machine"] for row in served}
+    refused = [row for row in rows if "reason" in row]
+    unexpected = [r for r in refused if r["machine"] in names or _tried(r)]
+    return [Table(SERVED, served, note), Table(UNSERVED, unexpected)]
+
+
+def _tried(row: Row) -> bool:
+    """Whether a construction serves the machine, but its network is not certified."""
+    return "certified" in row["reason"]
+
+
+def main() -> None:
+    """Measure, and print the table."""
+    found = parser(__doc__)
+    found.add_argument("-T", "--length", type=int, default=100)
+    found.add_argument("--dtype", default="float32")
+    found.add_argument("--words", type=int, default=1_000_000)
+    found.add_argument("--budget", type=float, default=60.0, help="seconds per model")
+    found.add_argument("--samples", type=int, default=1000)
+    found.add_argument("--jobs", type=int, default=1, help="processes")
+    found.add_argument("--quick", action="store_true", help="few machines, few words")
+    options = found.parse_args()
+    if options.quick:
+        options.words, options.samples = 10_000, 100
+    rows = each(measure, jobs(options), options.jobs)
+    publish(tables(rows, options), options)
+    if any(row.get("verdict") == "REFUTED" for row in rows):
+        raise SystemExit("a network that was proved is wrong on a word")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Compiled networks beside other people's."""
