@@ -1,0 +1,315 @@
+"""An adversary writes header and tensors: what the proof accepts must be right.
+
+`CRAFTED` are networks built by hand to be wrong although every single statement of their
+header is near the truth; `test_what_is_verified_is_right` perturbs small compiled models
+at random; the last tests hand malformed headers to the checker, which may refuse them
+but must not raise.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from algebra.automaton import Automaton
+from algebra.formats import json_format
+from algebra.semiautomaton import Semiautomaton
+from network.model import Model
+from network.modelfile import ModelFile, expected_shapes
+from network.precision import PRECISIONS, FloatArray
+from verify.exhaustive import exhaustive
+from verify.proof import Verdict, prove
+
+torch.set_num_threads(1)
+
+Json = dict[str, Any]
+HUGE = 10**30
+LARGE = 3e38
+CHECKED = 6
+
+
+@dataclass(frozen=True)
+class Attack:
+    """A model file and the machine that it is said to compute."""
+
+    file: ModelFile
+    machine: Automaton
+
+    @property
+    def verdict(self) -> Verdict:
+        return prove(self.file, self.machine).verdict
+
+    def right(self, length: int) -> bool:
+        """Whether every word of up to ``length`` letters is answered rightly."""
+        return exhaustive(Model(self.file), self.machine, length).passed
+
+
+def token(letters: int) -> Json:
+    return {"name": "token", "op": "token", "domain": list(range(letters + 1))}
+
+
+def channel(name: str, place: Json, domain: list[int], **operation: Any) -> Json:
+    return {"name": name, "code": "integer", "domain": domain, **place, **operation}
+
+
+def at(low: int, high: int, born: int, dies: int) -> Json:
+    return {"dims": [low, high], "snapshots": [born, dies]}
+
+
+def of(inputs: list[str], rows: list[list[int]]) -> Json:
+    return {"op": "map", "function": "table", "inputs": inputs, "rows": rows}
+
+
+def letter(values: list[int]) -> Json:
+    """A table of the letter; the last value is that of BOS."""
+    return of(["token"], [[a, v] for a, v in enumerate(values)])
+
+
+def mlp(block: int, *layers: tuple[Any, Any]) -> dict[str, FloatArray]:
+    tensors = {}
+    for j, (weight, bias) in enumerate(layers):
+        tensors[f"blocks.{block}.mlp.{j}.weight"] = np.array(weight, dtype=np.float64)
+        tensors[f"blocks.{block}.mlp.{j}.bias"] = np.array(bias, dtype=np.float64)
+    return tensors
+
+
+def shape_of(tensors: Mapping[str, FloatArray], block: int) -> Json:
+    at = f"blocks.{block}"
+    heads, d_qk, d_v = 0, 0, 0
+    if f"{at}.attention.query" in tensors:
+        heads, _, d_qk = tensors[f"{at}.attention.query"].shape
+        d_v = tensors[f"{at}.attention.value"].shape[2]
+    widths = []
+    while f"{at}.mlp.{len(widths) + 1}.weight" in tensors:
+        widths.append(tensors[f"{at}.mlp.{len(widths)}.weight"].shape[1])
+    return {"heads": heads, "d_qk": d_qk, "d_v": d_v, "mlp": widths}
+
+
+def craft(
+    transitions: list[list[int]],
+    channels: list[Json],
+    tensors: dict[str, FloatArray],
+    blocks: int,
+    features: Json | None = None,
+    dtype: str = "float32",
+) -> Attack:
+    """A strict Transformer for words of 2 letters whose last channel is the state.
+
+    ``tensors`` holds the rows of the embedding and the blocks; the read-out says state 1
+    where the last channel is above 1/2.
+    """
+    letters, states = np.array(transitions).shape
+    names = (
+        tuple(f"a{i}" for i in range(letters)),
+        tuple(f"q{i}" for i in range(states)),
+    )
+    machine = Automaton(Semiautomaton(np.array(transitions), *names), 0)
+    d = tensors["embed.token"].shape[1]
+    readout = np.zeros((d, 2))
+    readout[channels[-1]["dims"][0], 1] = 2.0
+    tensors = {
+        "embed.position": np.zeros((3, d)),
+        "unembed.weight": readout,
+        "unembed.bias": np.array([0.0, -1.0]),
+        **tensors,
+    }
+    architecture = {
+        "kind": "transformer",
+        "dtype": dtype,
+        "strict": True,
+        "d_model": d,
+        "vocabulary": letters + 1,
+        "positions": 3,
+        "outputs": 2,
+        "blocks": [shape_of(tensors, b) for b in range(blocks)],
+    }
+    program = {
+        "channels": [token(letters), *channels],
+        "features": features or {},
+        "outputs": [channels[-1]["name"]],
+        "decode": [[[0], 0], [[1], 1]],
+    }
+    return attack(architecture, tensors, machine, program)
+
+
+def attack(
+    architecture: Json,
+    tensors: Mapping[str, FloatArray],
+    machine: Automaton,
+    program: Json | None,
+) -> Attack:
+    precision = PRECISIONS[architecture["dtype"]]
+    header = {
+        "architecture": architecture,
+        "machine": json_format.to_object(machine),
+        "claim": {"dtype": precision.name, "start": machine.states[machine.start]},
+    }
+    if program is not None:
+        header["program"] = program
+        header["claim"]["length"] = 2
+    stored = {name: precision.round(array) for name, array in tensors.items()}
+    shapes = {name: array.shape for name, array in stored.items()}
+    assert shapes == expected_shapes(architecture)
+    return Attack(ModelFile(header, stored, precision), machine)
+
+
+def unselected_value() -> Attack:
+    """A selection lets through a value that only channels never selected can have.
+
+    s = select(0; x, y) with y ∈ {0, 1, 9}: the unit ReLU(y − 5) writes to s, and is
+    silent for every value in the domain {0, 1} of s.
+    """
+    channels = [
+        channel("i", at(0, 1, 0, 2), [0], **letter([0, 0, 0, 0])),
+        channel("x", at(1, 2, 0, 2), [0, 1], **letter([0, 1, 0, 0])),
+        channel("y", at(2, 3, 0, 2), [0, 1, 9], **letter([0, 1, 9, 0])),
+        channel(
+            "s", at(3, 4, 2, 2), [0, 1], op="map", function="select", inputs=list("ixy")
+        ),
+    ]
+    embedding = [[0, 0, 0, 0], [0, 1, 1, 0], [0, 0, 9, 0], [0, 0, 0, 0]]
+    hidden = [[0, 0], [1, 0], [0, 1], [0, 0]], [0, -5]
+    out = [[0, 0, 0, 1], [0, 0, 0, 1]], [0, 0, 0, 0]
+    tensors = {"embed.token": np.array(embedding, float), **mlp(0, hidden, out)}
+    return craft([[0, 0], [1, 1], [0, 0]], channels, tensors, blocks=1)
+
+
+def latest_letter(d_model: int) -> tuple[list[list[int]], list[Json], Json]:
+    """A machine that is in the state of its latest letter, right in the embedding."""
+    embedding = np.zeros((3, d_model))
+    embedding[1, 0] = 1.0
+    state = channel("s", at(0, 1, 0, 2), [0, 1], **letter([0, 1, 0]))
+    return [[0, 0], [1, 1]], [state], {"embed.token": embedding}
+
+
+def idle_chain() -> Attack:
+    """A hidden unit overflows; only units that nothing reads read it: ∞·0 is no number."""
+    table, channels, tensors = latest_letter(1)
+    hidden = [[LARGE]], [LARGE]
+    tensors |= mlp(0, hidden, ([[1e-30, 0.0]], [0, 0]), ([[0], [0]], [0]))
+    return craft(table, channels, tensors, blocks=1)
+
+
+def idle_feature() -> Attack:
+    """A unit that nothing reads overflows by reading a position feature."""
+    table, channels, tensors = latest_letter(2)
+    tensors |= mlp(0, ([[0], [LARGE]], [0]), ([[0, 0]], [0, 0]))
+    tensors["embed.position"] = np.array([[0, 0], [0, 2], [0, 2.0]])
+    return craft(table, channels, tensors, blocks=1, features={"two": [1, 2]})
+
+
+def overflowing_free() -> Attack:
+    """Two MLPs each add 3e38 to a dimension that holds nothing; then ∞·0 follows."""
+    table, channels, tensors = latest_letter(2)
+    channels[0]["snapshots"] = [0, 4]
+    for block in (0, 1):
+        tensors |= mlp(block, ([[0], [0]], [0]), ([[0, 0]], [0, LARGE]))
+    return craft(table, channels, tensors, blocks=2)
+
+
+def rounded_before_bias() -> Attack:
+    """In bfloat16, x @ W is 257, stored as 256, before the bias −256 is added."""
+    channels = [
+        channel("x", at(0, 1, 0, 2), [0, 1], **letter([1, 0, 0])),
+        channel("c", at(1, 2, 0, 2), [1], **letter([1, 1, 1])),
+        channel("s", at(2, 3, 2, 2), [0, 1], **of(["x", "c"], [[0, 1, 0], [1, 1, 1]])),
+    ]
+    embedding = np.array([[1, 1, 0], [0, 1, 0], [0, 1, 0.0]])
+    layers = ([[1], [256], [0]], [-256]), ([[0, 0, 1]], [0, 0, 0])
+    tensors = {"embed.token": embedding, **mlp(0, *layers)}
+    return craft([[1, 1], [0, 0]], channels, tensors, blocks=1, dtype="bfloat16")
+
+
+def rounded_before_bias_rnn() -> Attack:
+    """The same in an RNN: the machine is always in state 1, the network in state 0."""
+    machine = Automaton(Semiautomaton(np.array([[1, 1]]), ("a",), ("p", "q")), 0)
+    architecture = {"kind": "rnn", "dtype": "bfloat16", "hidden": 3}
+    architecture |= {"vocabulary": 1, "outputs": 2}
+    tensors = {
+        "hidden.start": np.array([1.0, 1.0, 0.0]),
+        "hidden.weight": np.array([[1, 0, 256], [0, 1, 1], [0, 0, 0.0]]),
+        "hidden.bias": np.array([0, 0, -256.0]),
+        "input.weight": np.zeros((1, 3)),
+        "unembed.weight": np.array([[0, 0], [0, 0], [0, 2.0]]),
+        "unembed.bias": np.array([0, -1.0]),
+    }
+    return attack(architecture, tensors, machine, None)
+
+
+def look_back(d_model: int, features: range) -> dict[str, FloatArray]:
+    """One head that looks back by 1, from one-hot position features of 3 positions."""
+    position = np.zeros((3, d_model))
+    position[:, features] = np.eye(3)
+    query, key = np.zeros((1, d_model, 3)), np.zeros((1, d_model, 3))
+    for t, dimension in enumerate(features):
+        key[0, dimension, t] = 30.0
+        query[0, dimension, max(t - 1, 0)] = 1.0
+    return {
+        "embed.position": position,
+        "blocks.0.attention.query": query,
+        "blocks.0.attention.key": key,
+    }
+
+
+def spread_one_hot() -> Attack:
+    """A head copies a one-hot code of width 1 to all three dimensions of another."""
+    channels = [
+        channel("x", at(0, 1, 0, 2), [0], **letter([0, 0])) | {"code": "one-hot"},
+        channel("b", at(1, 4, 1, 2), [0, 1, 2], op="shift", source="x", by=1, head=0),
+        channel("s", at(4, 5, 2, 2), [0, 1], **of(["b"], [[0, 0], [1, 1], [2, 0]])),
+    ]
+    channels[1]["code"] = "one-hot"
+    value, out = np.zeros((1, 8, 1)), np.zeros((1, 1, 8))
+    value[0, 0, 0] = 1.0
+    out[0, 0, 1:4] = 1.0
+    second, fifth = np.eye(8)[:, [2]], np.eye(8)[[4]]
+    tensors = look_back(8, range(5, 8))
+    tensors |= {"blocks.0.attention.value": value, "blocks.0.attention.out": out}
+    tensors |= mlp(0, (second, [0]), (fifth, np.zeros(8)))
+    tensors["embed.token"] = np.eye(8)[[0, 0]]
+    return craft([[0, 0]], channels, tensors, blocks=1, features={"place": [5, 8]})
+
+
+def unsnapped() -> Attack:
+    """In float64, 1 + (2⁻⁵³ + 2⁻⁶⁰) is not 1: the checker's own sum was rounded.
+
+    a is off by 2⁻⁸ and b = c + 2⁻⁵³ + 2⁻⁵²·a is 1 + 2⁻⁵², from which the last block makes
+    2·ReLU(2⁵¹·b − 2⁵¹) = 1 instead of 0.
+    """
+    channels = [
+        channel("c", at(0, 1, 0, 3), [1], **letter([1, 1])),
+        channel("a", at(1, 2, 2, 6), [0], **of(["c"], [[1, 0]])),
+        channel("b", at(0, 1, 4, 6), [1], **of(["c", "a"], [[1, 0, 1]])),
+        channel("s", at(2, 3, 6, 6), [0], **of(["b"], [[1, 0]])),
+    ]
+    tensors = {"embed.token": np.array([[1, 0, 0], [1, 0, 0.0]])}
+    tensors |= mlp(0, ([[0], [0], [0]], [0]), ([[0, 0, 0]], [0, 2.0**-8, 0]))
+    tensors |= mlp(1, ([[0], [1], [0]], [1]), ([[2.0**-52, 0, 0]], [-(2.0**-53), 0, 0]))
+    tensors |= mlp(2, ([[2.0**51], [0], [0]], [-(2.0**51)]), ([[0, 0, 2]], [0, 0, 0]))
+    return craft([[0, 0]], channels, tensors, blocks=3, dtype="float64")
+
+
+CRAFTED: list[Callable[[], Attack]] = [
+    unselected_value,
+    idle_chain,
+    idle_feature,
+    overflowing_free,
+    rounded_before_bias,
+    rounded_before_bias_rnn,
+    spread_one_hot,
+    unsnapped,
+]
+UNSOUND = pytest.mark.xfail(strict=True, reason="the checker accepts a wrong network")
+
+
+@pytest.mark.parametrize("build", CRAFTED)
+def test_crafted_networks_are_wrong(build: Callable[[], Attack]) -> None:
+    assert not build().right(2)
+
+
+@pytest.mark.parametrize("build", [pytest.param(b, marks=UNSOUND) for b in CRAFTED])
+def test_crafted_networks_are_not_verified(build: Callable[[], Attack]) -> None:
+    assert build().verdict != "verified"
