@@ -3,12 +3,14 @@
 from dataclasses import dataclass
 from typing import Any
 
-from compiler.heads import Positions, patterns
+from compiler.errors import CompileError
+from compiler.heads import Positions, budget, patterns
 from compiler.mlp import block_tables
 from compiler.numerics import count_scale, match_scale, recency_scale
-from compiler.program import Program
+from compiler.program import Map, Program, reads
 from compiler.schedule import Layout, width
 from network.modelfile import parameters
+from network.precision import PRECISIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,8 @@ class Cost:
         parameters: Entries of all tensors, zeros included.
         flops_per_token: Multiplications and additions for one position at full length.
         largest_weight: The largest entry of any trainable matrix, in absolute value.
+        narrowest: The narrowest format whose error budgets the operations fit, in the
+            order bfloat16, float16, float32, float64; the proof has the last word.
     """
 
     depth: int
@@ -34,18 +38,25 @@ class Cost:
     parameters: int
     flops_per_token: int
     largest_weight: float
+    narrowest: str
 
 
 def predict(layout: Layout, features: Positions, strict: bool) -> Cost:
     """The sizes of the network that `compiler.transformer.lower` would make."""
     program, plan = layout.plan.program, layout.plan
     blocks: list[dict[str, Any]] = []
+    known: dict[object, tuple[list[int], float]] = {}
     weights = [_largest_code(program), _largest_in_heads(features)]
     for b in range(plan.blocks):
-        tables = block_tables(layout, b, strict)
+        alike = _mlp_signature(layout, b, strict)
+        if alike not in known:
+            tables = block_tables(layout, b, strict)
+            found = (tables.widths(), tables.largest()) if tables else ([], 0.0)
+            known[alike] = found
+        widths, largest = known[alike]
         shape = _attention(layout, features, b, strict)
-        blocks.append(shape | {"mlp": tables.widths() if tables else []})
-        weights.append(tables.largest() if tables else 0.0)
+        blocks.append(shape | {"mlp": widths})
+        weights.append(largest)
     architecture = {
         "kind": "transformer",
         "strict": strict,
@@ -67,6 +78,25 @@ def predict(layout: Layout, features: Positions, strict: bool) -> Cost:
         parameters=total,
         flops_per_token=2 * (total - table_rows + attended * (program.length + 1)),
         largest_weight=max(weights),
+        narrowest=narrowest(program),
+    )
+
+
+def _mlp_signature(layout: Layout, block: int, strict: bool) -> object:
+    """What the MLP of a block depends on: equal signatures have equal sizes."""
+    program = layout.plan.program
+    maps = []
+    for name in layout.plan.maps(block):
+        operation = program.operations[name]
+        inputs = [
+            (layout.places[n].start, program.domains[n]) for n in reads(operation)
+        ]
+        codes = [n in program.one_hot for n in (name, *reads(operation))]
+        function = operation.function if isinstance(operation, Map) else None
+        maps.append((function, tuple(inputs), tuple(codes), layout.places[name].start))
+    freed = layout.freed(block) if strict else []
+    return tuple(maps), tuple(
+        (layout.places[n].start, layout.places[n].stop) for n in freed
     )
 
 
@@ -94,6 +124,20 @@ def _largest_code(program: Program) -> float:
         code = [1 if n in program.one_hot else v for n, v in pairs]
         sizes += [2.0 * max(code, default=0), float(sum(c * c for c in code))]
     return max(sizes)
+
+
+def narrowest(program: Program) -> str:
+    """The narrowest format in which the heads of a Program can be made."""
+    largest = max(max(domain) for domain in program.domains.values())
+    for name in ("bfloat16", "float16", "float32"):
+        precision = PRECISIONS[name]
+        try:
+            budget(program, precision)
+        except CompileError:
+            continue
+        if 2 * largest <= 2**precision.digits:
+            return name
+    return "float64"
 
 
 def _largest_in_heads(features: Positions) -> float:

@@ -7,6 +7,7 @@ import numpy as np
 
 from compiler.numerics import (
     PositionCode,
+    check_count,
     count_scale,
     count_scores,
     match_scale,
@@ -85,6 +86,23 @@ def positions(program: Program, precision: Precision) -> Positions:
         latest=any(isinstance(op, Latest) for op in operations),
         sums=any(isinstance(op, PrefixSum) for op in operations),
     )
+
+
+def budget(program: Program, precision: Precision) -> None:
+    """Refuse a Program whose heads a format cannot hold.
+
+    Raises:
+        CompileError: With the operation that does not fit.
+    """
+    features = positions(program, precision)
+    if features.code:
+        match_scale(features.code, program.length, precision)
+    if features.latest:
+        recency_scale(program.length, precision)
+    for operation in program.operations.values():
+        if isinstance(operation, PrefixSum):
+            largest = max(program.domains[operation.source])
+            check_count(program.length, largest, precision)
 
 
 def patterns(layout: Layout, block: int) -> dict[Pattern, list[str]]:

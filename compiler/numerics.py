@@ -127,6 +127,27 @@ def count_scale(length: int) -> float:
     return float(2 ** ceil(log2(2 * length)))
 
 
+def check_count(length: int, largest: int, precision: Precision) -> None:
+    """Refuse sums of ``length`` summands up to ``largest`` that a format blurs.
+
+    The normaliser and the weighted sum lose up to T·u each in the worst order, the
+    scores a few u·ln C, a narrow format two roundings of a weight; all of it must stay
+    below a quarter of the distance between two sums (docs/numerics.md).
+
+    Raises:
+        CompileError: If it does not.
+    """
+    unit = precision.accumulator_unit
+    relative = 4 * (length + 8) * unit + 18 * unit * log(count_scale(length))
+    if precision.digits < precision.accumulator_digits:
+        relative += 4 * precision.unit
+    if length * largest * relative >= 0.25:
+        raise CompileError(
+            f"{precision.name} cannot tell sums of {length} letters apart; "
+            "use a shorter length or a wider dtype"
+        )
+
+
 def count_scores(length: int) -> FloatArray:
     """The score of BOS at position t, ``(T + 1,)``: e^score + t = C."""
     positions = np.arange(length + 1, dtype=np.float64)

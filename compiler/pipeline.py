@@ -65,6 +65,7 @@ def optimise(
 
 def arrange(program: Program, options: Options) -> tuple[Layout, Positions]:
     """Schedule an optimised Program and give every channel its dimensions."""
+    heads.budget(program, options.precision)
     plan = schedule(program)
     check_schedule(plan)
     features = heads.positions(program, options.precision)

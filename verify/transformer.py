@@ -9,7 +9,7 @@ import numpy as np
 from network.modelfile import ModelFile
 from network.precision import FLOAT64, FloatArray
 from verify.errors import Rejected
-from verify.heads import Attention
+from verify.heads import Attention, Look
 from verify.meaning import Meaning
 from verify.noisy import Noisy
 from verify.statement import Channel, Reach, Statement
@@ -142,8 +142,9 @@ def _attention(
     else:
         attention = _heads(tensors, before, block)
         attention.copies(born)
+        looks: dict[object, Look] = {}
         for channel in born:
-            noise[channel.name], evidence = _head(attention, channel)
+            noise[channel.name], evidence = _head(attention, channel, looks)
             heads.append(evidence)
     stream = _after(tensors, before, noise, before.free)
     return stream, {"sublayer": f"attention {block}", "channels": heads}
@@ -169,10 +170,16 @@ def _heads(tensors: Tensors, before: Stream, block: int) -> Attention:
     )
 
 
-def _head(attention: Attention, channel: Channel) -> tuple[float, dict[str, Any]]:
+def _head(
+    attention: Attention, channel: Channel, looks: dict[object, Look]
+) -> tuple[float, dict[str, Any]]:
+    """One channel of a head; channels that look alike through one head are alike."""
     if channel.op not in ("shift", "latest", "prefix-sum"):
         raise Rejected(f"channel {channel.name!r} is not what a head can compute")
-    look = attention.look(channel)
+    alike = (channel.head, channel.op, channel.by, channel.inputs[1:])
+    if alike not in looks:
+        looks[alike] = attention.look(channel)
+    look = looks[alike]
     if channel.op == "prefix-sum":
         noise = attention.counted(channel, look)
     else:

@@ -1,10 +1,12 @@
 """The log-depth scan: every machine in ⌈log2 T⌉ layers (Theorem 10, repaired)."""
 
+from collections.abc import Mapping
 from math import ceil, log2
 
 import numpy as np
 
 from algebra.automaton import Automaton
+from algebra.operations import reachable
 from algebra.semiautomaton import IntArray
 from algebra.structure import reached_pairs
 from compiler.errors import CompileError
@@ -29,27 +31,38 @@ def scan(machine: Automaton, length: int) -> Program:
     Raises:
         CompileError: If the action that the machine claims does not determine its state.
     """
-    if machine.action is not None:
-        return doubling(machine, length, np.array(machine.action), range_of(machine))
-    return doubling(machine, length, machine.transitions, [machine.start])
-
-
-def range_of(machine: Automaton) -> list[int]:
-    """All points of the machine's action."""
-    assert machine.action is not None
-    return list(range(len(machine.action[0])))
-
-
-def doubling(
-    machine: Automaton, length: int, action: IntArray, read: list[int]
-) -> Program:
-    """The scan of ``action`` ``(letters, points)``, read out at the points ``read``."""
-    decode = reached_pairs(machine, read)
+    if machine.action is None:
+        return _on_states(machine, length)
+    action = np.array(machine.action, dtype=np.int64)
+    points = list(range(action.shape[1]))
+    decode = reached_pairs(machine, points)
     if decode is None:
         raise CompileError(
             f"the action that {machine.name} states does not determine its state; "
             "leave it out of the file"
         )
+    return _doubling(machine, length, action, points, decode)
+
+
+def _on_states(machine: Automaton, length: int) -> Program:
+    """The points are the states that can be reached."""
+    names = reachable(machine).states
+    alive = np.array([machine.states.index(name) for name in names])
+    place = np.zeros(len(machine.states), dtype=np.int64)
+    place[alive] = np.arange(len(alive))
+    action = place[machine.transitions[:, alive]]
+    decode: dict[Row, int] = {(p,): int(q) for p, q in enumerate(alive)}
+    return _doubling(machine, length, action, [int(place[machine.start])], decode)
+
+
+def _doubling(
+    machine: Automaton,
+    length: int,
+    action: IntArray,
+    read: list[int],
+    decode: Mapping[Row, int],
+) -> Program:
+    """The scan of ``action`` ``(letters, points)``, read out at the points ``read``."""
     points = range(action.shape[1])
     operations: dict[str, Operation] = {"token": Token()}
     for p in points:

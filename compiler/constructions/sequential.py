@@ -1,6 +1,7 @@
 """The sequential baseline: one layer for every letter (spec section 9)."""
 
 from algebra.automaton import Automaton
+from algebra.operations import reachable
 from compiler.program import Map, Operation, Program, Row, Shift, Token, table
 
 NAME = "sequential"
@@ -14,6 +15,7 @@ def sequential(machine: Automaton, length: int) -> Program:
     start state throughout.
     """
     letters, states = machine.transitions.shape
+    alive = [machine.states.index(name) for name in reachable(machine).states]
     start: dict[Row, int] = {(a,): machine.start for a in range(letters + 1)}
     operations: dict[str, Operation] = {
         "token": Token(),
@@ -21,9 +23,7 @@ def sequential(machine: Automaton, length: int) -> Program:
         "state0": Map(table(start), ("token",)),
     }
     step: dict[Row, int] = {
-        (q, a): int(machine.transitions[a, q])
-        for q in range(states)
-        for a in range(letters)
+        (q, a): int(machine.transitions[a, q]) for q in alive for a in range(letters)
     }
     step[machine.start, letters] = machine.start
     transition = table(step)
@@ -36,5 +36,5 @@ def sequential(machine: Automaton, length: int) -> Program:
         length=length,
         operations=operations,
         outputs=(f"state{length}",),
-        decode={(q,): q for q in range(states)},
+        decode={(q,): q for q in alive},
     )

@@ -190,10 +190,9 @@ def _check_identities(source: Program, target: Program) -> None:
     back = {
         n: rename(op, copies) for n, op in target.operations.items() if n not in copies
     }
-    canonical = {n: rename(op, _first_equal(source)) for n, op in back.items()}
-    expected = {
-        n: rename(op, _first_equal(source)) for n, op in source.operations.items()
-    }
+    first = _first_equal(source)
+    canonical = {n: rename(op, first) for n, op in back.items()}
+    expected = {n: rename(op, first) for n, op in source.operations.items()}
     outputs = tuple(copies.get(n, n) for n in target.outputs)
     if canonical != expected or outputs != source.outputs:
         raise PassError("inserting tables changed something else")
