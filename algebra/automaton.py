@@ -73,7 +73,9 @@ class Automaton:
     def __post_init__(self) -> None:
         letters, states = self.semiautomaton.transitions.shape
         if not 0 <= self.start < states:
-            raise MachineError(f"the start state {self.start} is not one of 0..{states - 1}")
+            raise MachineError(
+                f"the start state {self.start} is not one of 0..{states - 1}"
+            )
         if self.output is not None:
             shape = (states,) if self.output.on == "states" else (letters, states)
             if self.output.table.shape != shape:
