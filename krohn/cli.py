@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-import click
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -23,6 +22,8 @@ from krohn import show
 from network.modelfile import ModelFileError
 
 DONE, REFUTED, CANNOT = 0, 1, 2
+# typer brings its own copy of click or uses the installed one; this is right for both.
+UsageError: Any = typer.BadParameter.__bases__[0]
 
 app = typer.Typer(
     name="krohn",
@@ -71,13 +72,12 @@ def run(arguments: list[str]) -> int:
     """The command with its arguments; returns the exit code."""
     wants_json = "--json" in arguments
     try:
-        code = app(arguments, standalone_mode=False)
-    except click.exceptions.Abort:
+        code = app(arguments or ["--help"], standalone_mode=False)
+    except (typer.Abort, KeyboardInterrupt):
         return _cannot("interrupted; nothing was written", wants_json)
-    except KeyboardInterrupt:
-        return _cannot("interrupted; nothing was written", wants_json)
-    except click.ClickException as error:
-        return _cannot(error.format_message(), wants_json)
+    except UsageError as error:
+        hint = "see `krohn --help`, or `krohn COMMAND --help`"
+        return _cannot(f"{error.format_message()} ({hint})", wants_json)
     except (KrohnError, ModelFileError) as error:
         return _cannot(str(error), wants_json)
     except BrokenPipeError:
@@ -113,7 +113,8 @@ def _progress() -> Iterator[Callable[[str, int, int], None]]:
     """A progress bar on standard error, only where a person is watching."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
+    quiet = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=quiet) as bar:
         tasks: dict[str, Any] = {}
 
         def report(what: str, done: int, total: int) -> None:
