@@ -1,0 +1,32 @@
+"""What a simulation of a network against its machine comes to."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from verify.counterexample import Counterexample
+
+Progress = Callable[[int, int], None]
+"""Told after every batch how many words are done, and how many there are."""
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """How many words were run, and the shortest of them that failed.
+
+    Attributes:
+        words: How many words were checked. In an exhaustive simulation every nonempty
+            prefix is a word by itself; a sampled word counts once, although the answer
+            at each of its positions is checked.
+        length: The length of the longest words.
+        counterexample: The shortest word found on which network and machine differ, cut
+            at the first wrong answer; None if there was no such word.
+    """
+
+    words: int
+    length: int
+    counterexample: Counterexample | None
+
+    @property
+    def passed(self) -> bool:
+        """Whether every answer was right."""
+        return self.counterexample is None
