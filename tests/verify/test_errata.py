@@ -1,0 +1,403 @@
+"""The printed errors of the thesis, built on purpose: none of them passes the proof.
+
+Each test builds a construction as it is printed, sees it fail on a short word where one
+shows it, sees the proof refuse it, and sees the repaired form pass. An error in weights
+is made in the tensors of a compiled model, an error in the construction in its Program.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from math import log2
+
+import numpy as np
+import pytest
+import torch
+
+import krohn
+from algebra import zoo
+from algebra.automaton import Automaton
+from algebra.formats import json_format
+from compiler.constructions.counter import counter
+from compiler.constructions.memory import memory
+from compiler.constructions.product import product
+from compiler.constructions.scan import scan
+from compiler.pipeline import Options, arrange, optimise
+from compiler.program import Map, Program, Shift, Table, table
+from compiler.transformer import describe, lower
+from network.model import Model
+from network.modelfile import ModelFile
+from network.precision import PRECISIONS, FloatArray
+from verify.counterexample import pair
+from verify.exhaustive import exhaustive
+from verify.proof import prove
+
+torch.set_num_threads(1)
+
+FLOAT32 = PRECISIONS["float32"]
+
+
+@cache
+def compiled(
+    name: str, construction: str, length: int, strict: bool = False, start: int = 0
+) -> tuple[ModelFile, Automaton]:
+    """A model that is right, and its machine."""
+    machine = replace(zoo.machine(name), start=start)
+    built = krohn.compile(machine, length, construction, strict=strict)
+    assert built.proof is not None
+    assert built.proof.verdict == "verified"
+    return built.file, machine
+
+
+def lowered(program: Program, machine: Automaton) -> ModelFile:
+    """The network of a Program, said to compute a machine."""
+    options = Options(FLOAT32)
+    layout, features = arrange(optimise(program, options), options)
+    network = lower(layout, features, strict=False)
+    start = machine.states[machine.start]
+    header = {
+        "architecture": network.architecture,
+        "machine": json_format.to_object(machine),
+        "claim": {"length": program.length, "dtype": "float32", "start": start},
+        "program": describe(layout, network),
+    }
+    tensors = {name: FLOAT32.round(array) for name, array in network.tensors.items()}
+    return ModelFile(header, tensors, FLOAT32)
+
+
+def mutated(
+    file: ModelFile, change: Callable[[str, FloatArray], FloatArray]
+) -> ModelFile:
+    """The same file with every tensor passed through ``change``."""
+    tensors = {name: change(name, array.copy()) for name, array in file.tensors.items()}
+    return replace(file, tensors=tensors)
+
+
+def places(file: ModelFile) -> Mapping[str, range]:
+    """The dimensions of every stored channel."""
+    stated = file.header["program"]["channels"]
+    return {c["name"]: range(*c["dims"]) for c in stated if "dims" in c}
+
+
+def first_wrong(file: ModelFile, machine: Automaton, length: int) -> int | None:
+    """The length of the shortest word of up to ``length`` letters answered wrongly."""
+    found = exhaustive(Model(file), machine, length).counterexample
+    return None if found is None else len(found.word)
+
+
+def refuted(file: ModelFile, machine: Automaton) -> int:
+    """The length of the word by which the proof refutes; the network fails on it too."""
+    proof = prove(file, machine)
+    assert proof.verdict == "refuted"
+    assert proof.word is not None
+    word = np.array(proof.word)
+    replayed = pair(Model(file), machine, len(word)).replay(word)
+    assert replayed is not None
+    assert len(replayed.word) == len(word)
+    return len(word)
+
+
+def is_verified(file: ModelFile, machine: Automaton) -> bool:
+    return prove(file, machine).verdict == "verified"
+
+
+class TestE3:
+    """Lemma 11: a unit per row, ReLU(Σ indicators − d_in), is 0 on its own row too."""
+
+    @pytest.mark.parametrize("strict", [False, True])
+    def test_units_that_no_row_switches_on(self, strict: bool) -> None:
+        file, machine = compiled("Grid4", "sequential", 4, strict)
+        stage = 0 if strict else 1
+
+        def printed(name: str, array: FloatArray) -> FloatArray:
+            if not name.endswith(f"mlp.{stage}.bias"):
+                return array
+            weight = file.tensors[name.replace("bias", "weight")]
+            conjunctions = (weight != 0).sum(axis=0) >= 2
+            return array - conjunctions
+
+        wrong = mutated(file, printed)
+        assert prove(wrong, machine).verdict == "undecided"
+        assert first_wrong(wrong, machine, 4) is not None
+
+
+class TestE4:
+    """Lemma 12: a ramp of half-width Δ has no plateau, so noise is not removed."""
+
+    @staticmethod
+    def widened(file: ModelFile, by: float) -> ModelFile:
+        """Steps with ramps of slope 2/by around the same midpoints.
+
+        ReLU(2x + ½ − s) − ReLU(2x − ½ − s), s the sum of two neighbours, becomes the
+        difference of ReLU((2x − s)/by ± ½).
+        """
+
+        def change(name: str, array: FloatArray) -> FloatArray:
+            if name == "blocks.0.mlp.0.weight":
+                return array / by
+            if name != "blocks.0.mlp.0.bias":
+                return array
+            # A sum of neighbours is odd, so ½ − s + ½ is even.
+            ends = np.where((array + 0.5) % 2 == 0, 0.5, -0.5)
+            return FLOAT32.round((array - ends) / by + ends)
+
+        return mutated(file, change)
+
+    @staticmethod
+    def blurred(file: ModelFile) -> ModelFile:
+        """BOS weighs e^0.013 times too much: sums come out up to 0.2 too small."""
+        column = file.header["program"]["features"]["count"][0]
+
+        def change(name: str, array: FloatArray) -> FloatArray:
+            if name == "embed.position":
+                array[:, column] = FLOAT32.round(array[:, column] + 0.013)
+            return array
+
+        return mutated(file, change)
+
+    def test_the_printed_ramp_passes_noise_on(self) -> None:
+        # Half-width Δ = 1/2: right on integers, but a sum that is off is not rounded, and
+        # where the count wraps from 4 to 0 the table is 4 times as steep.
+        file, machine = compiled("C5", "counter", 6)
+        assert is_verified(self.blurred(file), machine)
+        assert first_wrong(self.blurred(file), machine, 6) is None
+        wrong = self.widened(self.blurred(file), 2.0)
+        proof = prove(wrong, machine)
+        assert proof.verdict == "undecided"
+        assert "'count' can be off" in proof.reason
+        assert first_wrong(wrong, machine, 6) is not None
+
+    def test_a_ramp_beyond_the_next_point_is_wrong(self) -> None:
+        file, machine = compiled("C5", "counter", 8)
+        wrong = self.widened(file, 4.0)
+        assert prove(wrong, machine).verdict == "undecided"
+        assert first_wrong(wrong, machine, 3) is not None
+
+
+class TestE7:
+    """Theorem 10: W_V reads the block of what was looked back at: the wrong one."""
+
+    def test_the_values_come_from_the_empty_block(self) -> None:
+        file, machine = compiled("Grid4", "scan", 4)
+        at = places(file)
+        back = {at[f"map0[{p}]"][0]: at[f"back1[{p}]"][0] for p in range(4)}
+
+        def printed(name: str, array: FloatArray) -> FloatArray:
+            if name == "blocks.0.attention.value":
+                for right, empty in back.items():
+                    array[:, empty], array[:, right] = array[:, right].copy(), 0.0
+            return array
+
+        wrong = mutated(file, printed)
+        assert prove(wrong, machine).verdict == "undecided"
+        assert first_wrong(wrong, machine, 4) is not None
+
+    def test_a_program_that_looks_back_at_what_was_looked_back_at(self) -> None:
+        machine = zoo.machine("Grid4")
+        program = scan(machine, 4)
+        again = {f"back2[{p}]": Shift(f"back1[{p}]", 2) for p in range(4)}
+        wrong = program.with_operations({**program.operations, **again})
+        refuted(lowered(wrong, machine), machine)
+        assert is_verified(lowered(program, machine), machine)
+
+
+class TestE8:
+    """Theorem 10: with θ < 0 the head looks forward, where the mask hides everything."""
+
+    @pytest.mark.parametrize("name", ["Grid4", "S3"])
+    def test_a_rotation_the_other_way(self, name: str) -> None:
+        file, machine = compiled(name, "scan", 4)
+        low, high = file.header["program"]["features"]["code"]
+
+        def printed(name: str, array: FloatArray) -> FloatArray:
+            if name.endswith("query"):
+                rotation = array[:, low:high, : high - low]
+                array[:, low:high, : high - low] = rotation.transpose(0, 2, 1).copy()
+            return array
+
+        wrong = mutated(file, printed)
+        assert prove(wrong, machine).verdict == "undecided"
+        assert first_wrong(wrong, machine, 4) is not None
+
+
+def with_constant_bos(machine: Automaton, length: int, read: int) -> Program:
+    """The scan as printed: before the word stand constant maps to the start state."""
+    program = scan(machine, length)
+    operations = dict(program.operations)
+    for p in range(len(machine.states)):
+        images = {(a,): int(q) for a, q in enumerate(machine.transitions[:, p])}
+        images[(len(machine.letters),)] = machine.start
+        operations[f"map0[{p}]"] = Map(table(images), ("token",))
+    outputs = (f"map{int(log2(length))}[{read}]",)
+    decode = {(q,): q for q in range(len(machine.states))}
+    return replace(program, operations=operations, outputs=outputs, decode=decode)
+
+
+class TestE9:
+    """Theorem 10: "reads an arbitrary q"; at t = T the window misses what is before."""
+
+    def test_another_coordinate_is_wrong_at_the_last_position_only(self) -> None:
+        machine = replace(zoo.machine("S3"), action=None)
+        for other in set(range(6)) - {machine.start}:
+            program = with_constant_bos(machine, 4, other)
+            wrong = lowered(program, machine)
+            assert refuted(wrong, machine) == 4
+            assert first_wrong(wrong, machine, 4) == 4
+
+    def test_the_coordinate_of_the_start_state_is_right(self) -> None:
+        machine = replace(zoo.machine("S3"), action=None)
+        right = lowered(with_constant_bos(machine, 4, machine.start), machine)
+        assert is_verified(right, machine)
+        assert first_wrong(right, machine, 4) is None
+
+    def test_with_the_identity_at_bos_it_is_wrong_from_the_first_letter(self) -> None:
+        machine = replace(zoo.machine("S3"), action=None)
+        program = scan(machine, 4)
+        wrong = replace(with_constant_bos(machine, 4, 1), operations=program.operations)
+        assert refuted(lowered(wrong, machine), machine) == 1
+
+    def test_a_read_out_of_another_dimension(self) -> None:
+        file, machine = compiled("Grid4", "scan", 4)
+        at = places(file)
+        right, other = at["map2[0]"][0], at["map1[1]"][0]
+
+        def printed(name: str, array: FloatArray) -> FloatArray:
+            if name == "unembed.weight":
+                array[[right, other]] = array[[other, right]]
+            return array
+
+        wrong = mutated(file, printed)
+        assert prove(wrong, machine).verdict == "undecided"
+        assert first_wrong(wrong, machine, 4) is not None
+
+
+def with_count(program: Program, value: Callable[[int], int], at: str = "") -> Program:
+    """A counter's Program whose last table is another function of the sum."""
+    old = program.operations[f"{at}count"]
+    assert isinstance(old, Map)
+    assert isinstance(old.function, Table)
+    sums = {(s,): value(s) for s in old.function.rows[:, 0].tolist()}
+    new = Map(table(sums), old.inputs)
+    return program.with_operations({**program.operations, f"{at}count": new})
+
+
+class TestE14:
+    """Lemma 15: the table computes T·s mod n instead of (2T·s + q0) mod n."""
+
+    def test_without_the_start_state(self) -> None:
+        machine = replace(zoo.machine("C5"), start=3)
+        program = replace(counter(machine, 6), decode={(q,): q for q in range(5)})
+        wrong = with_count(program, lambda s: s % 5)
+        right = with_count(program, lambda s: (s + machine.start) % 5)
+        assert refuted(lowered(wrong, machine), machine) == 1
+        assert is_verified(lowered(right, machine), machine)
+
+    def test_without_the_factor_in_the_table(self) -> None:
+        machine = zoo.machine("C5")
+        wrong = with_count(counter(machine, 6), lambda s: (s // 2) % 5)
+        refuted(lowered(wrong, machine), machine)
+
+    def test_without_the_factor_in_the_head(self) -> None:
+        file, machine = compiled("C5", "counter", 6)
+
+        def printed(name: str, array: FloatArray) -> FloatArray:
+            return array / 2 if name.endswith("attention.out") else array
+
+        wrong = mutated(file, printed)
+        assert prove(wrong, machine).verdict == "undecided"
+        assert first_wrong(wrong, machine, 3) is not None
+
+
+class TestE16:
+    """Lemmas 16, 20: where nothing was written yet, the head attends to a ⊥ itself."""
+
+    @staticmethod
+    def without_flag(file: ModelFile) -> ModelFile:
+        """BOS no longer counts as having written."""
+        flag = places(file)["writes"][0]
+
+        def printed(name: str, array: FloatArray) -> FloatArray:
+            if name == "embed.token":
+                array[-1, flag] = 0.0
+            return array
+
+        return mutated(file, printed)
+
+    @pytest.mark.parametrize("name", ["FlipFlop", "Memory5"])
+    def test_bos_that_does_not_write(self, name: str) -> None:
+        file, machine = compiled(name, "memory", 6, start=1)
+        wrong = self.without_flag(file)
+        assert prove(wrong, machine).verdict == "undecided"
+        assert first_wrong(wrong, machine, 1) == 1
+
+    def test_bos_that_does_not_write_and_a_header_that_says_so(self) -> None:
+        file, machine = compiled("FlipFlop", "memory", 6)
+        header = {**file.header, "program": flagless(file)}
+        proof = prove(replace(self.without_flag(file), header=header), machine)
+        assert proof.verdict == "undecided"
+        assert "1 at BOS" in proof.reason
+
+    def test_bos_that_writes_another_state(self) -> None:
+        machine = zoo.machine("FlipFlop")
+        program = memory(machine, 6)
+        other = memory(replace(machine, start=1 - machine.start), 6)
+        written = {"written": other.operations["written"]}
+        wrong = program.with_operations({**program.operations, **written})
+        assert refuted(lowered(wrong, machine), machine) == 1
+        assert is_verified(lowered(program, machine), machine)
+
+
+def flagless(file: ModelFile) -> dict[str, object]:
+    """The stated Program with a flag that is 0 at BOS."""
+    program = file.header["program"]
+    channels = [dict(c) for c in program["channels"]]
+    for channel in channels:
+        if channel["name"] == "writes":
+            channel["rows"] = [*channel["rows"][:-1], [channel["rows"][-1][0], 0]]
+    return {**program, "channels": channels}
+
+
+class TestE26:
+    """A cascade must start in the lift of q0, not in an arbitrary state."""
+
+    @pytest.mark.parametrize(
+        ("name", "construction"),
+        [
+            ("C5", "counter"),
+            ("FlipFlop", "memory"),
+            ("C6", "product"),
+            ("Grid4", "scan"),
+            ("Grid4", "sequential"),
+        ],
+    )
+    def test_a_model_for_another_start(self, name: str, construction: str) -> None:
+        file, machine = compiled(name, construction, 4)
+        other = replace(machine, start=(machine.start + 1) % len(machine.states))
+        assert prove(file, other).verdict != "verified"
+        assert first_wrong(file, other, 4) is not None
+        if prove(file, other).verdict == "refuted":
+            refuted(file, other)
+
+    def test_an_rnn_for_another_start(self) -> None:
+        machine = zoo.machine("Grid4")
+        file = krohn.compile(machine, arch="rnn").file
+        assert refuted(file, replace(machine, start=1)) == 1
+
+    @pytest.mark.parametrize("factor", ["factor0.", "factor1."])
+    def test_a_factor_that_starts_elsewhere(self, factor: str) -> None:
+        machine = zoo.machine("C6")
+        program = product(machine, 4)
+        count = program.operations[f"{factor}count"]
+        assert isinstance(count, Map)
+        assert isinstance(count.function, Table)
+        n = int(count.function.values.max()) + 1
+        wrong = with_count(program, lambda s: (s + 1) % n, factor)
+        assert refuted(lowered(wrong, machine), machine) == 1
+        assert is_verified(lowered(program, machine), machine)
+
+    def test_a_read_out_for_another_start(self) -> None:
+        machine = replace(zoo.machine("C5"), start=2)
+        program = counter(machine, 4)
+        rotated = {(v,): (q + 1) % 5 for (v,), q in program.decode.items()}
+        wrong = lowered(replace(program, decode=rotated), machine)
+        assert refuted(wrong, machine) == 1
