@@ -136,6 +136,12 @@ def _job(
     own = json_format.from_object(file.header["machine"])
     if machine is None:
         wanted = own
+        stated = file.header["claim"].get("start")
+        if stated != own.states[own.start]:
+            raise KrohnError(
+                f"the file is damaged: it claims the start state {stated!r}, its machine "
+                f"starts in {own.states[own.start]!r}"
+            )
     else:
         wanted = machine if isinstance(machine, Automaton) else read(machine)
     return _Job(file, aligned(wanted, own), progress)

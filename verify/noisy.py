@@ -17,6 +17,8 @@ from verify.errors import Rejected
 FINEST_GRID = 32
 # Hardware may flush products below the normal range of binary32 to zero.
 UNDERFLOW = 2.0**-126
+# The bounds themselves are computed in float64; this covers their own rounding.
+INFLATION = 1 + 2.0**-40
 
 
 @dataclass(frozen=True)
@@ -53,10 +55,21 @@ class Noisy:
     def affine(self, weight: FloatArray, bias: FloatArray) -> "Noisy":
         """``x @ weight + bias`` as computed in the format, stored in it.
 
+        The bias may be added in the accumulator, or to the stored product; where a
+        narrow format makes a difference, the bound covers both.
+
         Args:
             weight: ``(width, columns)``, exact.
             bias: ``(columns,)``, exact.
         """
+        fused = self._sum(weight, bias).stored()
+        if self.precision.digits == self.precision.accumulator_digits or not bias.any():
+            return fused
+        product = self._sum(weight, np.zeros_like(bias)).stored()
+        return fused._or(product._shifted(bias))
+
+    def _sum(self, weight: FloatArray, bias: FloatArray) -> "Noisy":
+        """``x @ weight + bias`` in the accumulator, in any order of summation."""
         value = self.value @ weight + bias
         magnitude = np.abs(weight)
         size = (np.abs(self.value) + self.total) @ magnitude + np.abs(bias)
@@ -64,8 +77,29 @@ class Noisy:
         rounding = _summation(self.precision, terms) * size + terms * UNDERFLOW
         rounding[self._exactly(weight, bias, size)] = 0.0
         slopes = tuple(slope @ weight for slope in self.slopes)
-        rest = self.rest @ magnitude + rounding
-        return Noisy(value, slopes, self.noises, rest, self.precision).stored()
+        rest = (self.rest @ magnitude + rounding) * INFLATION
+        for slope, noise in zip(self.slopes, self.noises, strict=True):
+            if noise > 0:
+                rest = rest + noise * (INFLATION - 1) * (np.abs(slope) @ magnitude)
+        return Noisy(value, slopes, self.noises, rest, self.precision)
+
+    def _shifted(self, bias: FloatArray) -> "Noisy":
+        """Stored numbers plus a constant, rounded once more."""
+        slopes = tuple(np.zeros_like(slope) for slope in self.slopes)
+        constant = np.broadcast_to(bias, self.value.shape)
+        zero = np.zeros_like(self.value)
+        return self.plus(Noisy(constant, slopes, self.noises, zero, self.precision))
+
+    def _or(self, other: "Noisy") -> "Noisy":
+        """Numbers of the same values that are as bounded here or as bounded there."""
+        alike = np.ones(self.value.shape, dtype=np.bool_)
+        for mine, yours in zip(self.slopes, other.slopes, strict=True):
+            alike &= mine == yours
+        slopes = tuple(slope * alike for slope in self.slopes)
+        common = np.maximum(self.rest, other.rest)
+        apart = np.maximum(self.total, other.total)
+        rest = np.where(alike, common, apart)
+        return Noisy(self.value, slopes, self.noises, rest, self.precision)
 
     def _exactly(
         self, weight: FloatArray, bias: FloatArray, size: FloatArray
@@ -110,7 +144,7 @@ class Noisy:
     def stored(self) -> "Noisy":
         """After rounding from the accumulator to the format, where they differ.
 
-        A representable number that is off by less than a quarter of the spacing of the
+        A representable number that is off by less than an eighth of the spacing of the
         format around it is rounded to itself: storing removes its noise.
 
         Raises:
@@ -134,7 +168,7 @@ def snaps_to_itself(
 ) -> BoolArray:
     """Where storing a number within ``error`` of ``value`` gives exactly ``value``."""
     spacing = 2.0 ** (np.frexp(value)[1] - precision.digits)
-    near = (error < spacing / 4) & (np.abs(value) >= precision.smallest)
+    near = (error < spacing / 8) & (np.abs(value) >= precision.smallest)
     return np.asarray((precision.round(value) == value) & (near | (error == 0)))
 
 

@@ -68,6 +68,9 @@ def prove(
         result = Proof("verified", "", length, established)
     except Rejected as error:
         result = Proof("undecided", str(error), length, established)
+    except (ArithmeticError, LookupError, TypeError, ValueError, MemoryError) as error:
+        reason = f"the file cannot be followed ({type(error).__name__}: {error})"
+        result = Proof("undecided", reason, length, established)
     except Differs as found:
         result = Proof("refuted", str(found), length, established, found.word)
     seconds = time.monotonic() - began

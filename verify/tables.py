@@ -167,12 +167,12 @@ class Mlp:
         value = grid.pop("")
         values = grid | dict.fromkeys(spread, value)
         choices = np.stack([values[n] for n in selected])
-        chosen = choices[values[index], np.arange(len(value))]
-        valid = np.isin(chosen, channel.domain)
-        values = {n: v[valid] for n, v in values.items()}
         columns = {n: i for i, n in enumerate(self.stream.names)}
         picked = np.array([columns[n] if n in spread else -1 for n in selected])
         self._check_silent(units, values, spread, picked[values[index]])
+        chosen = choices[values[index], np.arange(len(value))]
+        valid = np.isin(chosen, channel.domain)
+        values = {n: v[valid] for n, v in values.items()}
         target = channel.code(chosen[valid])
         distance = self._distance(channel.span, units, values, target, spread)
         return noisiest(channel, distance)
