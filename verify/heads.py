@@ -13,7 +13,7 @@ from network.precision import FloatArray, Precision
 from verify.errors import Rejected
 from verify.noisy import Noisy, snaps_to_itself
 from verify.statement import Channel, Statement
-from verify.stream import FEATURE, Stream, noisiest
+from verify.stream import FEATURE, Stream, per_value
 
 CELLS = 8_000_000
 
@@ -109,22 +109,27 @@ class Attention:
             )
         return gains.pop()
 
-    def carried(self, channel: Channel, look: Look) -> float:
-        """The noise of a channel that a sharp head has copied."""
+    def carried(self, channel: Channel, look: Look) -> FloatArray:
+        """The noise of each value of a channel that a sharp head has copied."""
         if self.gain(channel) != 1.0:
             raise Rejected(f"the head of {channel.name!r} changes what it copies")
         source = self.statement.channels[channel.inputs[0]]
-        noise = self.stream.noise[source.name]
-        code = np.unique(source.code(source.domain))
-        largest = float(np.abs(code).max()) + noise
+        values = np.array(channel.domain)
+        if not np.isin(values, source.domain).all():
+            raise Rejected(f"{channel.name!r} has values that its source does not have")
+        code = np.abs(channel.code(values))
+        noise = self.stream.noise_at(source, values)[:, None]
+        largest = max(source.domain) + float(self.stream.noise[source.name].max())
         unit = self.precision.accumulator_unit
         # The right weight is 1 − leak up to the roundings of exp, sum and quotient.
         astray = 2 * look.leak + 16 * unit
         if self.precision.digits < self.precision.accumulator_digits:
             spill = astray >= self.precision.unit / 4
             astray += 2 * self.precision.unit * spill
-        error = noise + (np.abs(code) + noise) * astray + 4 * look.leak * largest
-        return noisiest(channel, self._written(channel, code, error))
+        error = noise + (code + noise) * astray + 4 * look.leak * max(largest, 1.0)
+        return per_value(
+            channel, values, self._written(channel, code, error).max(axis=1)
+        )
 
     def _written(
         self, channel: Channel, value: FloatArray, error: FloatArray
@@ -221,7 +226,7 @@ class Attention:
         x[1][:, span] = 1.0
         flat = x.reshape(-1, x.shape[-1])
         rest = np.zeros_like(flat)
-        rest[:, span] = self.stream.noise[where]
+        rest[:, span] = self.stream.noise[where].max()
         key = Noisy(flat, (), (), rest, self.precision)
         key = key.affine(self.key[head], np.zeros(self.key.shape[2]))
         score = key.affine(query[:, None], np.zeros(1))
@@ -239,7 +244,7 @@ class Attention:
         error = self._score_error(self._projected(self.query[head]), key)
         return Look(0.0, 0.0, error)
 
-    def counted(self, channel: Channel, look: Look) -> float:
+    def counted(self, channel: Channel, look: Look) -> FloatArray:
         """The noise of a channel that a uniform head has summed.
 
         Raises:
@@ -247,7 +252,7 @@ class Attention:
         """
         assert channel.head is not None
         source = self.statement.channels[channel.inputs[0]]
-        if source.one_hot or self.stream.noise[source.name]:
+        if source.one_hot or self.stream.noise[source.name].any():
             raise Rejected(f"the sum {channel.name!r} needs an exact integer to add up")
         gain = self.gain(channel)
         q = self._projected(self.query[channel.head])
@@ -264,8 +269,9 @@ class Attention:
         if self.precision.digits < self.precision.accumulator_digits:
             relative = relative + 2 * self.precision.unit
         error = most * (np.abs(gain * weight - 1) + gain * weight * relative)
-        written = self._written(channel, most, error)
-        return noisiest(channel, written)
+        worst = float(self._written(channel, most, error).max())
+        values = np.array(channel.domain)
+        return per_value(channel, values, np.full(len(values), worst))
 
 
 def _unit(matrix: FloatArray) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from algebra.semiautomaton import IntArray
 from network.precision import FloatArray
 from verify.errors import Rejected
 from verify.statement import Channel, Statement
@@ -22,15 +23,24 @@ class Stream:
         owner: ``(d,)``: for each dimension the index of its channel in ``names``, or
             `FEATURE` for a position feature, or `FREE`: then it holds 0 up to ``free``.
         names: The live channels.
-        noise: For each live channel the bound of its noise in every dimension.
+        noise: For each live channel the bound of its noise when it has each value of
+            its domain, ``(values,)``.
         free: ``(d,)``: the bound of the noise in free dimensions.
     """
 
     snapshot: int
     owner: FloatArray
     names: tuple[str, ...]
-    noise: Mapping[str, float]
+    noise: Mapping[str, FloatArray]
     free: FloatArray
+
+    def noise_at(self, channel: Channel, values: IntArray) -> FloatArray:
+        """``(rows,)``: the noise of a channel when it has the given values.
+
+        Values outside its domain, which never occur, get the noise of the largest one.
+        """
+        place = np.searchsorted(channel.domain, values)
+        return self.noise[channel.name][np.minimum(place, len(channel.domain) - 1)]
 
     def channel_of(self, dimension: int) -> str | None:
         """The live channel that owns a dimension, if one does."""
@@ -67,16 +77,22 @@ def _claim(owner: FloatArray, span: range, index: int, what: str) -> None:
     owner[span.start : span.stop] = index
 
 
-def noisiest(channel: Channel, totals: FloatArray) -> float:
-    """The noise bound of a channel from those of its values; it must leave a margin.
+def per_value(channel: Channel, values: IntArray, totals: FloatArray) -> FloatArray:
+    """The noise bound of each value of a channel from those of the rows that give it.
+
+    Args:
+        channel: The channel.
+        values: ``(rows,)``: its value in each row.
+        totals: ``(rows,)``: how far it can be off in each row.
 
     Raises:
         Rejected: If two values could be confused.
     """
-    noise = float(totals.max(initial=0.0))
-    if not noise < 0.5:
+    noise = np.zeros(len(channel.domain))
+    np.maximum.at(noise, np.searchsorted(channel.domain, values), totals)
+    if not noise.max() < 0.5:
         raise Rejected(
-            f"channel {channel.name!r} can be off by {noise:.2g}, half the distance "
+            f"channel {channel.name!r} can be off by {noise.max():.2g}, half the distance "
             "between two values or more"
         )
     return noise

@@ -19,7 +19,7 @@ from network.precision import BoolArray, FloatArray, Precision
 from verify.errors import Rejected
 from verify.noisy import Noisy
 from verify.statement import MOST_ROWS, Channel, Statement
-from verify.stream import Stream, noisiest
+from verify.stream import Stream, per_value
 
 CELLS = 8_000_000
 
@@ -73,7 +73,7 @@ class Mlp:
         for name in self.stream.names:
             channel = self.statement.channels[name]
             code = np.abs(channel.code(channel.domain)).max(axis=0)
-            reach[channel.span] = code + self.stream.noise[name]
+            reach[channel.span] = code + self.stream.noise[name].max()
         for (weight, bias), (after, _) in zip(
             self.layers, self.layers[1:], strict=False
         ):
@@ -88,8 +88,8 @@ class Mlp:
         silent = not weight[:, dims].any() and not bias[dims].any()
         return silent and bool((self.mask[dims] == 1).all())
 
-    def check(self, channel: Channel) -> float:
-        """The noise of a channel that this MLP writes.
+    def check(self, channel: Channel) -> FloatArray:
+        """The noise of each value of a channel that this MLP writes.
 
         Raises:
             Rejected: If it does not hold the stated function of its inputs.
@@ -111,7 +111,7 @@ class Mlp:
         apart = self._apart(dims, units)
         values = _grid({n: self.statement.channels[n].domain for n in apart})
         target = np.zeros((_rows(values), len(dims)))
-        return float(self._distance(dims, units, values, target).max(initial=0.0))
+        return float(self._distance(dims, units, values, target).max())
 
     def _erases(self, dims: range, units: IntArray) -> bool:
         """Whether the units add −ReLU(x) + ReLU(−x) to x: one term is 0, the sum too."""
@@ -138,7 +138,7 @@ class Mlp:
 
     def _check_table(
         self, channel: Channel, units: IntArray, apart: tuple[str, ...]
-    ) -> float:
+    ) -> FloatArray:
         rows = np.array(list(channel.table), dtype=np.int64).reshape(
             len(channel.table), len(channel.inputs)
         )
@@ -152,11 +152,12 @@ class Mlp:
         if not (all(fits) and np.isin(results, channel.domain).all()):
             raise Rejected(f"the table of {channel.name!r} leaves the stated domains")
         target = channel.code(results[index])
-        return noisiest(channel, self._distance(channel.span, units, values, target))
+        distance = self._distance(channel.span, units, values, target)
+        return per_value(channel, results[index], distance)
 
     def _check_select(
         self, channel: Channel, units: IntArray, apart: tuple[str, ...]
-    ) -> float:
+    ) -> FloatArray:
         index, *selected = channel.inputs
         kept = {self.stream.channel_of(d) for d in channel.span if self.mask[d] != 0}
         alone = {n for n in apart if n not in selected or n in kept}
@@ -175,7 +176,7 @@ class Mlp:
         values = {n: v[valid] for n, v in values.items()}
         target = channel.code(chosen[valid])
         distance = self._distance(channel.span, units, values, target, spread)
-        return noisiest(channel, distance)
+        return per_value(channel, chosen[valid], distance)
 
     def _check_silent(
         self,
@@ -213,7 +214,7 @@ class Mlp:
         target: FloatArray,
         shared: frozenset[str] = frozenset(),
     ) -> FloatArray:
-        """How far the sum can be from its target, per dimension, ``(len(dims),)``.
+        """How far the sum can be from its target in any dimension, ``(rows,)``.
 
         Args:
             dims: The dimensions written to.
@@ -222,7 +223,7 @@ class Mlp:
             target: ``(rows, len(dims))``.
             shared: Channels of which every unit reads at most one.
         """
-        worst = np.zeros(len(dims))
+        worst = []
         for low, part in _parts(values, self._chunk()):
             x = self._inputs(part, shared)
             wanted = target[low : low + len(x.value)]
@@ -230,8 +231,8 @@ class Mlp:
             kept = self._kept(x, dims)
             both = kept.plus(out)
             distance = both.total + np.abs(both.value - wanted)
-            worst = np.maximum(worst, distance.max(axis=0))
-        return worst
+            worst.append(distance.max(axis=1))
+        return np.concatenate(worst)
 
     def _hidden(self, x: Noisy, units: IntArray) -> Noisy:
         """The given units of the last hidden layer, and what they need below."""
@@ -263,20 +264,20 @@ class Mlp:
         x = np.zeros((rows, len(self.mask)))
         rest = np.zeros_like(x)
         common = np.zeros_like(x)
-        slopes, noises = [common], [0.0]
+        slopes = [common]
         for name, column in values.items():
-            channel, noise = self.statement.channels[name], self.stream.noise[name]
+            channel = self.statement.channels[name]
+            noise = self.stream.noise_at(channel, column)[:, None]
             x[:, channel.span] = channel.code(column)
             if name in shared:
-                common[:, channel.span] = 1.0
-                noises[0] = max(noises[0], noise)
-            elif noise > 0 and not channel.one_hot:
-                slopes.append(np.zeros_like(x))
-                slopes[-1][:, channel.span] = 1.0
-                noises.append(noise)
-            else:
+                common[:, channel.span] = noise
+            elif channel.one_hot:
                 rest[:, channel.span] = noise
-        return Noisy(x, tuple(slopes), tuple(noises), rest, self.precision)
+            elif noise.any():
+                slopes.append(np.zeros_like(x))
+                slopes[-1][:, channel.span] = noise
+        ones = (1.0,) * len(slopes)
+        return Noisy(x, tuple(slopes), ones, rest, self.precision)
 
 
 def _rows(values: Mapping[str, IntArray]) -> int:

@@ -103,7 +103,7 @@ def _embedding(tensors: Tensors) -> tuple[Stream, dict[str, Any]]:
         error = np.abs(token[:, channel.span] - channel.code(values))
         if error.max() != 0:
             raise Rejected(f"channel {channel.name!r} is embedded wrongly")
-        noise[channel.name] = 0.0
+        noise[channel.name] = np.zeros(len(channel.domain))
     free = np.zeros(tensors.d_model)
     return Stream(0, owner, names, noise, free), {"sublayer": "embedding"}
 
@@ -113,7 +113,7 @@ def _reads_token(statement: Statement, channel: Channel) -> bool:
 
 
 def _after(
-    tensors: Tensors, before: Stream, noise: Mapping[str, float], free: FloatArray
+    tensors: Tensors, before: Stream, noise: Mapping[str, FloatArray], free: FloatArray
 ) -> Stream:
     """The next snapshot: what is kept, and what was written."""
     snapshot = before.snapshot + 1
@@ -134,7 +134,7 @@ def _attention(
     if freed:
         raise Rejected(f"channel {freed[0].name!r} ends where nothing can clear it")
     query = tensors.block(block, "attention.query")
-    noise: dict[str, float] = {}
+    noise: dict[str, FloatArray] = {}
     heads = []
     if query is None:
         if born:
@@ -172,7 +172,7 @@ def _heads(tensors: Tensors, before: Stream, block: int) -> Attention:
 
 def _head(
     attention: Attention, channel: Channel, looks: dict[object, Look]
-) -> tuple[float, dict[str, Any]]:
+) -> tuple[FloatArray, dict[str, Any]]:
     """One channel of a head; channels that look alike through one head are alike."""
     if channel.op not in ("shift", "latest", "prefix-sum"):
         raise Rejected(f"channel {channel.name!r} is not what a head can compute")
@@ -189,14 +189,15 @@ def _head(
         "gap": look.gap,
         "leak": look.leak,
         "score_error": look.score_error,
-        "noise": noise,
+        "noise": float(noise.max()),
     }
 
 
 def _mlp(tensors: Tensors, before: Stream, block: int) -> tuple[Stream, dict[str, Any]]:
     born = tensors.born(before.snapshot + 1)
     mlp = _network(tensors, before, block)
-    noise, free = {}, before.free.copy()
+    noise: dict[str, FloatArray] = {}
+    free = before.free.copy()
     if mlp is not None:
         owner, names = owners(tensors.statement, before.snapshot + 1, tensors.d_model)
         mlp.check_idle()
@@ -215,7 +216,7 @@ def _mlp(tensors: Tensors, before: Stream, block: int) -> tuple[Stream, dict[str
         silent = born or _dying(tensors, before.snapshot)
         if silent:
             raise Rejected(f"channel {silent[0].name!r} needs an MLP that is not there")
-    channels = [{"channel": n, "noise": bound} for n, bound in noise.items()]
+    channels = [{"channel": n, "noise": float(b.max())} for n, b in noise.items()]
     stream = _after(tensors, before, noise, free)
     return stream, {"sublayer": f"mlp {block}", "channels": channels}
 
@@ -273,16 +274,16 @@ def _readings(
 ) -> Noisy:
     tuples = np.array(list(meaning.readings), dtype=np.int64)
     x = np.zeros((len(tuples), tensors.d_model))
-    slopes, noises = [], []
+    slopes = []
     for column, channel in zip(tuples.T, channels, strict=True):
         x[:, channel.span] = channel.code(column)
-        if stream.noise[channel.name] > 0:
-            for dimension in channel.span:
-                slopes.append(np.zeros_like(x))
-                slopes[-1][:, dimension] = 1.0
-                noises.append(stream.noise[channel.name])
-    precision = tensors.file.precision
-    return Noisy(x, tuple(slopes), tuple(noises), np.zeros_like(x), precision)
+        noise = stream.noise_at(channel, column)
+        for dimension in channel.span if noise.any() else ():
+            slopes.append(np.zeros_like(x))
+            slopes[-1][:, dimension] = noise
+    ones = (1.0,) * len(slopes)
+    rest = np.zeros_like(x)
+    return Noisy(x, tuple(slopes), ones, rest, tensors.file.precision)
 
 
 def _margin(logits: Noisy, states: FloatArray) -> float:
