@@ -1,0 +1,158 @@
+"""Named machines, each pushed through every level of the compiler."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import pytest
+import torch
+
+import krohn
+from algebra import zoo
+from algebra.automaton import Automaton
+from algebra.semiautomaton import IntArray, Semiautomaton
+from compiler import plan
+from compiler.cost import Cost, predict
+from compiler.heads import Positions
+from compiler.pipeline import Options, arrange, optimise
+from compiler.program import Program
+from compiler.schedule import Layout
+from krohn.compilation import CompiledModel
+from network.model import Model
+from network.precision import PRECISIONS
+
+torch.set_num_threads(1)
+
+Key = tuple[str, str, int, str, bool]
+
+
+def machine_of(transitions: list[list[int]], start: int = 0) -> Automaton:
+    """A machine with letters a0, a1, … and states q0, q1, … from its table."""
+    table = np.array(transitions)
+    letters = tuple(f"a{i}" for i in range(table.shape[0]))
+    states = tuple(f"q{i}" for i in range(table.shape[1]))
+    return Automaton(Semiautomaton(table, letters, states), start=start, name="own")
+
+
+OWN = {
+    "one state": machine_of([[0], [0]]),
+    "one letter": machine_of([[1, 2, 2]]),
+    "one of each": machine_of([[0]]),
+    "unreachable": machine_of([[1, 0, 3, 2], [0, 0, 0, 0]]),
+    "subdirect": zoo.machine("C2xC3").with_start(zoo.machine("C2xC3").states[4]),
+    "C5 from 3": zoo.machine("C5").with_start("3"),
+}
+
+
+@lru_cache(maxsize=64)
+def find(name: str) -> Automaton:
+    """A machine of this table or of the zoo; ``name from state`` sets the start."""
+    if name in OWN:
+        return OWN[name]
+    known, _, start = name.partition(" from ")
+    machine = zoo.machine(known)
+    return machine.with_start(start) if start else machine
+
+
+@dataclass(frozen=True)
+class Levels:
+    """One machine at every level of the compiler.
+
+    Attributes:
+        machine: What is computed.
+        options: How it was lowered.
+        program: The Program as constructed.
+        optimised: The Program after all passes.
+        layout: Where its channels lie.
+        features: Its position features.
+        cost: What was predicted.
+        compiled: What would be written, with its proof.
+        model: The torch module.
+    """
+
+    machine: Automaton
+    options: Options
+    program: Program
+    optimised: Program
+    layout: Layout
+    features: Positions
+    cost: Cost
+    compiled: CompiledModel
+    model: Model
+
+    @property
+    def length(self) -> int:
+        """T."""
+        return self.program.length
+
+    def words(self, count: int = 24, seed: int = 0) -> IntArray:
+        """Random words of full length."""
+        return random_words(self.machine, count, self.length, seed)
+
+    def expected(self, words: IntArray) -> IntArray:
+        """The machine's states after every letter."""
+        return self.machine.semiautomaton.trace(words, self.machine.start)
+
+
+def random_words(
+    machine: Automaton, count: int, length: int, seed: int = 0
+) -> IntArray:
+    generator = np.random.default_rng(seed)
+    return generator.integers(len(machine.letters), size=(count, length))
+
+
+@lru_cache(maxsize=256)
+def _levels(key: Key) -> Levels:
+    name, construction, length, dtype, strict = key
+    machine = find(name)
+    options = Options(PRECISIONS[dtype], strict)
+    program = plan.construct(construction, machine, length)
+    optimised = optimise(program, options)
+    layout, features = arrange(optimised, options)
+    compiled = krohn.compile(machine, length, construction, dtype=dtype, strict=strict)
+    return Levels(
+        machine,
+        options,
+        program,
+        optimised,
+        layout,
+        features,
+        predict(layout, features, strict),
+        compiled,
+        Model(compiled.file),
+    )
+
+
+@pytest.fixture(scope="session")
+def levels() -> Callable[..., Levels]:
+    """Push a named machine through every level; results are kept for all tests."""
+
+    def build(
+        name: str,
+        construction: str,
+        length: int = 12,
+        dtype: str = "float32",
+        strict: bool = False,
+    ) -> Levels:
+        return _levels((name, construction, length, dtype, strict))
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def machine() -> Callable[[str], Automaton]:
+    """A named machine."""
+    return find
+
+
+@pytest.fixture(scope="session")
+def own() -> Callable[..., Automaton]:
+    """A machine from its transition table."""
+    return machine_of
+
+
+@pytest.fixture(scope="session")
+def words_of() -> Callable[..., IntArray]:
+    """Random words of a machine."""
+    return random_words
