@@ -1,0 +1,186 @@
+"""Each construction serves the machines of its theorem and refuses all others."""
+
+from collections.abc import Callable
+from itertools import product as words
+from math import ceil, log2
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from algebra import zoo
+from algebra.automaton import Automaton
+from algebra.operations import reachable
+from algebra.semiautomaton import Semiautomaton
+from compiler import plan
+from compiler.errors import CompileError
+from compiler.interpreter import states
+from compiler.pipeline import Options
+from network.precision import FLOAT32
+
+Build = Callable[..., Any]
+
+
+@st.composite
+def machines(draw: st.DrawFn) -> Automaton:
+    letters, size = draw(st.integers(1, 3)), draw(st.integers(1, 4))
+    row = st.lists(st.integers(0, size - 1), min_size=size, max_size=size)
+    table = draw(st.lists(row, min_size=letters, max_size=letters))
+    names = tuple("abc"[:letters]), tuple("pqrs"[:size])
+    start = draw(st.integers(0, size - 1))
+    return Automaton(Semiautomaton(np.array(table), *names), start=start)
+
+
+def agrees(machine: Automaton, construction: str, length: int) -> bool:
+    every = list(words(range(len(machine.letters)), repeat=length))
+    expected = machine.semiautomaton.trace(every, machine.start)
+    program = plan.construct(construction, machine, length)
+    return np.array_equal(states(program, every), expected)
+
+
+@pytest.mark.parametrize("construction", ["scan", "sequential"])
+@given(machines(), st.integers(1, 5))
+def test_every_machine_is_served(
+    construction: str, machine: Automaton, length: int
+) -> None:
+    assert agrees(machine, construction, length)
+
+
+@given(machines(), st.integers(1, 4))
+def test_what_is_offered_is_right(machine: Automaton, length: int) -> None:
+    assume(len(reachable(machine).states) > 1)  # test_one_state_can_be_planned
+    for candidate in plan.candidates(machine, length, Options(FLOAT32)):
+        if candidate.cost is not None:
+            assert agrees(machine, candidate.name, length), candidate.name
+
+
+@given(st.integers(2, 7), st.data())
+def test_counters_start_anywhere(n: int, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, n - 1))
+    machine = zoo.machine(f"C{n}").with_start(str(start))
+    assert agrees(machine, "counter", 3)
+
+
+@given(st.integers(2, 5), st.data())
+def test_memories_start_anywhere(n: int, data: st.DataObject) -> None:
+    machine = zoo.machine(f"Memory{n}")
+    started = machine.with_start(data.draw(st.sampled_from(machine.states)))
+    assert agrees(started, "memory", 3)
+
+
+def test_a_subdirect_product_decodes_reachable_states_only(own: Build) -> None:
+    # C2 and a flip-flop side by side, but one of the four pairs is never reached.
+    pair = zoo.machine("C2xC2")
+    program = plan.construct("product", pair, 4)
+    assert len(program.outputs) == 2
+    assert sorted(program.decode.values()) == [0, 1, 2, 3]
+    assert agrees(pair, "product", 4)
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 8, 9, 100])
+def test_scan_has_logarithmic_depth(length: int) -> None:
+    network = plan.compile_transformer(
+        zoo.machine("Grid4"), length, "scan", Options(FLOAT32)
+    )
+    assert network.cost is not None
+    assert network.cost.depth == ceil(log2(length))
+
+
+@pytest.mark.parametrize("length", [1, 2, 5, 9])
+def test_sequential_has_at_most_one_layer_for_each_letter(length: int) -> None:
+    network = plan.compile_transformer(
+        zoo.machine("Grid4"), length, "sequential", Options(FLOAT32)
+    )
+    assert network.cost is not None
+    assert length - 1 <= network.cost.depth <= length
+
+
+@pytest.mark.parametrize(
+    ("name", "construction"),
+    [("C5", "counter"), ("Memory3", "memory"), ("C2xC3", "product")],
+)
+@pytest.mark.parametrize("length", [1, 7, 50])
+def test_special_constructions_have_depth_one(
+    name: str, construction: str, length: int
+) -> None:
+    network = plan.compile_transformer(
+        zoo.machine(name), length, construction, Options(FLOAT32)
+    )
+    assert network.cost is not None
+    assert network.cost.depth == 1
+
+
+@pytest.mark.parametrize("points", [3, 4, 5])
+def test_scan_composes_points_instead_of_states(points: int) -> None:
+    program = plan.construct("scan", zoo.machine(f"S{points}"), 4)
+    assert sum(n.startswith("map0") for n in program.operations) == points
+
+
+@pytest.mark.parametrize(
+    ("name", "construction", "reason"),
+    [
+        ("S3", "counter", "no modular counter: its letters must be commuting"),
+        ("C2xC2", "counter", "no modular counter"),
+        ("FlipFlop", "counter", "no modular counter"),
+        ("C3", "memory", "no memory: every letter must either"),
+        ("Grid4", "memory", "no memory"),
+        ("Q8", "product", "not a product of smaller machines"),
+        ("Grid4", "product", "not a product of smaller machines"),
+        ("D6", "product", "neither a counter nor a memory"),
+        ("Adder", "product", "neither a counter nor a memory"),
+    ],
+)
+def test_constructions_refuse_what_they_do_not_serve(
+    name: str, construction: str, reason: str
+) -> None:
+    with pytest.raises(CompileError, match=rf"^{name} is .*{reason}"):
+        plan.construct(construction, zoo.machine(name), 4)
+
+
+@pytest.mark.parametrize(
+    ("construction", "length", "reason"),
+    [
+        ("nothing", 4, "no construction 'nothing'; there are auto, "),
+        ("scan", 0, "at least 1"),
+        ("scan", -3, "at least 1"),
+        ("sequential", 5000, "layer per letter"),
+    ],
+)
+def test_impossible_requests_are_refused(
+    construction: str, length: int, reason: str
+) -> None:
+    with pytest.raises(CompileError, match=reason):
+        plan.construct(construction, zoo.machine("C2"), length)
+
+
+def test_an_action_that_does_not_determine_the_state_is_refused(own: Build) -> None:
+    turn = own([[1, 2, 0]])
+    broken = Automaton(turn.semiautomaton, action=((0, 1),))
+    with pytest.raises(CompileError, match="does not determine its state"):
+        plan.construct("scan", broken, 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "chosen"),
+    [
+        ("C5", "counter"),
+        ("FlipFlop", "memory"),
+        ("C2xC2", "product"),
+        ("S4", "scan"),
+        ("Grid4", "scan"),
+    ],
+)
+def test_the_planner_takes_the_least_depth(name: str, chosen: str) -> None:
+    options = Options(FLOAT32)
+    assert plan.choose(zoo.machine(name), 20, options) == chosen
+    found = plan.candidates(zoo.machine(name), 20, options)
+    depths = [c.cost.depth for c in found if c.cost is not None]
+    assert depths == sorted(depths)
+    assert all(c.reason for c in found if c.cost is None)
+
+
+@pytest.mark.xfail(strict=True, reason="an MLP of constants has a layer of width 0")
+def test_one_state_can_be_planned(own: Build) -> None:
+    assert plan.candidates(own([[0]]), 3, Options(FLOAT32))

@@ -1,0 +1,132 @@
+"""Position codes tell all positions apart; formats that cannot are refused."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from algebra import zoo
+from compiler import plan
+from compiler.errors import CompileError
+from compiler.numerics import (
+    PositionCode,
+    count_scale,
+    count_scores,
+    match_scale,
+    position_code,
+    recency_scale,
+)
+from compiler.pipeline import Options
+from network.precision import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, PRECISIONS, Precision
+
+SIZES = range(1, 10)
+ROUNDING = 1e-11
+
+
+def vectors(code: PositionCode) -> np.ndarray:
+    return code.vectors(np.arange(2.0**code.frequencies))
+
+
+@pytest.mark.parametrize("k", SIZES)
+def test_the_closest_two_positions_differ_by_exactly_two(k: int) -> None:
+    codes = vectors(PositionCode(k))
+    scores = codes @ codes.T
+    gaps = np.diag(scores)[:, None] - scores
+    np.fill_diagonal(gaps, np.inf)
+    assert abs(gaps.min() - 2) < ROUNDING
+    assert np.abs(np.diag(scores) - k).max() < ROUNDING
+
+
+@pytest.mark.parametrize("k", SIZES)
+def test_looking_back_is_a_rotation(k: int) -> None:
+    code = PositionCode(k)
+    codes = vectors(code)
+    for by in range(2**k):
+        rotation = code.rotation(by)
+        back = np.roll(codes, by, axis=0)
+        assert np.abs(codes @ rotation - back).max() < ROUNDING
+
+
+@pytest.mark.parametrize("k", SIZES)
+def test_one_sine_is_saved(k: int) -> None:
+    code = PositionCode(k)
+    assert vectors(code).shape[1] == code.dimensions == 2 * k - 1
+    assert code.rotation(1).shape == (2 * k - 1, 2 * k - 1)
+
+
+@given(st.integers(1, 2000), st.data())
+def test_no_look_back_wraps_around(length: int, data: st.DataObject) -> None:
+    furthest = data.draw(st.integers(1, length))
+    code = position_code(length, furthest)
+    assert length + furthest < 2**code.frequencies
+    assert length + furthest >= 2 ** (code.frequencies - 1) or code.frequencies == 1
+
+
+@pytest.mark.parametrize("precision", PRECISIONS.values(), ids=PRECISIONS)
+@pytest.mark.parametrize("length", [1, 2, 3, 64, 100, 255])
+def test_scales_are_powers_of_two(length: int, precision: Precision) -> None:
+    code = position_code(length, max(1, length // 2))
+    for number in (match_scale(code, length, precision), count_scale(length)):
+        assert np.frexp(number)[0] == 0.5
+
+
+@pytest.mark.parametrize("precision", [FLOAT64, FLOAT32])
+@pytest.mark.parametrize("length", [1, 10, 1000])
+def test_a_match_leaks_less_than_a_rounding(length: int, precision: Precision) -> None:
+    code = position_code(length, length)
+    temperature = match_scale(code, length, precision) ** 2
+    assert length * np.exp(-temperature) < precision.accumulator_unit
+
+
+@pytest.mark.parametrize("length", [1, 5, 100])
+def test_a_uniform_head_weighs_every_letter_alike(length: int) -> None:
+    positions = np.arange(length + 1)
+    normaliser = np.exp(count_scores(length)) + positions
+    assert np.allclose(normaliser, count_scale(length), rtol=1e-13)
+    assert count_scale(length) >= 2 * length
+
+
+@pytest.mark.parametrize(
+    ("length", "precision"), [(3, FLOAT16), (127, FLOAT16), (1000, FLOAT32)]
+)
+def test_recency_scores_are_exact(length: int, precision: Precision) -> None:
+    slope, bonus = recency_scale(length, precision)
+    scores = slope * (np.arange(length + 1)[:, None] + bonus * np.array([0, 1]))
+    assert np.array_equal(precision.round(scores), scores)
+    assert scores[0, 1] > scores[-1, 0]
+
+
+@pytest.mark.parametrize(
+    ("length", "precision"), [(1000, BFLOAT16), (5000, FLOAT16), (2**23, FLOAT32)]
+)
+def test_recency_refuses_a_format_that_is_too_coarse(
+    length: int, precision: Precision
+) -> None:
+    with pytest.raises(CompileError, match=f"^{precision.name} cannot order {length}"):
+        recency_scale(length, precision)
+
+
+def test_matching_refuses_a_format_that_is_too_coarse() -> None:
+    code = PositionCode(20)
+    with pytest.raises(CompileError, match=r"^bfloat16 cannot tell 400000 positions"):
+        match_scale(code, 400_000, BFLOAT16)
+
+
+@pytest.mark.parametrize(
+    ("name", "construction", "dtype", "length"),
+    [
+        ("C3", "counter", "bfloat16", 500),
+        ("C3", "counter", "float16", 5000),
+        ("C3", "counter", "float32", 100_000),
+        ("FlipFlop", "memory", "bfloat16", 1000),
+        ("FlipFlop", "memory", "float16", 5000),
+    ],
+)
+def test_a_refusal_says_what_would_work(
+    name: str, construction: str, dtype: str, length: int
+) -> None:
+    options = Options(PRECISIONS[dtype])
+    with pytest.raises(CompileError, match=r"shorter length|wider dtype") as caught:
+        plan.compile_transformer(zoo.machine(name), length, construction, options)
+    assert "\n" not in str(caught.value)
+    assert dtype in str(caught.value)

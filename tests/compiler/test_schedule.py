@@ -1,0 +1,150 @@
+"""Schedules respect what is read where, and live channels never overlap."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+
+from compiler.passes.base import PassError
+from compiler.program import Token, is_attention, reads
+from compiler.schedule import Layout, check_schedule, is_embedded
+
+Build = Callable[..., Any]
+
+CASES = [
+    ("C5", "counter", 9),
+    ("Memory3", "memory", 9),
+    ("C2xC3", "product", 9),
+    ("S3", "scan", 9),
+    ("Grid4", "scan", 16),
+    ("PermReset3", "scan", 8),
+    ("Grid4", "sequential", 9),
+    ("D6", "sequential", 4),
+]
+EACH = pytest.mark.parametrize(("name", "construction", "length"), CASES)
+FORMS = pytest.mark.parametrize("strict", [False, True], ids=["usual", "strict"])
+
+
+@EACH
+@FORMS
+def test_heads_read_even_snapshots_and_mlps_odd_ones(
+    levels: Build, name: str, construction: str, length: int, strict: bool
+) -> None:
+    plan = levels(name, construction, length, strict=strict).layout.plan
+    check_schedule(plan)
+    for channel, operation in plan.program.operations.items():
+        if isinstance(operation, Token):
+            assert channel not in plan.born
+        elif is_embedded(plan.program, operation):
+            assert plan.born[channel] == 0
+        else:
+            read_at = plan.born[channel] - 1
+            assert read_at % 2 == (0 if is_attention(operation) else 1)
+            assert all(plan.born[n] <= read_at for n in reads(operation))
+
+
+@EACH
+@FORMS
+def test_channels_come_as_early_as_they_can(
+    levels: Build, name: str, construction: str, length: int, strict: bool
+) -> None:
+    plan = levels(name, construction, length, strict=strict).layout.plan
+    for channel, snapshot in plan.born.items():
+        operation = plan.program.operations[channel]
+        if snapshot and not is_embedded(plan.program, operation):
+            ready = max(plan.born[n] for n in reads(operation))
+            assert snapshot - ready in (1, 2)
+
+
+@EACH
+@FORMS
+def test_a_misplaced_channel_is_rejected(
+    levels: Build, name: str, construction: str, length: int, strict: bool
+) -> None:
+    plan = levels(name, construction, length, strict=strict).layout.plan
+    for channel, snapshot in plan.born.items():
+        if snapshot:
+            for other in (snapshot - 1, snapshot + 1, snapshot % 2):
+                moved = replace(plan, born={**plan.born, channel: other})
+                if other != snapshot and not _possible(moved, channel):
+                    with pytest.raises(PassError):
+                        check_schedule(moved)
+
+
+def _possible(plan: Any, channel: str) -> bool:
+    """Whether the channel could be placed there: the sublayer and what it reads fit."""
+    operation = plan.program.operations[channel]
+    fits = plan.born[channel] % 2 == int(is_attention(operation))
+    return fits and all(plan.born[n] < plan.born[channel] for n in reads(operation))
+
+
+def last_read(layout: Layout, channel: str) -> int:
+    """The last snapshot at which something needs a channel."""
+    plan = layout.plan
+    if channel in plan.program.outputs:
+        return plan.last
+    readers = [n for n, op in plan.program.operations.items() if channel in reads(op)]
+    return max([plan.born[channel], *(plan.born[n] - 1 for n in readers)])
+
+
+@EACH
+@FORMS
+def test_live_channels_never_overlap(
+    levels: Build, name: str, construction: str, length: int, strict: bool
+) -> None:
+    layout = levels(name, construction, length, strict=strict).layout
+    for channel, place in layout.places.items():
+        assert place.born <= last_read(layout, channel) <= place.dies
+    for one, other in combinations(layout.places.values(), 2):
+        apart = one.stop <= other.start or other.stop <= one.start
+        assert apart or one.dies < other.born or other.dies < one.born
+    top = max((stop for _, stop in layout.features.values()), default=0)
+    assert all(place.start >= top for place in layout.places.values())
+    assert layout.d_model >= max(p.stop for p in layout.places.values())
+
+
+@EACH
+@FORMS
+def test_channels_end_where_an_mlp_can_clear_them(
+    levels: Build, name: str, construction: str, length: int, strict: bool
+) -> None:
+    layout = levels(name, construction, length, strict=strict).layout
+    for place in layout.places.values():
+        assert place.dies == layout.plan.last or place.dies % 2 == 1
+
+
+@EACH
+def test_the_strict_form_is_plain(
+    levels: Build, name: str, construction: str, length: int
+) -> None:
+    built = levels(name, construction, length, strict=True)
+    architecture = built.compiled.file.header["architecture"]
+    assert architecture["strict"] is True
+    for block in architecture["blocks"]:
+        assert len(block["mlp"]) <= 1
+        assert block["d_qk"] == block["d_v"]
+    assert not any("residual" in n for n in built.compiled.file.tensors)
+
+
+@EACH
+def test_the_usual_form_only_masks_with_zeros_and_ones(
+    levels: Build, name: str, construction: str, length: int
+) -> None:
+    tensors = levels(name, construction, length).compiled.file.tensors
+    masks = [t for n, t in tensors.items() if "residual" in n]
+    assert all(np.isin(m, (0.0, 1.0)).all() for m in masks)
+
+
+@EACH
+def test_dimensions_are_used_again(
+    levels: Build, name: str, construction: str, length: int
+) -> None:
+    layout = levels(name, construction, length).layout
+    total = sum(p.stop - p.start for p in layout.places.values())
+    features = sum(high - low for low, high in layout.features.values())
+    assert layout.d_model <= total + features
+    if construction in ("scan", "sequential"):
+        assert layout.d_model < total + features
