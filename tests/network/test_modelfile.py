@@ -1,0 +1,192 @@
+"""A model file says everything, the same way every time, to every reader."""
+
+import errno
+import json
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import safetensors
+import safetensors.numpy
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+import krohn
+from network import modelfile
+from network.modelfile import ModelFileError
+from network.precision import PRECISIONS
+
+Build = Callable[..., Any]
+FORMATS = pytest.mark.parametrize("dtype", list(PRECISIONS))
+BITS = {"float64": 64, "float32": 32, "float16": 16, "bfloat16": 16}
+
+
+@FORMATS
+@pytest.mark.parametrize(
+    ("name", "construction", "length"),
+    [("S3", "scan", 5), ("FlipFlop", "memory", 9), ("Grid4", "elman", None)],
+)
+def test_round_trips_are_exact(
+    parts: Build,
+    tmp_path: Path,
+    name: str,
+    construction: str,
+    length: int | None,
+    dtype: str,
+) -> None:
+    file = parts(name, construction, length, dtype=dtype).file
+    path = tmp_path / "model.safetensors"
+    modelfile.write(path, file.header, file.tensors)
+    again = modelfile.read(path)
+    assert again.precision is PRECISIONS[dtype]
+    assert again.tensors.keys() == file.tensors.keys()
+    for tensor, array in file.tensors.items():
+        assert again.tensors[tensor].dtype == np.float64
+        assert again.tensors[tensor].tobytes() == array.tobytes()
+    stated = {k: v for k, v in again.header.items() if k not in ("format", "version")}
+    assert stated == json.loads(json.dumps(file.header))
+
+
+@FORMATS
+@given(st.data())
+def test_every_finite_number_of_a_format_survives(
+    dtype: str, data: st.DataObject
+) -> None:
+    precision = PRECISIONS[dtype]
+    bits = BITS[dtype]
+    patterns = data.draw(st.lists(st.integers(0, 2**bits - 1), min_size=1))
+    stored = np.array(patterns, dtype=f"uint{bits}").tobytes()
+    with np.errstate(invalid="ignore"):
+        numbers = precision.decode(stored)
+    finite = np.isfinite(numbers)
+    back = precision.store(numbers[finite]).tobytes()
+    kept = np.array(patterns, dtype=f"uint{bits}")[finite].tobytes()
+    assert back == kept
+
+
+@FORMATS
+def test_equal_content_gives_equal_bytes(tmp_path: Path, dtype: str) -> None:
+    paths = [tmp_path / "one.safetensors", tmp_path / "two.safetensors"]
+    for path in paths:
+        model = krohn.compile("Grid4", 5, dtype=dtype)
+        backwards = dict(reversed(list(model.file.header.items())))
+        tensors = dict(reversed(list(model.file.tensors.items())))
+        if path == paths[0]:
+            model.save(path)
+        else:
+            modelfile.write(path, backwards, tensors)
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+@FORMATS
+def test_the_safetensors_library_is_enough(tmp_path: Path, dtype: str) -> None:
+    model = krohn.compile("Grid4", 5, dtype=dtype)
+    path = tmp_path / "model.safetensors"
+    model.save(path)
+    with safetensors.safe_open(path, framework="pt") as file:
+        metadata = file.metadata()
+        assert list(metadata) == ["krohn"]
+        text = metadata["krohn"]
+        found = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    header = json.loads(text)
+    canonical = json.dumps(header, sort_keys=True, separators=(",", ":"))
+    assert text == canonical
+    for key in ("format", "version", "architecture", "machine", "claim", "program"):
+        assert key in header
+    for name, tensor in found.items():
+        assert str(tensor.dtype) == f"torch.{dtype}"
+        assert np.array_equal(tensor.double().numpy(), model.file.tensors[name])
+
+
+def test_sizes_are_stated_without_reading_the_tensors(parts: Build) -> None:
+    file = parts("S3", "scan", 5).file
+    total = sum(t.size for t in file.tensors.values())
+    assert modelfile.parameters(file.header["architecture"]) == total
+
+
+def test_permissions_follow_the_mask(parts: Build, tmp_path: Path) -> None:
+    file = parts().file
+    path = tmp_path / "model.safetensors"
+    mask = os.umask(0o027)
+    try:
+        modelfile.write(path, file.header, file.tensors)
+    finally:
+        os.umask(mask)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("fault", ["os.replace", "os.fsync", "os.chmod"])
+@pytest.mark.parametrize("existed", [False, True])
+def test_a_full_disk_leaves_the_old_file(
+    parts: Build,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    fault: str,
+    existed: bool,
+) -> None:
+    file = parts().file
+    path = tmp_path / "model.safetensors"
+    if existed:
+        path.write_bytes(b"what was there before")
+
+    def full(*arguments: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(fault, full)
+        with pytest.raises(ModelFileError, match=r"cannot write .*No space left"):
+            modelfile.write(path, file.header, file.tensors)
+    assert [p.name for p in tmp_path.iterdir()] == [path.name] * existed
+    if existed:
+        assert path.read_bytes() == b"what was there before"
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+def test_an_interruption_leaves_nothing(
+    parts: Build,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    error: type[BaseException],
+) -> None:
+    file = parts().file
+
+    def stop(*arguments: object) -> None:
+        raise error
+
+    with monkeypatch.context() as patched:
+        patched.setattr("os.fsync", stop)
+        with pytest.raises(error):
+            modelfile.write(tmp_path / "model", file.header, file.tensors)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("where", ["missing/model", "file/model", "folder"])
+def test_impossible_places_are_one_line(
+    parts: Build, tmp_path: Path, where: str
+) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "folder").mkdir()
+    file = parts().file
+    with pytest.raises(ModelFileError, match=r"^cannot write .*: .+$") as caught:
+        modelfile.write(tmp_path / where, file.header, file.tensors)
+    assert "\n" not in str(caught.value)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "folder"]
+
+
+def test_numbers_that_are_not_finite_are_not_written(tmp_path: Path) -> None:
+    header = {"architecture": {"dtype": "float32"}, "claim": {"x": float("nan")}}
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        modelfile.write(tmp_path / "model", header, {})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_models_are_modules_without_gradients(parts: Build, place: Build) -> None:
+    model = krohn.load(place(parts().pack()))
+    assert not model.training
+    assert not any(p.requires_grad for p in model.parameters())
+    assert model(torch.tensor([[0, 1, 2]])).shape == (1, 3, 3)
