@@ -16,6 +16,9 @@ from verify.statement import Channel, Statement
 from verify.stream import FEATURE, Stream, per_value
 
 CELLS = 8_000_000
+# Roundings of one weight, in units of the accumulator: exponentials of up to 20 ulp in
+# numerator and denominator, quotient and product.
+EXPONENTIAL = 96
 
 
 @dataclass(frozen=True)
@@ -25,12 +28,14 @@ class Look:
     Attributes:
         leak: Bound of the total weight on wrong positions; 0 for a uniform head.
         gap: The smallest difference between the right score and another one.
-        score_error: Bound of the error of a score.
+        score_error: Bound of the error of a score and of the exponent made from it.
+        largest: Bound of all scores.
     """
 
     leak: float
     gap: float
     score_error: float
+    largest: float
 
 
 @dataclass(frozen=True)
@@ -80,7 +85,8 @@ class Attention:
             source = self.statement.channels[channel.inputs[0]]
             if source.name not in self.stream.names:
                 raise Rejected(f"{source.name!r} is not there where a head reads it")
-            if source.one_hot != channel.one_hot or source.dims is None:
+            alike = source.one_hot == channel.one_hot
+            if not alike or len(source.span) != len(channel.span):
                 raise Rejected(f"{channel.name!r} has another code than its source")
             if channel.head is None or channel.head >= len(self.out):
                 raise Rejected(f"channel {channel.name!r} names no head")
@@ -103,7 +109,7 @@ class Attention:
             Rejected: If it is no power of two, which multiplies without rounding.
         """
         gains = {float(g) for g in self.out[channel.head][:, channel.span].sum(axis=0)}
-        if len(gains) != 1 or any(abs(np.frexp(g)[0]) != 0.5 for g in gains):
+        if len(gains) != 1 or any(np.frexp(g)[0] != 0.5 for g in gains):
             raise Rejected(
                 f"the head of {channel.name!r} scales what it copies unevenly"
             )
@@ -122,9 +128,11 @@ class Attention:
         largest = max(source.domain) + float(self.stream.noise[source.name].max())
         unit = self.precision.accumulator_unit
         # The right weight is 1 − leak up to the roundings of exp, sum and quotient.
-        astray = 2 * look.leak + 16 * unit
+        astray = 2 * look.leak + EXPONENTIAL * unit
         if self.precision.digits < self.precision.accumulator_digits:
-            spill = astray >= self.precision.unit / 4
+            # With fused multiply-add its exponent is not 0 but up to u·largest.
+            exponent = 1.5 * unit * look.largest
+            spill = astray + exponent >= self.precision.unit / 2
             astray += 2 * self.precision.unit * spill
         error = noise + (code + noise) * astray + 4 * look.leak * max(largest, 1.0)
         return per_value(
@@ -172,16 +180,16 @@ class Attention:
         self._features(self.query[head])
         self._features(self.key[head])
         q, k = self._projected(self.query[head]), self._projected(self.key[head])
-        error = self._score_error(q, k)
+        error, largest = self._score_error(q, k)
         leak, gap = 0.0, np.inf
         rows = max(1, CELLS // len(k.value))
         for low in range(0, len(q.value), rows):
             found = _leak_back(q.value[low : low + rows], k.value, low, by)
             leak, gap = max(leak, found[0]), min(gap, found[1])
-        return self._sharp(leak, gap, error)
+        return self._sharp(leak, gap, error, largest)
 
-    def _score_error(self, q: Noisy, k: Noisy) -> float:
-        """The error of any score, and of the exponent that is made from it."""
+    def _score_error(self, q: Noisy, k: Noisy) -> tuple[float, float]:
+        """The error of any score with its exponent, and the largest score."""
         size_q = (np.abs(q.value) + q.total).max(axis=0)
         size_k = (np.abs(k.value) + k.total).max(axis=0)
         inherited = size_q @ k.total.max(axis=0) + size_k @ q.total.max(axis=0)
@@ -191,9 +199,11 @@ class Attention:
         terms = np.count_nonzero(size_q * size_k) + 1
         unit = self.precision.accumulator_unit
         computed = 2 * terms * unit * largest + self.precision.unit * largest
-        return float(inherited + computed + 4 * unit * largest)
+        return float(inherited + computed + 8 * unit * largest), largest
 
-    def _sharp(self, leak: float, gap: float, error: float) -> Look:
+    def _sharp(self, leak: float, gap: float, error: float, largest: float) -> Look:
+        if len(self.positions) * self.precision.accumulator_unit > 0.25:
+            raise Rejected("so many positions are too many for sums in this format")
         with np.errstate(over="ignore"):
             leak = leak * float(np.exp(2 * error))
         if not (leak < 0.125 and gap > 2 * error):
@@ -201,7 +211,7 @@ class Attention:
                 f"a head may look elsewhere: its score gap is {gap:.3g}, the error of a "
                 f"score up to {error:.3g}, and up to {leak:.2g} of its weight leaks"
             )
-        return Look(leak, gap, error)
+        return Look(leak, gap, error, largest)
 
     def _look_latest(self, head: int, where: str) -> Look:
         """Flagged positions in ascending order of score, above all unflagged ones."""
@@ -212,7 +222,7 @@ class Attention:
             raise Rejected("the query of a latest-match head is not constant")
         scores, error = self._flag_scores(head, where, q.value[0])
         leak, gap = _leak_latest(scores)
-        return self._sharp(leak, gap, error)
+        return self._sharp(leak, gap, error, float(np.abs(scores).max()) + error)
 
     def _flag_scores(
         self, head: int, where: str, query: FloatArray
@@ -231,7 +241,7 @@ class Attention:
         key = key.affine(self.key[head], np.zeros(self.key.shape[2]))
         score = key.affine(query[:, None], np.zeros(1))
         largest = float((np.abs(score.value) + score.total).max())
-        exponent = 4 * self.precision.accumulator_unit * largest
+        exponent = 8 * self.precision.accumulator_unit * largest
         return score.value.reshape(2, -1), float(score.total.max()) + exponent
 
     def _look_everywhere(self, head: int) -> Look:
@@ -241,8 +251,8 @@ class Attention:
         key = self._projected(self.key[head])
         if key.value[1:].any() or key.total[1:].any():
             raise Rejected("a head that should look everywhere prefers some positions")
-        error = self._score_error(self._projected(self.query[head]), key)
-        return Look(0.0, 0.0, error)
+        error, largest = self._score_error(self._projected(self.query[head]), key)
+        return Look(0.0, 0.0, error, largest)
 
     def counted(self, channel: Channel, look: Look) -> FloatArray:
         """The noise of a channel that a uniform head has summed.
@@ -261,7 +271,11 @@ class Attention:
         weight = 1 / (np.exp(q.value @ k.value[0]) + t)
         most = t * max(source.domain)
         unit = self.precision.accumulator_unit
-        load = (2 * t + 16) * unit
+        if weight.min() < self.precision.smallest:
+            raise Rejected(
+                f"the weights of {channel.name!r} are below the format's range"
+            )
+        load = (2 * t + EXPONENTIAL) * unit
         if load.max() >= 0.5:
             raise Rejected(f"sums over {int(t.max())} positions are too long")
         # Twice: once for the normaliser, once for the weighted sum, in any order.

@@ -50,7 +50,7 @@ class Noisy:
         total = self.rest
         for slope, noise in zip(self.slopes, self.noises, strict=True):
             total = total + np.abs(slope) * noise
-        return total
+        return total * INFLATION
 
     def affine(self, weight: FloatArray, bias: FloatArray) -> "Noisy":
         """``x @ weight + bias`` as computed in the format, stored in it.
@@ -123,23 +123,31 @@ class Noisy:
         return Noisy(value, slopes, self.noises, rest, self.precision)
 
     def plus(self, other: "Noisy") -> "Noisy":
-        """The sum of two arrays with the same common noises, stored in the format."""
+        """The sum of two arrays with the same common noises, stored in the format.
+
+        Raises:
+            Rejected: If a number could overflow.
+        """
         value = self.value + other.value
-        error = self.total + other.total
+        certain = (value - self.value == other.value) & (
+            value - other.value == self.value
+        )
+        own = FLOAT64.unit * np.abs(value) * ~certain
+        error = self.total + other.total + own
+        self._check_range(np.abs(value) + error)
         free = (np.abs(other.value) + other.total == 0) | (
             np.abs(self.value) + self.total == 0
         )
-        rounding = 2 * self.precision.unit * (np.abs(value) + error) * ~free
-        slopes = tuple(a + b for a, b in zip(self.slopes, other.slopes, strict=True))
-        rest = self.rest + other.rest + rounding
+        rounding = 2 * self.precision.unit * (np.abs(value) + error) * ~free + own
         kept = ~snaps_to_itself(value, error, self.precision)
-        return Noisy(
-            value,
-            tuple(s * kept for s in slopes),
-            self.noises,
-            rest * kept,
-            self.precision,
-        )
+        sums = (a + b for a, b in zip(self.slopes, other.slopes, strict=True))
+        slopes = tuple(slope * kept for slope in sums)
+        rest = (self.rest + other.rest + rounding) * INFLATION * kept
+        return Noisy(value, slopes, self.noises, rest, self.precision)
+
+    def _check_range(self, reach: FloatArray) -> None:
+        if not (reach <= self.precision.largest).all():
+            raise Rejected(f"a number can overflow in {self.precision.name}")
 
     def stored(self) -> "Noisy":
         """After rounding from the accumulator to the format, where they differ.
@@ -151,8 +159,7 @@ class Noisy:
             Rejected: If a number could overflow.
         """
         reach = np.abs(self.value) + self.total
-        if not (reach <= self.precision.largest).all():
-            raise Rejected(f"a number can overflow in {self.precision.name}")
+        self._check_range(reach)
         if self.precision.digits == self.precision.accumulator_digits:
             return self
         snaps = snaps_to_itself(self.value, self.total, self.precision)

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
+
 from algebra.automaton import Automaton
 from network.modelfile import ModelFile
 from verify import meaning, recurrent, transformer
@@ -81,6 +83,11 @@ def _steps(file: ModelFile, machine: Automaton) -> Iterator[dict[str, Any]]:
     outputs, length = len(machine.states), file.header["claim"].get("length")
     if file.header["architecture"]["outputs"] > outputs:
         raise Rejected("the file has logits for states that the machine does not have")
+    for name, tensor in file.tensors.items():
+        if ((tensor != 0) & (np.abs(tensor) < file.precision.smallest)).any():
+            raise Rejected(
+                f"tensor {name!r} has subnormal entries, which may be flushed"
+            )
     if file.header["architecture"]["kind"] == "rnn":
         yield recurrent.prove(file, machine)
         return

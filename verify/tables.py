@@ -17,7 +17,7 @@ import numpy as np
 from algebra.semiautomaton import IntArray
 from network.precision import BoolArray, FloatArray, Precision
 from verify.errors import Rejected
-from verify.noisy import Noisy
+from verify.noisy import INFLATION, Noisy
 from verify.statement import MOST_ROWS, Channel, Statement
 from verify.stream import Stream, per_value
 
@@ -64,7 +64,7 @@ class Mlp:
         return np.flatnonzero((self.layers[-1][0][:, dims] != 0).any(axis=1))
 
     def check_idle(self) -> None:
-        """Units that nothing reads cannot overflow into what something reads.
+        """Units that no dimension depends on cannot overflow: 0 · ∞ is no number.
 
         Raises:
             Rejected: If one could.
@@ -74,13 +74,17 @@ class Mlp:
             channel = self.statement.channels[name]
             code = np.abs(channel.code(channel.domain)).max(axis=0)
             reach[channel.span] = code + self.stream.noise[name].max()
-        for (weight, bias), (after, _) in zip(
-            self.layers, self.layers[1:], strict=False
-        ):
+        for (weight, bias), live in zip(self.layers, self._live(), strict=False):
             reach = 2 * (reach @ np.abs(weight) + np.abs(bias))
-            idle = ~(after != 0).any(axis=1)
-            if (reach[idle] > self.precision.largest).any():
+            if (reach[~live] > self.precision.largest).any():
                 raise Rejected("a unit that nothing reads could overflow")
+
+    def _live(self) -> list[BoolArray]:
+        """For each hidden layer the units that some dimension depends on."""
+        live = [np.ones(len(self.mask), dtype=np.bool_)]
+        for weight, _ in reversed(self.layers[1:]):
+            live.insert(0, (weight[:, live[0]] != 0).any(axis=1))
+        return live[:-1]
 
     def untouched(self, dims: range) -> bool:
         """Whether the MLP leaves dimensions exactly as they are."""
@@ -230,7 +234,7 @@ class Mlp:
             out = self._output(x, dims, units)
             kept = self._kept(x, dims)
             both = kept.plus(out)
-            distance = both.total + np.abs(both.value - wanted)
+            distance = (both.total + np.abs(both.value - wanted)) * INFLATION
             worst.append(distance.max(axis=1))
         return np.concatenate(worst)
 
@@ -269,10 +273,10 @@ class Mlp:
             channel = self.statement.channels[name]
             noise = self.stream.noise_at(channel, column)[:, None]
             x[:, channel.span] = channel.code(column)
-            if name in shared:
-                common[:, channel.span] = noise
-            elif channel.one_hot:
+            if channel.one_hot:
                 rest[:, channel.span] = noise
+            elif name in shared:
+                common[:, channel.span] = noise
             elif noise.any():
                 slopes.append(np.zeros_like(x))
                 slopes[-1][:, channel.span] = noise

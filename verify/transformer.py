@@ -11,7 +11,7 @@ from network.precision import FLOAT64, FloatArray
 from verify.errors import Rejected
 from verify.heads import Attention, Look
 from verify.meaning import Meaning
-from verify.noisy import Noisy
+from verify.noisy import INFLATION, Noisy
 from verify.statement import Channel, Reach, Statement
 from verify.stream import FREE, Stream, owners
 from verify.tables import Mlp
@@ -293,6 +293,6 @@ def _margin(logits: Noisy, states: FloatArray) -> float:
     error = logits.rest + logits.rest[rows, states][:, None]
     for slope, noise in zip(logits.slopes, logits.noises, strict=True):
         error = error + np.abs(slope[rows, states][:, None] - slope) * noise
-    slack = ahead - error
+    slack = ahead - error * INFLATION - (INFLATION - 1) * np.abs(ahead)
     slack[rows, states] = np.inf
     return float(slack.min(initial=np.inf))
