@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 import rich.table
 from rich.console import Console
 
+WIDTH = 200
+
 Row = dict[str, Any]
 Job = TypeVar("Job")
 
@@ -88,7 +90,9 @@ def _print(table: Table) -> None:
         grid.add_column(column, overflow="fold")
     for row in table.rows:
         grid.add_row(*(shown(row.get(c)) for c in table.columns))
-    Console().print(grid)
+    console = Console()
+    # A pipe has no width of its own: lines need not be broken there.
+    Console(width=None if console.is_terminal else WIDTH).print(grid)
 
 
 def each(
@@ -99,10 +103,10 @@ def each(
     rows: dict[int, Row] = {}
     for done, (index, row) in enumerate(_work(work, jobs, processes), 1):
         rows[index] = row
-        said = ", ".join(shown(v) for v in list(row.values())[:3])
+        said = ", ".join(shown(v) for v in list(row.values())[:6])
         passed = monotonic() - began
         console.print(
-            f"{done}/{len(jobs)} after {passed:.0f} s: {said}", highlight=False
+            f"{done}/{len(jobs)} after {passed:.0f} s: {said[:90]}", highlight=False
         )
     return [rows[i] for i in range(len(jobs))]
 

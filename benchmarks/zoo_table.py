@@ -26,6 +26,7 @@ from network.model import Model
 from verify.exhaustive import exhaustive
 from verify.proof import Proof
 from verify.sampling import sample
+from verify.simulation import Simulation
 
 QUICK = ("C2", "C5", "C2xC2", "FlipFlop", "Grid4")
 SEQUENTIAL_LENGTH, SEQUENTIAL_WORDS = 16, 20_000
@@ -105,29 +106,33 @@ def simulated(model: CompiledModel, job: Job) -> Row:
     """The columns about running words, and the verdict over all."""
     machine, network = krohn.zoo(job.machine), Model(model.file)
     assert model.proof is not None
-    longest = affordable(network, machine, job)
-    everything = exhaustive(network, machine, longest)
+    every = everything(network, machine, job)
     some = sample(network, machine, job.samples, job.length, seed=0)
-    right = everything.passed and some.passed
+    right = every.passed and some.passed
     return {
-        "all words to": longest,
-        "words": everything.words,
+        "all words to": every.length,
+        "words": every.words,
         "samples": some.words,
         "verdict": model.proof.verdict if right else "REFUTED",
     }
 
 
-def affordable(network: Model, machine: Automaton, job: Job) -> int:
-    """The least length with enough words, or the greatest that fits the budget."""
+def everything(network: Model, machine: Automaton, job: Job) -> Simulation:
+    """All words up to the least length with enough of them, or as far as time allows.
+
+    Larger batches are faster, so how fast it goes is measured again at every length.
+    """
     letters = len(machine.letters)
-    trial = reach(letters, RATE_WORDS, job.length)
-    began = monotonic()
-    done = exhaustive(network, machine, trial)
-    rate = done.words / (monotonic() - began)
     wanted = reach(letters, job.words, job.length)
-    while wanted > trial and total(letters, wanted) > rate * job.budget:
-        wanted -= 1
-    return wanted
+    length = reach(letters, RATE_WORDS, wanted)
+    while True:
+        began = monotonic()
+        done = exhaustive(network, machine, length)
+        rate = done.words / (monotonic() - began)
+        further = reach(letters, int(rate * job.budget), wanted + 1) - 1
+        if min(wanted, further) <= length or not done.passed:
+            return done
+        length = min(wanted, further)
 
 
 def reach(letters: int, words: int, longest: int) -> int:
