@@ -1,0 +1,153 @@
+"""Proofs go through where they should, and what they bound is bounded."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import krohn
+from compiler.interpreter import interpret
+from network.modelfile import ModelFile
+from verify.proof import prove
+from verify.statement import parse
+
+Build = Callable[..., Any]
+CASES = [
+    ("C3", "counter", 12, "float32"),
+    ("C3", "counter", 4, "float16"),
+    ("C2xC3", "product", 12, "float32"),
+    *(("FlipFlop", "memory", 12, d) for d in ("float64", "float32", "bfloat16")),
+    *(("S3", "scan", 12, d) for d in ("float64", "float32", "bfloat16", "float16")),
+    *(("Grid4", "scan", 40, d) for d in ("float32", "bfloat16")),
+    ("Memory3", "memory", 30, "float16"),
+    ("PermReset3", "scan", 9, "bfloat16"),
+    *(("Adder", "sequential", 8, d) for d in ("float32", "bfloat16", "float16")),
+]
+EACH = pytest.mark.parametrize(("name", "construction", "length", "dtype"), CASES)
+FORMS = pytest.mark.parametrize("strict", [False, True], ids=["usual", "strict"])
+
+
+def noises(file: ModelFile, evidence: list[dict[str, Any]]) -> dict[str, float]:
+    """The certified noise of every channel; embedded ones have none."""
+    program = file.header["program"]["channels"]
+    found = {c["name"]: 0.0 for c in program if "dims" in c}
+    for step in evidence:
+        for entry in step.get("channels", ()):
+            found[entry["channel"]] = entry["noise"]
+    return found
+
+
+@EACH
+@FORMS
+def test_no_run_is_noisier_than_certified(
+    levels: Build, name: str, construction: str, length: int, dtype: str, strict: bool
+) -> None:
+    built = levels(name, construction, length, dtype, strict)
+    file, proof = built.compiled.file, built.compiled.proof
+    machine = built.machine
+    statement = parse(file.header["program"], len(machine.letters), length)
+    bound = noises(file, proof.evidence)
+    words = built.words(32, seed=7)
+    values = interpret(built.optimised, words)
+    stream = built.model.network.snapshots(torch.from_numpy(words))
+    for channel in statement.channels.values():
+        if channel.dims is None:
+            continue
+        code = channel.code(values[channel.name].reshape(-1))
+        for snapshot in range(channel.born, channel.dies + 1):
+            x = stream[snapshot][..., channel.dims[0] : channel.dims[1]]
+            off = np.abs(x.double().numpy().reshape(code.shape) - code).max()
+            assert off <= bound[channel.name], (channel.name, snapshot)
+
+
+@EACH
+@FORMS
+def test_evidence_says_what_was_established(
+    levels: Build, name: str, construction: str, length: int, dtype: str, strict: bool
+) -> None:
+    built = levels(name, construction, length, dtype, strict)
+    seen: list[tuple[int, int]] = []
+    proof = prove(built.compiled.file, built.machine, lambda *step: seen.append(step))
+    blocks = len(built.compiled.file.header["architecture"]["blocks"])
+    assert (proof.verdict, proof.reason, proof.length) == ("verified", "", length)
+    assert len(proof.evidence) == 3 + 2 * blocks
+    assert seen == [(i + 1, 3 + 2 * blocks) for i in range(3 + 2 * blocks)]
+    assert proof.evidence == built.compiled.proof.evidence
+    text = json.dumps(proof.evidence, allow_nan=False)
+    assert json.loads(text) == proof.evidence
+    assert proof.evidence[-1]["margin"] > 0
+
+
+@pytest.mark.parametrize("length", [0, -1, None, "3", 4.0, True])
+def test_a_claim_without_a_length_is_undecided(levels: Build, length: object) -> None:
+    built = levels("C3", "scan", 4)
+    header = {**built.compiled.file.header, "claim": {"length": length}}
+    proof = prove(replace(built.compiled.file, header=header), built.machine)
+    assert proof.verdict == "undecided"
+    assert proof.reason == "the file claims no length"
+
+
+def test_a_longer_claim_is_undecided(levels: Build) -> None:
+    built = levels("C3", "counter", 12)
+    header = {**built.compiled.file.header, "claim": {"length": 13}}
+    proof = prove(replace(built.compiled.file, header=header), built.machine)
+    assert proof.verdict == "undecided"
+
+
+@pytest.mark.parametrize("length", range(1, 12))
+def test_a_shorter_claim_is_proved(levels: Build, length: int) -> None:
+    built = levels("S3", "scan", 12)
+    header = {**built.compiled.file.header, "claim": {"length": length}}
+    proof = prove(replace(built.compiled.file, header=header), built.machine)
+    assert (proof.verdict, proof.length) == ("verified", length)
+
+
+def test_a_program_is_needed(levels: Build) -> None:
+    built = levels("C3", "scan", 4)
+    header = {k: v for k, v in built.compiled.file.header.items() if k != "program"}
+    proof = prove(replace(built.compiled.file, header=header), built.machine)
+    assert proof.verdict == "undecided"
+    assert "does not say what its channels are" in proof.reason
+
+
+def test_another_alphabet_is_undecided(levels: Build, machine: Build) -> None:
+    built = levels("C3", "scan", 4)
+    proof = prove(built.compiled.file, machine("C6"))
+    assert proof.verdict == "undecided"
+    assert "number of letters" in proof.reason
+
+
+@pytest.mark.parametrize("construction", ["scan", "sequential"])
+def test_another_machine_is_refuted_with_a_word(
+    levels: Build, machine: Build, own: Build, construction: str
+) -> None:
+    built = levels("Grid4", construction, 4)
+    walls = own([[0, 0, 1, 2], [1, 2, 3, 2]])
+    other = replace(walls, start=built.machine.start)
+    proof = prove(built.compiled.file, other)
+    assert proof.verdict == "refuted"
+    assert proof.word is not None
+    right, wrong = (
+        m.semiautomaton.trace(proof.word, m.start) for m in (built.machine, other)
+    )
+    assert right[-1] != wrong[-1]
+
+
+@pytest.mark.parametrize(
+    ("name", "construction", "length"),
+    [("C3", "counter", 6), ("FlipFlop", "memory", 6), ("S3", "scan", 4)],
+)
+def test_no_tensor_can_be_left_out(
+    levels: Build, name: str, construction: str, length: int
+) -> None:
+    built = levels(name, construction, length)
+    for tensor, array in built.compiled.file.tensors.items():
+        if array.any():
+            spoilt = {**built.compiled.file.tensors, tensor: 0 * array}
+            file = replace(built.compiled.file, tensors=spoilt)
+            report = krohn.verify(file, built.machine)
+            assert report.verdict in ("refuted", "undecided"), tensor
