@@ -138,7 +138,7 @@ def check_count(length: int, largest: int, precision: Precision) -> None:
         CompileError: If it does not.
     """
     unit = precision.accumulator_unit
-    relative = 4 * (length + 8) * unit + 18 * unit * log(count_scale(length))
+    relative = 2 * (length + 48) * unit + 18 * unit * log(count_scale(length))
     if precision.digits < precision.accumulator_digits:
         relative += 4 * precision.unit
     if length * largest * relative >= 0.25:

@@ -136,7 +136,13 @@ def _job(
     own = json_format.from_object(file.header["machine"])
     if machine is None:
         wanted = own
-        stated = file.header["claim"].get("start")
+        claim, precision = file.header["claim"], file.precision
+        stated = claim.get("start")
+        if claim.get("dtype") != precision.name:
+            raise KrohnError(
+                f"the file is damaged: it claims {claim.get('dtype')!r}, its tensors are "
+                f"{precision.name}"
+            )
         if stated != own.states[own.start]:
             raise KrohnError(
                 f"the file is damaged: it claims the start state {stated!r}, its machine "

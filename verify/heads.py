@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from network.precision import FloatArray, Precision
+from network.precision import FLOAT32, FloatArray, Precision
 from verify.errors import Rejected
 from verify.noisy import Noisy, snaps_to_itself
 from verify.statement import Channel, Statement
@@ -99,6 +99,8 @@ class Attention:
         # One term in every sum: no rounding but that of the attention itself.
         if ((self.value != 0).sum(axis=1) > 1).any() or not _unit(self.value):
             raise Rejected("a head's values are not copies of single dimensions")
+        if (self.value.any(axis=1) != self.out.any(axis=2)).any():
+            raise Rejected("a head carries a value that it does not write")
         if ((self.out != 0).sum(axis=(0, 1)) > 1).any():
             raise Rejected("several heads write to one dimension")
 
@@ -126,6 +128,7 @@ class Attention:
         code = np.abs(channel.code(values))
         noise = self.stream.noise_at(source, values)[:, None]
         largest = max(source.domain) + float(self.stream.noise[source.name].max())
+        self._check_sums(largest)
         unit = self.precision.accumulator_unit
         # The right weight is 1 − leak up to the roundings of exp, sum and quotient.
         astray = 2 * look.leak + EXPONENTIAL * unit
@@ -133,11 +136,16 @@ class Attention:
             # With fused multiply-add its exponent is not 0 but up to u·largest.
             exponent = 1.5 * unit * look.largest
             spill = astray + exponent >= self.precision.unit / 2
-            astray += 2 * self.precision.unit * spill
+            astray += exponent + 2 * self.precision.unit * spill
         error = noise + (code + noise) * astray + 4 * look.leak * max(largest, 1.0)
         return per_value(
             channel, values, self._written(channel, code, error).max(axis=1)
         )
+
+    def _check_sums(self, largest: float) -> None:
+        """Kernels may sum values before they normalise: weights are at most 1 then."""
+        if largest * len(self.positions) > min(FLOAT32.largest, self.precision.largest):
+            raise Rejected("a sum of values can overflow before it is normalised")
 
     def _written(
         self, channel: Channel, value: FloatArray, error: FloatArray
@@ -270,6 +278,7 @@ class Attention:
         t = np.arange(len(self.positions), dtype=np.float64)
         weight = 1 / (np.exp(q.value @ k.value[0]) + t)
         most = t * max(source.domain)
+        self._check_sums(float(max(source.domain)))
         unit = self.precision.accumulator_unit
         if weight.min() < self.precision.smallest:
             raise Rejected(
@@ -278,8 +287,8 @@ class Attention:
         load = (2 * t + EXPONENTIAL) * unit
         if load.max() >= 0.5:
             raise Rejected(f"sums over {int(t.max())} positions are too long")
-        # Twice: once for the normaliser, once for the weighted sum, in any order.
-        relative = 2 * look.score_error + 2 * load / (1 - load)
+        # t·u for the normaliser and t·u for the weighted sum, in any order.
+        relative = 2 * look.score_error + load / (1 - load)
         if self.precision.digits < self.precision.accumulator_digits:
             relative = relative + 2 * self.precision.unit
         error = most * (np.abs(gain * weight - 1) + gain * weight * relative)

@@ -152,8 +152,8 @@ class Noisy:
     def stored(self) -> "Noisy":
         """After rounding from the accumulator to the format, where they differ.
 
-        A representable number that is off by less than an eighth of the spacing of the
-        format around it is rounded to itself: storing removes its noise.
+        A representable number that is off by less than half the gap to its nearest
+        neighbour is rounded to itself: storing removes its noise.
 
         Raises:
             Rejected: If a number could overflow.
@@ -174,8 +174,12 @@ def snaps_to_itself(
     value: FloatArray, error: FloatArray, precision: Precision
 ) -> BoolArray:
     """Where storing a number within ``error`` of ``value`` gives exactly ``value``."""
-    spacing = 2.0 ** (np.frexp(value)[1] - precision.digits)
-    near = (error < spacing / 8) & (np.abs(value) >= precision.smallest)
+    fraction, exponent = np.frexp(value)
+    # Half the gap to the nearest neighbour; it is smaller below a power of two.
+    half = 2.0 ** (exponent - precision.digits) / np.where(
+        np.abs(fraction) == 0.5, 4, 2
+    )
+    near = (error < 0.75 * half) & (np.abs(value) >= precision.smallest)
     return np.asarray((precision.round(value) == value) & (near | (error == 0)))
 
 

@@ -208,6 +208,8 @@ def _reach_sum(channel: Channel, inputs: list[Reach], statement: Statement) -> R
         raise Rejected(f"{channel.name!r} sums a channel that is not 0 at BOS")
     step = gcd(*read.later) or 1
     most = max(read.later, default=0) * statement.length
+    if most // step > MOST_ROWS:
+        raise Rejected(f"the sum {channel.name!r} has too many values to check")
     return Reach(0, frozenset(range(0, most + 1, step)))
 
 

@@ -69,6 +69,7 @@ class Mlp:
         Raises:
             Rejected: If one could.
         """
+        _ = self.reads  # refuses units that read anything but channels
         reach = np.zeros(len(self.mask))
         for name in self.stream.names:
             channel = self.statement.channels[name]
