@@ -139,7 +139,7 @@ def test_another_machine_is_refuted_with_a_word(
 
 @pytest.mark.parametrize(
     ("name", "construction", "length"),
-    [("C3", "counter", 6), ("FlipFlop", "memory", 6), ("S3", "scan", 4)],
+    [("C3", "counter", 6), ("FlipFlop", "memory", 6), ("Grid4", "scan", 4)],
 )
 def test_no_tensor_can_be_left_out(
     levels: Build, name: str, construction: str, length: int

@@ -1,0 +1,461 @@
+"""The command: text or one JSON object out, exit code 0, 1 or 2, one line of trouble."""
+
+import io
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import krohn
+from algebra.formats import json_format
+from krohn import cli
+from network import modelfile
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command came to."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Json:
+        """The one JSON object on standard output."""
+        (line,) = self.out.splitlines()
+        found = json.loads(line)
+        assert isinstance(found, dict)
+        return found
+
+    @property
+    def trouble(self) -> str:
+        """The one line on standard error."""
+        (line,) = self.err.splitlines()
+        assert line.startswith("krohn: ")
+        return line
+
+
+Command = Callable[..., Done]
+
+
+@pytest.fixture
+def command(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Command:
+    """Run the command as from a shell."""
+
+    def call(*arguments: object, stdin: str = "") -> Done:
+        monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
+        code = cli.run([str(a) for a in arguments])
+        found = capsys.readouterr()
+        return Done(code, found.out, found.err)
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with some model files."""
+    folder = tmp_path_factory.mktemp("shelf")
+    krohn.compile("Grid4", 6, "scan").save(folder / "grid.safetensors")
+    krohn.compile("C3", 6).save(folder / "c3.safetensors")
+    krohn.compile("abab", 6).save(folder / "abab.safetensors")
+    krohn.compile("regex:(ab)*", 6).save(folder / "regex.safetensors")
+    krohn.compile("C3", arch="rnn").save(folder / "rnn.safetensors")
+    return folder
+
+
+def damaged(shelf: Path, folder: Path, name: str, tensor: str) -> Path:
+    """The model with a tensor turned to zeros, and no evidence of anything."""
+    file = modelfile.read(shelf / f"{name}.safetensors")
+    tensors = {**file.tensors, tensor: np.zeros_like(file.tensors[tensor])}
+    path = folder / "damaged.safetensors"
+    modelfile.write(path, file.header, tensors)
+    return path
+
+
+# --- zoo, explain ---------------------------------------------------------------------
+
+
+def test_zoo(command: Command) -> None:
+    done = command("zoo")
+    assert done.code == 0
+    assert all(name in done.out for name in krohn.zoo())
+    rows = command("zoo", "--json").json["machines"]
+    assert [row["name"] for row in rows] == list(krohn.zoo())
+    assert rows[0].keys() == {"name", "states", "letters", "description"}
+
+
+@pytest.mark.parametrize(
+    ("machine", "chosen"), [("C5", "counter"), ("S3", "scan"), ("FlipFlop", "memory")]
+)
+def test_explain(command: Command, machine: str, chosen: str) -> None:
+    found = command("explain", machine, "-T", 20, "--json").json
+    assert found["chosen"] == chosen
+    assert found["states"] == len(krohn.zoo(machine).states)
+    assert found["letters"] == len(krohn.zoo(machine).letters)
+    for row in found["constructions"]:
+        assert row.keys() >= {"name", "depth", "parameters"}
+    names = {r["name"] for r in found["constructions"] + found["unavailable"]}
+    assert names == {"counter", "memory", "product", "scan", "sequential"}
+    done = command("explain", machine, "-T", 20)
+    assert done.code == 0
+    assert f"Chosen: {chosen}" in done.out
+
+
+# --- compile --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "construction"),
+    [
+        (["C5", "-T", 9], "counter"),
+        (["FlipFlop", "-T", 9], "memory"),
+        (["C2xC2", "-T", 9], "product"),
+        (["Grid4", "-T", 9, "--strict"], "scan"),
+        (["Grid4", "-T", 5, "--construction", "sequential"], "sequential"),
+        (["S3", "-T", 9, "--dtype", "bfloat16"], "scan"),
+        (["Grid4", "-T", 9, "--start", "2"], "scan"),
+        (["regex:(ab|ba)*", "-T", 9], "scan"),
+        (["C5", "--arch", "rnn"], "elman"),
+    ],
+)
+def test_compile(
+    command: Command, tmp_path: Path, arguments: list[object], construction: str
+) -> None:
+    path = tmp_path / "model.safetensors"
+    found = command("compile", *arguments, "-o", path, "--json").json
+    assert found.keys() >= {
+        "file",
+        "construction",
+        "length",
+        "dtype",
+        "depth",
+        "layers",
+        "d_model",
+        "heads",
+        "mlp_width",
+        "parameters",
+        "nonzero",
+        "seconds",
+    }
+    assert found["construction"] == construction
+    assert found["file"] == str(path)
+    tensors = modelfile.read(path).tensors.values()
+    assert found["parameters"] == sum(t.size for t in tensors)
+    assert found["nonzero"] == sum(np.count_nonzero(t) for t in tensors)
+    assert found["length"] == (None if "rnn" in arguments else arguments[2])
+    again = command("compile", *arguments, "-o", path)
+    assert (again.code, again.err) == (0, "")
+    assert f"wrote {path}: {construction}" in again.out
+
+
+def test_compile_is_reproducible(command: Command, tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("one", "two")]
+    for path in paths:
+        assert command("compile", "Grid4", "-T", 9, "-o", path).code == 0
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+def test_passes_are_printed_beside_the_result(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    done = command("compile", "C3", "-T", 4, "-o", path, "--passes", "--json")
+    assert done.json["construction"] == "counter"
+    assert "--- after infer domains" in done.err
+
+
+def test_unproved_models_are_marked(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    done = command("compile", "C3", "-T", 4, "-o", path, "--no-proof")
+    assert "NOT proved" in done.out
+    assert modelfile.read(path).header["evidence"] is None
+
+
+# --- verify ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["grid", "c3", "abab", "regex", "rnn"])
+@pytest.mark.parametrize(
+    ("options", "method"),
+    [
+        ([], "proof"),
+        (["--proof"], "proof"),
+        (["--exhaustive", 4], "exhaustive"),
+        (["--sample", 20], "sample"),
+        (["--proof", "--exhaustive", 3, "--sample", 9], "proof+exhaustive+sample"),
+    ],
+    ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else "",
+)
+def test_verified_is_0(
+    command: Command, shelf: Path, name: str, options: list[object], method: str
+) -> None:
+    done = command("verify", shelf / f"{name}.safetensors", *options, "--json")
+    found = done.json
+    assert done.code == 0
+    assert found.keys() >= {
+        "verdict",
+        "method",
+        "length",
+        "words",
+        "counterexample",
+        "seconds",
+    }
+    assert (found["verdict"], found["method"]) == ("verified", method)
+    assert found["counterexample"] is None
+    assert (found["words"] > 0) == (method != "proof")
+    done = command("verify", shelf / f"{name}.safetensors", *options)
+    assert (done.code, done.err) == (0, "")
+    assert "verified" in done.out
+
+
+@pytest.mark.parametrize("name", ["grid", "c3", "rnn"])
+def test_refuted_is_1_with_a_word(
+    command: Command, shelf: Path, tmp_path: Path, name: str
+) -> None:
+    path = damaged(shelf, tmp_path, name, "unembed.weight")
+    done = command("verify", path, "--json")
+    assert (done.code, done.json["verdict"]) == (1, "refuted")
+    wrong = done.json["counterexample"]
+    assert wrong["expected"] != wrong["actual"]
+    model = krohn.load(path)
+    assert model.run(wrong["word"]) == wrong["actual"]
+    shown = command("verify", path)
+    assert shown.code == 1
+    assert "refuted" in shown.out
+    assert "expected" in shown.out
+
+
+def test_another_machine_is_refuted(
+    command: Command, shelf: Path, tmp_path: Path
+) -> None:
+    own = json_format.to_object(krohn.zoo("Grid4"))
+    (own["transitions"])[0][1] = 1
+    path = tmp_path / "other.json"
+    path.write_text(json.dumps(own))
+    done = command("verify", shelf / "grid.safetensors", "--machine", path, "--json")
+    assert (done.code, done.json["verdict"]) == (1, "refuted")
+    assert len(done.json["counterexample"]["word"]) == 2
+
+
+def test_another_start_is_refuted(command: Command, shelf: Path) -> None:
+    model = shelf / "grid.safetensors"
+    for start, code in (("0", 0), ("1", 1), ("3", 1)):
+        done = command("verify", model, "--machine", "Grid4", "--start", start)
+        assert done.code == code
+
+
+def test_undecided_is_2(command: Command, shelf: Path, tmp_path: Path) -> None:
+    file = modelfile.read(shelf / "grid.safetensors")
+    header = {k: v for k, v in file.header.items() if k != "program"}
+    path = tmp_path / "unproved.safetensors"
+    modelfile.write(path, header, file.tensors)
+    done = command("verify", path, "--json")
+    assert (done.code, done.json["verdict"]) == (2, "undecided")
+    assert done.json["words"] > 0
+    assert "does not say what its channels are" in done.json["reason"]
+    shown = command("verify", path)
+    assert (shown.code, shown.err) == (2, "")
+    assert "undecided" in shown.out
+
+
+def test_evidence_is_not_believed(
+    command: Command, shelf: Path, tmp_path: Path
+) -> None:
+    file = modelfile.read(shelf / "grid.safetensors")
+    for evidence in (None, "verified", {"verdict": "verified", "steps": []}):
+        path = tmp_path / "model.safetensors"
+        modelfile.write(path, {**file.header, "evidence": evidence}, file.tensors)
+        assert command("verify", path).code == 0
+    path = damaged(shelf, tmp_path, "grid", "unembed.weight")
+    assert modelfile.read(path).header["evidence"]["verdict"] == "verified"
+    assert command("verify", path).code == 1
+
+
+def test_out_of_range_is_2(command: Command, shelf: Path) -> None:
+    done = command("verify", shelf / "c3.safetensors", "--exhaustive", 7, "--json")
+    assert (done.code, done.json["verdict"]) == (2, "out-of-range")
+    assert "words of up to 6 letters" in done.json["reason"]
+
+
+# --- run ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("word", [["1", "2", "2"], ["122"], ["1,2,2"], ["1 2 2"]])
+def test_run_on_an_argument(command: Command, shelf: Path, word: list[str]) -> None:
+    done = command("run", shelf / "c3.safetensors", *word)
+    assert (done.code, done.out, done.err) == (0, "1 0 2\n", "")
+
+
+def test_run_on_lines(command: Command, shelf: Path) -> None:
+    lines = "1 2\n\n111111\n"
+    done = command("run", shelf / "c3.safetensors", stdin=lines)
+    assert done.out.splitlines() == ["1 0", "", "1 2 0 1 2 0"]
+    done = command("run", shelf / "c3.safetensors", "--json", stdin=lines)
+    found = [json.loads(line)["outputs"] for line in done.out.splitlines()]
+    assert found == [["1", "0"], [], list("120120")]
+
+
+def test_run_shows_what_the_machine_shows(command: Command, shelf: Path) -> None:
+    done = command("run", shelf / "regex.safetensors", "abab", "--json")
+    assert done.json["outputs"] == ["reject", "accept"] * 2
+    assert done.json["word"] == list("abab")
+    assert len(done.json["states"]) == 4
+
+
+# --- draw -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("source", ["Grid4", "grid.safetensors", "rnn.safetensors"])
+def test_draw(command: Command, shelf: Path, tmp_path: Path, source: str) -> None:
+    path = tmp_path / "picture.svg"
+    place = shelf / source if "." in source else source
+    done = command("draw", place, "-o", path, "--json")
+    assert (done.code, done.json) == (0, {"file": str(path)})
+    assert path.read_text().startswith("<?xml")
+
+
+# --- trouble --------------------------------------------------------------------------
+
+FILE = "c3.safetensors"
+TROUBLE = [
+    ["compile", "Nothing", "-T", 4, "-o", "OUT"],
+    ["compile", "missing.dot", "-T", 4, "-o", "OUT"],
+    ["compile", "regex:(", "-T", 4, "-o", "OUT"],
+    ["compile", "C3", "-o", "OUT"],
+    ["compile", "C3", "-T", 4],
+    ["compile", "C3", "-T", 0, "-o", "OUT"],
+    ["compile", "C3", "-T", "x", "-o", "OUT"],
+    ["compile", "C3", "-T", 4, "-o", "OUT/file"],
+    ["compile", "C3", "-T", 4, "-o", "OUT", "--dtype", "float8"],
+    ["compile", "C3", "-T", 4, "-o", "OUT", "--arch", "gru"],
+    ["compile", "C3", "-T", 4, "-o", "OUT", "--start", "9"],
+    ["compile", "C3", "-T", 4, "-o", "OUT", "--construction", "memory"],
+    ["compile", "C3", "-T", 4, "-o", "OUT", "--construction", "magic"],
+    ["compile", "C3", "-T", 4, "-o", "OUT", "--complete", "guess"],
+    ["compile", "C3", "-T", 4, "-o", "OUT", "--nonsense"],
+    ["compile", "C3", "-T", 5000, "-o", "OUT", "--construction", "sequential"],
+    ["compile"],
+    ["explain", "Nothing"],
+    ["explain", "C3", "--start", "9"],
+    ["explain", "C3", "--dtype", "float8"],
+    ["verify", "missing.safetensors"],
+    ["verify", "FILE", "--exhaustive", 0],
+    ["verify", "FILE", "--sample", -1],
+    ["verify", "FILE", "--machine", "Nothing"],
+    ["verify", "FILE", "--machine", "C5"],
+    ["verify", "FILE", "--start", "1"],
+    ["run", "missing.safetensors", "1"],
+    ["run", "FILE", "x"],
+    ["run", "FILE", "1111111"],
+    ["run", "FILE", "--", "-1"],
+    ["draw", "Nothing", "-o", "OUT.svg"],
+    ["draw", "C3", "-o", "OUT.txt"],
+    ["draw", "missing.safetensors", "-o", "OUT.svg"],
+    ["nonsense"],
+    ["--nonsense"],
+]
+
+
+@pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
+@pytest.mark.parametrize("arguments", TROUBLE, ids=lambda a: " ".join(map(str, a)))
+def test_trouble_is_one_line_and_2(
+    command: Command,
+    shelf: Path,
+    tmp_path: Path,
+    arguments: list[object],
+    as_json: bool,
+) -> None:
+    names = {"FILE": str(shelf / FILE)}
+    filled = [
+        names.get(str(a), str(a).replace("OUT", str(tmp_path / "out")))
+        for a in arguments
+    ]
+    done = command(*filled, *["--json"] * as_json)
+    assert done.code == 2
+    assert len(done.trouble) > len("krohn: ")
+    assert list(tmp_path.iterdir()) == []
+    if as_json:
+        assert done.json.keys() == {"error"}
+    else:
+        assert done.out == ""
+
+
+@pytest.mark.parametrize("data", [b"", b"x", b"x" * 100, b"\0" * 8, b"\xff" * 64])
+@pytest.mark.parametrize("verb", ["verify", "run"])
+def test_damaged_files_are_one_line_and_2(
+    command: Command, tmp_path: Path, verb: str, data: bytes
+) -> None:
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(data)
+    done = command(verb, path)
+    assert done.code == 2
+    assert str(path) in done.trouble
+
+
+@pytest.mark.parametrize(
+    "inside", ["krohn.compilation.prove", "network.modelfile.safetensors.numpy.save"]
+)
+def test_an_interruption_leaves_the_old_file(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inside: str
+) -> None:
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(b"before")
+
+    def stop(*arguments: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(inside, stop)
+    assert command("compile", "Grid4", "-T", 4, "-o", path).code != 0
+    assert path.read_bytes() == b"before"
+    assert [p.name for p in tmp_path.iterdir()] == ["model.safetensors"]
+
+
+def test_an_interrupted_write_leaves_nothing(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("os.replace", stop)
+    assert command("compile", "C3", "-T", 4, "-o", tmp_path / "model").code != 0
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.xfail(
+    strict=True, reason="typer turns an interruption into 130 without a word"
+)
+def test_an_interruption_is_one_line_and_2(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*arguments: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("krohn.compilation.prove", stop)
+    done = command("compile", "Grid4", "-T", 4, "-o", tmp_path / "model")
+    assert done.code == 2
+    assert done.trouble == "krohn: interrupted; nothing was written"
+
+
+def test_running_out_of_memory_is_2(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*arguments: object, **options: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("krohn.compilation.prove", full)
+    done = command("compile", "C3", "-T", 4, "-o", tmp_path / "model")
+    assert (done.code, "out of memory" in done.trouble) == (2, True)
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["compile", "--help"]])
+def test_help_is_0(command: Command, arguments: list[str]) -> None:
+    done = command(*arguments)
+    assert (done.code, done.err) == (0, "")
+    assert "Usage" in done.out

@@ -1,0 +1,130 @@
+"""The Python face: five functions from a machine to a verdict."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import krohn
+from algebra.errors import KrohnError, MachineError
+from compiler.errors import CompileError
+from network.modelfile import ModelFileError
+
+Build = Callable[..., Any]
+
+
+def test_everything_promised_is_there() -> None:
+    assert all(hasattr(krohn, name) for name in krohn.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = krohn.nothing
+    assert issubclass(MachineError, KrohnError)
+    assert issubclass(CompileError, KrohnError)
+
+
+def test_from_a_name_to_a_verdict(tmp_path: Path) -> None:
+    path = tmp_path / "s3.safetensors"
+    krohn.compile("S3", length=9).save(path)
+    report = krohn.verify(path)
+    assert (report.verdict, report.method, report.length) == ("verified", "proof", 9)
+    machine = krohn.zoo("S3")
+    word = [machine.letters[i] for i in (1, 2, 3, 4, 0, 1)]
+    assert krohn.load(path).run(word) == list(
+        machine.semiautomaton.run(word, machine.start)
+    )
+
+
+@pytest.mark.parametrize(
+    "source", ["Grid4", "regex:(ab)*", "examples/turnstile.dot"], ids=str
+)
+def test_every_source_compiles(source: str) -> None:
+    root = Path(__file__).parents[2]
+    place = str(root / source) if "/" in source else source
+    model = krohn.compile(krohn.read(place), 5)
+    report = krohn.verify(model.file, place, exhaustive=4, proof=True)
+    assert report.verdict == "verified"
+
+
+def test_the_zoo_knows_its_names() -> None:
+    for name in krohn.zoo():
+        assert isinstance(name, str)
+    with pytest.raises(MachineError, match="no machine 'Nothing'"):
+        krohn.zoo("Nothing")
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({}, "needs the longest length"),
+        ({"length": 0}, "at least 1"),
+        ({"length": 5, "dtype": "float8"}, "there is no dtype 'float8'"),
+        ({"length": 5, "start": "x"}, "is not a state"),
+        ({"length": 5, "construction": "counter"}, "no modular counter"),
+        ({"length": 5, "construction": "x"}, "no construction 'x'"),
+        ({"arch": "rnn", "construction": "scan"}, "built by 'elman'"),
+    ],
+)
+def test_what_cannot_be_compiled(options: dict[str, Any], reason: str) -> None:
+    with pytest.raises(KrohnError, match=reason) as caught:
+        krohn.compile("Grid4", **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_unproved_models_say_so() -> None:
+    model = krohn.compile("Grid4", 5, proved=False)
+    assert model.proof is None
+    assert model.file.header["evidence"] is None
+    assert model.summary()["verdict"] is None
+
+
+def test_passes_can_be_watched() -> None:
+    seen: list[str] = []
+    krohn.compile("Grid4", 5, "scan", observe=lambda name, _: seen.append(name))
+    assert seen[0] == "infer domains"
+    assert len(seen) > 5
+
+
+def test_progress_reaches_its_end() -> None:
+    steps: list[tuple[int, int]] = []
+    krohn.compile("Grid4", 5, progress=lambda *step: steps.append(step))
+    assert steps[-1][0] == steps[-1][1]
+
+
+def test_a_missing_model_is_a_model_file_error(tmp_path: Path) -> None:
+    for use in (krohn.load, krohn.verify):
+        with pytest.raises(ModelFileError, match="No such file"):
+            use(tmp_path / "missing")
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_reports_can_be_repeated(seed: int) -> None:
+    model = krohn.compile("Grid4", 9)
+    reports = [krohn.verify(model.file, sample=20, seed=seed) for _ in range(2)]
+    assert reports[0] == reports[1]
+    assert reports[0].verdict == "verified"
+    assert reports[0].words >= 20
+
+
+def test_machines_are_aligned_by_name(own: Build) -> None:
+    machine = krohn.zoo("Grid4")
+    model = krohn.compile(machine, 6)
+    order = [2, 0, 3, 1]
+    place = {old: new for new, old in enumerate(order)}
+    table = machine.transitions[::-1, order]
+    renamed = own([[place[int(q)] for q in row] for row in table], start=place[0])
+    shuffled = type(machine)(
+        type(machine.semiautomaton)(
+            renamed.transitions,
+            machine.letters[::-1],
+            tuple(machine.states[q] for q in order),
+        ),
+        start=renamed.start,
+    )
+    report = krohn.verify(model.file, shuffled, exhaustive=5, proof=True)
+    assert report.verdict == "verified"
+
+
+def test_another_alphabet_is_an_error() -> None:
+    model = krohn.compile("C2", 4)
+    with pytest.raises(KrohnError, match="different letters"):
+        krohn.verify(model.file, "C3")

@@ -1,0 +1,93 @@
+"""The house: imports run downwards, names are free, everything public is described."""
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("algebra", "network", "compiler", "verify", "compare", "krohn")
+MODULES = sorted(
+    path.relative_to(ROOT) for name in PACKAGES for path in (ROOT / name).rglob("*.py")
+)
+
+
+def test_imports_run_downwards_only() -> None:
+    script = (
+        "from importlinter.cli import lint_imports; raise SystemExit(lint_imports())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 broken" in done.stdout
+
+
+@pytest.mark.parametrize("package", ["algebra", "verify.proof"])
+def test_these_need_no_torch(package: str) -> None:
+    script = f"import sys, {package}; raise SystemExit('torch' in sys.modules)"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, env=environment, check=False
+    )
+    assert done.returncode == 0
+
+
+def test_help_is_instant() -> None:
+    script = "import sys, krohn.cli; raise SystemExit('torch' in sys.modules)"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, env=environment, check=False
+    )
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize("path", MODULES, ids=str)
+def test_no_module_hides_another(path: Path) -> None:
+    name = path.stem if path.stem != "__init__" else path.parent.name
+    assert name not in sys.stdlib_module_names
+    assert name not in ("utils", "util", "helpers", "misc", "common")
+
+
+@pytest.mark.parametrize("path", MODULES, ids=str)
+def test_everything_public_is_described(path: Path) -> None:
+    tree = ast.parse((ROOT / path).read_text())
+    assert ast.get_docstring(tree), f"{path} has no docstring"
+    missing = [
+        node.name
+        for node in public(tree)
+        if not ast.get_docstring(node) and not overload(node)
+    ]
+    assert missing == []
+
+
+Described = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def public(tree: ast.Module | ast.ClassDef) -> Iterator[Described]:
+    for node in tree.body:
+        if isinstance(node, Described) and not node.name.startswith("_"):
+            yield node
+            if isinstance(node, ast.ClassDef):
+                yield from public(node)
+
+
+def overload(node: Described) -> bool:
+    names = [d.id for d in node.decorator_list if isinstance(d, ast.Name)]
+    return "overload" in names
+
+
+@pytest.mark.parametrize("path", MODULES, ids=str)
+def test_imports_are_absolute(path: Path) -> None:
+    tree = ast.parse((ROOT / path).read_text())
+    nodes = [n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
+    assert not any(n.level for n in nodes)
