@@ -16,7 +16,3 @@ class Cache:
 
     seen: int
     parts: tuple[Tensor, ...]
-
-    def select(self, words: Tensor) -> "Cache":
-        """The memory of some of the words, by index; words may be repeated."""
-        return Cache(self.seen, tuple(part[words] for part in self.parts))

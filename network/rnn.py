@@ -1,6 +1,6 @@
 """The Elman network with ReLU that a model file describes, as a torch module."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -32,9 +32,22 @@ class Rnn(nn.Module):
 
     def step(self, tokens: Tensor, cache: Cache) -> tuple[Tensor, Cache]:
         """One more letter ``(batch,)`` for every word: logits and the new cache."""
+        logits, grow = self.branch(tokens[:, None], cache)
+        return logits[:, 0], grow()
+
+    def branch(
+        self, tokens: Tensor, cache: Cache
+    ) -> tuple[Tensor, Callable[[], Cache]]:
+        """Several letters ``(batch, branches)``, each as the next one of every word.
+
+        Returns:
+            Logits ``(batch, branches, states)``, and a function that makes the cache of
+            all ``batch · branches`` words.
+        """
         before = cache.parts[0] @ self.hidden + self.hidden_bias
-        h = torch.relu(before + self.input[tokens])
-        return h @ self.weight + self.bias, Cache(cache.seen + 1, (h,))
+        h = torch.relu(before[:, None] + self.input[tokens])
+        logits = h @ self.weight + self.bias
+        return logits, lambda: Cache(cache.seen + 1, (h.flatten(0, 1),))
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Logits ``(batch, time, states)`` for letter indices ``(batch, time)``."""

@@ -1,6 +1,7 @@
 """The plain causal Transformer that a model file describes, as a torch module."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import torch
@@ -18,25 +19,33 @@ class Attention(nn.Module):
         self.query, self.key = nn.Parameter(query), nn.Parameter(key)
         self.value, self.out = nn.Parameter(value), nn.Parameter(out)
 
-    def forward(
-        self, x: Tensor, past: tuple[Tensor, Tensor] | None = None
+    def forward(self, x: Tensor) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """What the heads add to ``x`` ``(batch, time, d)``, and the keys and values."""
+        key, value = _project(x, self.key), _project(x, self.value)
+        mixed = F.scaled_dot_product_attention(
+            _project(x, self.query), key, value, is_causal=True, scale=1.0
+        )
+        return self._write(mixed), (key, value)
+
+    def branch(
+        self, x: Tensor, past: tuple[Tensor, Tensor]
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """What the heads add to ``x`` ``(batch, new, d)``, and the keys and values.
+        """The same at one new position, with several alternatives for what stands there.
 
         Args:
-            x: The residual stream at the new positions.
-            past: Keys ``(batch, heads, seen, k)`` and values of earlier positions, if
-                there are any; then there must be one new position.
+            x: ``(batch, branches, d)``: the alternatives; they do not see each other.
+            past: Keys ``(batch, heads, seen, k)`` and values of the earlier positions.
         """
         key, value = _project(x, self.key), _project(x, self.value)
-        if past is not None:
-            key = torch.cat([past[0], key], dim=2)
-            value = torch.cat([past[1], value], dim=2)
-        mixed = F.scaled_dot_product_attention(
-            _project(x, self.query), key, value, is_causal=past is None, scale=1.0
-        )
-        added = torch.einsum("bhtv,hvd->btd", mixed, self.out)
-        return added, (key, value)
+        query = _project(x, self.query)
+        own = (query * key).sum(dim=-1, keepdim=True)
+        scores = torch.cat([query @ past[0].transpose(2, 3), own], dim=-1)
+        weights = torch.softmax(scores, dim=-1)
+        mixed = weights[..., :-1] @ past[1] + weights[..., -1:] * value
+        return self._write(mixed), (key, value)
+
+    def _write(self, mixed: Tensor) -> Tensor:
+        return torch.einsum("bhtv,hvd->btd", mixed, self.out)
 
 
 def _project(x: Tensor, matrix: Tensor) -> Tensor:
@@ -109,9 +118,9 @@ class Transformer(nn.Module):
         """The longest word that the position table has room for."""
         return int(self.position.shape[0]) - 1
 
-    def embed(self, tokens: Tensor, first: int = 0) -> Tensor:
-        """``(batch, time)`` token indices from position ``first`` on, to the stream."""
-        return self.token[tokens] + self.position[first : first + tokens.shape[1]]
+    def embed(self, tokens: Tensor) -> Tensor:
+        """``(batch, time)`` token indices from position 0 on, to the stream."""
+        return self.token[tokens] + self.position[: tokens.shape[1]]
 
     def with_bos(self, tokens: Tensor) -> Tensor:
         """``(batch, time)`` to ``(batch, time + 1)``: BOS in front."""
@@ -139,13 +148,23 @@ class Transformer(nn.Module):
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Logits ``(batch, time, states)`` for letter indices ``(batch, time)``."""
-        x, _ = self._advance(self.embed(self.with_bos(tokens)), None)
-        return self.read_out(x[:, 1:])
+        return self.read_out(self._through(self.embed(self.with_bos(tokens)))[0][:, 1:])
 
     def start(self, batch: int = 1) -> Cache:
-        """What `step` needs to remember of BOS."""
+        """What `step` and `branch` need to remember of BOS."""
         bos = torch.full((batch, 1), self.token.shape[0] - 1, device=self.token.device)
-        return self._advance(self.embed(bos), None)[1]
+        return Cache(1, self._through(self.embed(bos))[1])
+
+    def _through(self, x: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """All blocks on whole words; the last stream, and keys and values by block."""
+        parts: list[Tensor] = []
+        for attention, mlp in zip(self.attention, self.mlp, strict=True):
+            if isinstance(attention, Attention):
+                added, both = attention(x)
+                x = x + added
+                parts += both
+            x = mlp(x)
+        return x, tuple(parts)
 
     def step(self, tokens: Tensor, cache: Cache) -> tuple[Tensor, Cache]:
         """One more letter for every word.
@@ -157,25 +176,49 @@ class Transformer(nn.Module):
         Returns:
             Logits ``(batch, states)`` and the longer cache.
         """
-        x, longer = self._advance(self.embed(tokens[:, None], cache.seen), cache)
-        return self.read_out(x[:, 0]), longer
+        logits, grow = self.branch(tokens[:, None], cache)
+        return logits[:, 0], grow()
 
-    def _advance(self, x: Tensor, cache: Cache | None) -> tuple[Tensor, Cache]:
-        seen = x.shape[1] + (cache.seen if cache else 0)
-        past = list(cache.parts) if cache else []
-        parts: list[Tensor] = []
+    def branch(
+        self, tokens: Tensor, cache: Cache
+    ) -> tuple[Tensor, Callable[[], Cache]]:
+        """Several letters, each as the next one of every word.
+
+        Args:
+            tokens: ``(batch, branches)`` letter indices.
+            cache: What `start` or an earlier step returned.
+
+        Returns:
+            Logits ``(batch, branches, states)``, and a function that makes the longer
+            cache of all ``batch · branches`` words, for those who go on.
+        """
+        x = self.token[tokens] + self.position[cache.seen]
+        added: list[Tensor] = []
         for attention, mlp in zip(self.attention, self.mlp, strict=True):
             if isinstance(attention, Attention):
-                known = (past[len(parts)], past[len(parts) + 1]) if past else None
-                added, both = attention(x, known)
-                x = x + added
-                parts += both
+                n = len(added)
+                written, both = attention.branch(
+                    x, (cache.parts[n], cache.parts[n + 1])
+                )
+                x = x + written
+                added += both
             x = mlp(x)
-        return x, Cache(seen, tuple(parts))
+        return self.read_out(x), partial(_grown, cache, added)
 
     def read_out(self, x: Tensor) -> Tensor:
         """The stream ``(…, d)`` to logits ``(…, states)``."""
         return x @ self.weight + self.bias
+
+
+def _grown(cache: Cache, added: list[Tensor]) -> Cache:
+    """The cache of every branch: its word's keys and values, and its own."""
+    parts = []
+    for part, new in zip(cache.parts, added, strict=True):
+        branches = new.shape[2]
+        old = part.repeat_interleave(branches, dim=0)
+        own = new.transpose(1, 2).reshape(-1, new.shape[1], 1, new.shape[3])
+        parts.append(torch.cat([old, own], dim=2))
+    return Cache(cache.seen + 1, tuple(parts))
 
 
 _MATRICES = ("query", "key", "value", "out")

@@ -6,7 +6,9 @@ breadth first while a generation fits a batch, and depth first by whole batches 
 those are in lexicographic order, so the first wrong node of a batch is its least word.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -28,7 +30,7 @@ class _Block:
     """Nodes of one depth, in lexicographic order.
 
     Attributes:
-        cache: What the network remembers of their words.
+        grow: Makes what the network remembers of their words.
         states: ``(nodes,)``: where the machine is.
         above: The block of their parents; node i comes from node i // width by the
             letter first + i % width.
@@ -37,12 +39,17 @@ class _Block:
         depth: The length of the words.
     """
 
-    cache: Cache
+    grow: Callable[[], Cache]
     states: Tensor
     above: "_Block | None" = None
     first: int = 0
     width: int = 1
     depth: int = 0
+
+    @cached_property
+    def cache(self) -> Cache:
+        """What the network remembers of their words; leaves never need it."""
+        return self.grow()
 
     def word(self, node: int) -> IntArray:
         """The letters ``(depth,)`` from the root to a node."""
@@ -72,7 +79,7 @@ class _Walk:
         self.words = 0
         self.found: _Found | None = None
         start = torch.tensor([judge.machine.start], device=judge.tokens.device)
-        self.stack = [(_Block(judge.model.network.start(), start), 0)]
+        self.stack = [(_Block(judge.model.network.start, start), 0)]
 
     @property
     def limit(self) -> int:
@@ -100,16 +107,12 @@ class _Walk:
             self.stack.append((block, 0))
 
     def _children(self, above: _Block, first: int, width: int) -> tuple[_Block, Tensor]:
-        nodes, device = len(above.states), above.states.device
-        letters = torch.arange(first, first + width, device=device).repeat(nodes)
-        cache, states = above.cache, above.states
-        if width > 1:
-            parents = torch.arange(nodes, device=device).repeat_interleave(width)
-            cache, states = cache.select(parents), states[parents]
-        tokens = self.judge.tokens[letters]
-        logits, longer = self.judge.model.network.step(tokens, cache)
-        after = self.judge.table[letters, states]
-        return _Block(longer, after, above, first, width, above.depth + 1), logits
+        letters = torch.arange(first, first + width, device=above.states.device)
+        tokens = self.judge.tokens[letters].expand(len(above.states), -1)
+        logits, grow = self.judge.model.network.branch(tokens, above.cache)
+        after = self.judge.table[letters, above.states[:, None]].flatten()
+        block = _Block(grow, after, above, first, width, above.depth + 1)
+        return block, logits.flatten(0, 1)
 
     def _note(self, block: _Block, logits: Tensor, node: int) -> None:
         said = self.judge.said(logits[node : node + 1])[0]

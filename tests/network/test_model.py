@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import krohn
+from network.cache import Cache
 from network.modelfile import ModelFileError
 
 Build = Callable[..., Any]
@@ -75,7 +76,7 @@ def test_caches_can_be_shared_by_words_with_a_common_beginning(
     length = None if construction == "elman" else 3
     model = krohn.load(place(parts("C3", construction, length).pack()))
     _, cache = model.network.step(torch.tensor([1]), model.network.start())
-    three = cache.select(torch.tensor([0, 0, 0]))
+    three = Cache(cache.seen, tuple(part[[0, 0, 0]] for part in cache.parts))
     logits, _ = model.network.step(torch.tensor([0, 1, 2]), three)
     assert logits.argmax(-1).tolist() == [1, 2, 0]
     assert cache.seen == three.seen
