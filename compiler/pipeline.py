@@ -43,6 +43,7 @@ def passes(options: Options) -> tuple[Pass[Program, Program], ...]:
         RoundReads(),
         *((Split(),) if options.strict else ()),
         Share(),
+        DropDead(),
     )
 
 

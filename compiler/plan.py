@@ -24,7 +24,7 @@ CONSTRUCTIONS: dict[str, Construction] = {
 }
 SUMMARIES = {m.NAME: m.SUMMARY for m in (memory, counter, product, scan, sequential)}
 
-LARGEST_PARAMETERS = 2_000_000_000
+LARGEST_PARAMETERS = 500_000_000
 LONGEST_SEQUENTIAL = 1024
 
 

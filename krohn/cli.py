@@ -22,6 +22,7 @@ from krohn import show
 from network.modelfile import ModelFileError
 
 DONE, REFUTED, CANNOT = 0, 1, 2
+INTERRUPTED = 130  # what typer makes of Ctrl-C
 # typer brings its own copy of click or uses the installed one; this is right for both.
 UsageError: Any = typer.BadParameter.__bases__[0]
 
@@ -90,6 +91,8 @@ def run(arguments: list[str]) -> int:
         return _cannot(
             f"{error.filename or 'input/output'}: {error.strerror}", wants_json
         )
+    if code == INTERRUPTED:
+        return _cannot("interrupted; nothing was written", wants_json)
     return code if isinstance(code, int) else DONE
 
 

@@ -49,7 +49,8 @@ def open_runner(path: str) -> Runner:
         ModelFileError: If it cannot be read.
     """
     file = modelfile.read(path)
-    return Runner(Model(file), json_format.from_object(file.header["machine"]))
+    machine = json_format.from_object(file.header["machine"])
+    return Runner(Model(file), machine)
 
 
 def letters_of(line: str, alphabet: tuple[str, ...]) -> list[str]:

@@ -117,7 +117,7 @@ class _Job:
     @property
     def length(self) -> int | None:
         length = self.file.header["claim"].get("length")
-        return length if isinstance(length, int) else None
+        return length if type(length) is int else None
 
     @property
     def model(self) -> Model:

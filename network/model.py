@@ -49,16 +49,14 @@ class Model(nn.Module):
 
     def __init__(self, file: ModelFile) -> None:
         super().__init__()
+        self.letters, self.states = _alphabets(file)
+        self.length = _length(file)
         dtype = getattr(torch, file.precision.name)
         tensors = {n: torch.from_numpy(a).to(dtype) for n, a in file.tensors.items()}
         architecture = file.header["architecture"]
         kind = Transformer if architecture["kind"] == "transformer" else Rnn
         self.network: Transformer | Rnn = kind(architecture, tensors)
         self.header = file.header
-        machine = file.header["machine"]
-        self.letters: tuple[str, ...] = tuple(machine["letters"])
-        self.states: tuple[str, ...] = tuple(machine["states"])
-        self.length: int | None = file.header["claim"].get("length")
         self.eval()
 
     def forward(self, tokens: Tensor) -> Tensor:
@@ -102,9 +100,18 @@ class Model(nn.Module):
         return [self.states[q] for q in chosen.tolist()]
 
     def places(self) -> dict[str, Place]:
-        """Where every stored channel lies, by name (none for an RNN)."""
-        stated = self.header.get("program", {}).get("channels", [])
-        return {c["name"]: _place(c) for c in stated if "dims" in c}
+        """Where every stored channel lies, by name (none for an RNN).
+
+        Raises:
+            ModelFileError: If the header is malformed there.
+        """
+        try:
+            stated = self.header.get("program", {}).get("channels", [])
+            return {c["name"]: _place(c) for c in stated if "dims" in c}
+        except (AttributeError, LookupError, TypeError) as error:
+            raise ModelFileError(
+                f"the file is damaged: its channels are malformed ({error!r})"
+            ) from None
 
     def read(self, channel: str, tokens: Tensor) -> Tensor:
         """The value of a channel at every position, read from the residual stream.
@@ -132,6 +139,35 @@ class Model(nn.Module):
         return values[..., 0].round().long()
 
 
+def _alphabets(file: ModelFile) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of letters and states, as many as the architecture has."""
+    shape = file.header["architecture"]
+    letters, states = (_names(file, key) for key in ("letters", "states"))
+    tokens = len(letters) + (shape["kind"] == "transformer")
+    if shape["vocabulary"] != tokens or shape["outputs"] != len(states):
+        raise ModelFileError(
+            "is damaged: its machine and its tensors differ in how many letters or states "
+            "there are"
+        )
+    return letters, states
+
+
+def _names(file: ModelFile, key: str) -> tuple[str, ...]:
+    names = file.header["machine"].get(key)
+    if not isinstance(names, list | tuple) or not all(
+        isinstance(n, str) for n in names
+    ):
+        raise ModelFileError(f"is damaged: its machine has no list of {key}")
+    return tuple(names)
+
+
+def _length(file: ModelFile) -> int | None:
+    length = file.header["claim"].get("length")
+    if length is not None and (type(length) is not int or length < 1):
+        raise ModelFileError(f"is damaged: it claims the length {length!r}")
+    return length
+
+
 def _place(channel: Mapping[str, Any]) -> Place:
     where = ("name", "dims", "snapshots", "code", "head", "domain")
     operation = {k: v for k, v in channel.items() if k not in where}
@@ -151,8 +187,9 @@ def load(path: str | Path) -> Model:
     Raises:
         ModelFileError: If the file cannot be read or is damaged.
     """
-    file = modelfile.read(path)
     try:
-        return Model(file)
-    except (KeyError, TypeError, ValueError) as error:
-        raise ModelFileError(f"{path}: is damaged: its header lacks {error}") from None
+        return Model(modelfile.read(path))
+    except ModelFileError as error:
+        text = str(error)
+        named = text if text.startswith(str(path)) else f"{path}: {text}"
+        raise ModelFileError(named) from None

@@ -99,6 +99,8 @@ def read(path: str | Path) -> ModelFile:
     except OSError as error:
         reason = error.strerror or str(error)
         raise ModelFileError(f"{path}: cannot be read: {reason}") from None
+    except ValueError as error:
+        raise ModelFileError(f"{str(path)!r} names no file: {error}") from None
 
 
 def _read_bytes(path: Path) -> bytes:

@@ -156,27 +156,47 @@ def _compose(
     reach: Mapping[str, Reach],
 ) -> Window | None:
     index, *values = (_behind(statement, n) for n in channel.inputs)
-    family = tuple(v.name for v in values)
-    now = [
-        known.get(v.name) or _letter_map(statement, family, p, reach)
-        for p, v in enumerate(values)
-    ]
-    first = now[0]
-    if first is None or now != [
-        Window(first.family, first.width, p) for p in range(len(now))
-    ]:
+    found = _family(statement, values, known, reach)
+    if found is None:
         return None
-    if index.op != "shift" or index.by != first.width:
+    family, width = found
+    if index.op != "shift" or index.by != width:
         return None
     source = _behind(statement, index.inputs[0]).name
     earlier = known.get(source)
-    if earlier is None and source in first.family:
-        earlier = _letter_map(
-            statement, first.family, first.family.index(source), reach
-        )
-    if earlier is None or earlier.family != first.family:
+    if earlier is None and source in family:
+        earlier = _letter_map(statement, family, family.index(source), reach)
+    if earlier is None or earlier.family != family:
         return None
-    return Window(first.family, first.width + earlier.width, earlier.point)
+    return Window(family, width + earlier.width, earlier.point)
+
+
+def _family(
+    statement: Statement,
+    values: list[Channel],
+    known: Mapping[str, Window],
+    reach: Mapping[str, Reach],
+) -> tuple[tuple[str, ...], int] | None:
+    """The family and width of which the p-th value is the window of point p, if any.
+
+    A point that every letter fixes is a window of every width.
+    """
+    first = next((known[v.name] for v in values if v.name in known), None)
+    if first is None:
+        family, width = tuple(v.name for v in values), 1
+    else:
+        family, width = first.family, first.width
+    if len(values) != len(family):
+        return None
+    for p, value in enumerate(values):
+        letter = _letter_map(statement, family, p, reach)
+        fixed = value.name == family[p] and reach[value.name] == Reach(
+            p, frozenset({p})
+        )
+        window = known.get(value.name, letter)
+        if letter is None or not (window == Window(family, width, p) or fixed):
+            return None
+    return family, width
 
 
 def _behind(statement: Statement, name: str) -> Channel:
@@ -235,7 +255,7 @@ def _is_sequential(
         if channel.op != "table" or at_bos != machine.start:
             continue
         right[channel.name] = 0
-        before = _step_of(statement, channel, machine)
+        before = _step_of(statement, channel, machine, reach)
         if before in right:
             right[channel.name] = right[before] + 1
     return right.get(statement.outputs[0], -1) >= statement.length
@@ -245,6 +265,7 @@ def _step_of(
     statement: Statement,
     channel: Channel,
     machine: Automaton,
+    reach: Mapping[str, Reach],
 ) -> str:
     """The channel whose value one position earlier this one steps from, or ``""``."""
     if len(channel.inputs) != 2:
@@ -255,14 +276,25 @@ def _step_of(
         return ""
     if [statement.channels[n].op for n in letter.inputs] != ["token"]:
         return ""
-    return before.inputs[0] if _steps(statement, channel, letter, machine) else ""
+    values = reach[before.name].later
+    right = _steps(statement, channel, letter, machine, values)
+    return before.inputs[0] if right else ""
 
 
 def _steps(
-    statement: Statement, channel: Channel, letter: Channel, machine: Automaton
+    statement: Statement,
+    channel: Channel,
+    letter: Channel,
+    machine: Automaton,
+    values: frozenset[int],
 ) -> bool:
-    """Whether the table is the transition function, under the decoding of the output."""
+    """Whether the table is the transition function, under the decoding of the output.
+
+    Only ``values`` that the stepped channel takes are of interest.
+    """
     for (value,), state in statement.decode.items():
+        if value not in values:
+            continue
         for a in range(statement.letters):
             after = channel.table.get((value, letter.table[(a,)]))
             target = int(machine.transitions[a, state])

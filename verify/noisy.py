@@ -75,7 +75,7 @@ class Noisy:
         size = (np.abs(self.value) + self.total) @ magnitude + np.abs(bias)
         terms = (weight != 0).sum(axis=0) + 1
         rounding = _summation(self.precision, terms) * size + terms * UNDERFLOW
-        rounding[self._exactly(weight, bias, size)] = 0.0
+        rounding[(size == 0) | self._exactly(weight, bias, size)] = 0.0
         slopes = tuple(slope @ weight for slope in self.slopes)
         rest = (self.rest @ magnitude + rounding) * INFLATION
         for slope, noise in zip(self.slopes, self.noises, strict=True):

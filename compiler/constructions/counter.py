@@ -8,6 +8,7 @@ from compiler.errors import CompileError
 from compiler.program import Map, Operation, PrefixSum, Program, Row, Token, table
 
 NAME = "counter"
+LARGEST_SUM = 300_000
 SUMMARY = "sum the letters' increments in one uniform head, modulo n (Lemma 15)"
 
 
@@ -44,6 +45,11 @@ def channels(
 ) -> Mapping[str, Operation]:
     """Increment, running sum, and the state's label ``{prefix}count``."""
     n = found.modulus
+    if max(found.increments) * length > LARGEST_SUM:
+        raise CompileError(
+            f"a counter would need a table of {max(found.increments) * length} sums; "
+            "choose a shorter length or another construction"
+        )
     increments: dict[Row, int] = {(a,): i for a, i in enumerate(found.increments)}
     increments[(len(machine.letters),)] = 0
     start = found.labels[machine.start]

@@ -13,6 +13,8 @@ from compiler.program import Map, Program, Select, Table, is_attention, reads
 Source = TypeVar("Source", contravariant=True)
 Target = TypeVar("Target")
 
+FRAME = ("letters", "states", "length", "decode")
+
 
 class Pass(Protocol[Source, Target]):
     """One arrow of the compiler."""
@@ -43,6 +45,12 @@ def check_order(program: Program) -> None:
         raise PassError("an output channel is missing")
 
 
+def check_frame(source: Program, target: Program) -> None:
+    """Alphabet, states, length and decoding are as before."""
+    if any(getattr(source, field) != getattr(target, field) for field in FRAME):
+        raise PassError("what the program reads or decodes was changed")
+
+
 def check_same_channels(source: Program, target: Program) -> None:
     """Each channel of ``target`` means what the channel of that name meant before.
 
@@ -50,6 +58,9 @@ def check_same_channels(source: Program, target: Program) -> None:
     evaluated, in ``source``, on every row that they have in ``target``.
     """
     check_order(target)
+    check_frame(source, target)
+    if target.outputs != source.outputs:
+        raise PassError("the outputs were changed")
     for name, operation in target.operations.items():
         before = source.operations.get(name)
         if before is None or before == operation:

@@ -17,7 +17,8 @@ class Fuse:
 
     Tables of the letter alone live in the embedding and cost nothing, so a table whose
     whole cone is the letter always becomes one; any other pair is fused when the joint
-    table has no more rows than the outer one had.
+    table has no more rows than the outer one had. A channel with one value is a table of
+    the letter as well.
     """
 
     name: ClassVar[str] = "fuse maps"
@@ -25,7 +26,7 @@ class Fuse:
     def apply(self, source: Program) -> Program:
         """Fuse in the order of the channels, so that chains collapse."""
         operations: dict[str, Operation] = {}
-        for name, operation in source.operations.items():
+        for name, operation in _with_constants(source).operations.items():
             operations[name] = _fuse(
                 source.with_operations(operations), name, operation
             )
@@ -33,7 +34,19 @@ class Fuse:
 
     def check(self, source: Program, target: Program) -> None:
         """Every fused table agrees with the cone of tables that it replaces."""
-        check_same_channels(source, target)
+        check_same_channels(_with_constants(source), target)
+
+
+def _with_constants(program: Program) -> Program:
+    """Channels with one value in their inferred domain, as tables of the letter."""
+    tokens = [n for n, op in program.operations.items() if isinstance(op, Token)]
+    operations = dict(program.operations)
+    for name, operation in program.operations.items():
+        if isinstance(operation, Map) and len(program.domains[name]) == 1:
+            rows = np.arange(program.bos + 1)[:, None]
+            values = np.full(len(rows), program.domains[name][0])
+            operations[name] = Map(Table(rows, values), (tokens[0],))
+    return program.with_operations(operations)
 
 
 def _fuse(done: Program, name: str, operation: Operation) -> Operation:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from compiler.passes.base import PassError, check_order
+from compiler.passes.base import PassError, check_frame, check_order
 from compiler.program import Program, reads
 
 
@@ -25,6 +25,7 @@ class DropDead:
     def check(self, source: Program, target: Program) -> None:
         """What is left is unchanged and complete."""
         check_order(target)
+        check_frame(source, target)
         if target.outputs != source.outputs or any(
             source.operations[n] != op for n, op in target.operations.items()
         ):

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from compiler.passes.base import PassError, check_order
+from compiler.passes.base import PassError, check_frame, check_order
 from compiler.program import (
     Map,
     Operation,
@@ -186,6 +186,7 @@ def _new_channels(source: Program, target: Program) -> Iterator[tuple[str, str]]
 
 def _check_identities(source: Program, target: Program) -> None:
     check_order(target)
+    check_frame(source, target)
     copies = dict(_new_channels(source, target))
     back = {
         n: rename(op, copies) for n, op in target.operations.items() if n not in copies

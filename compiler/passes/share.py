@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from compiler.passes.base import PassError, check_order
+from compiler.passes.base import PassError, check_frame, check_order
 from compiler.program import Operation, Program, rename
 
 
@@ -22,6 +22,7 @@ class Share:
     def check(self, source: Program, target: Program) -> None:
         """The outputs are equal terms before and after."""
         check_order(target)
+        check_frame(source, target)
         first: dict[tuple[Operation, bool], int] = {}
         before = _terms(source, first)
         after = _terms(target, first)
