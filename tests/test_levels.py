@@ -185,11 +185,6 @@ def test_rnn_is_proved_for_all_lengths(machine: Build, name: str, dtype: str) ->
     assert (report.verdict, report.length) == ("verified", None)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="_steps asks for rows that domain inference removed, so only exploration "
-    "ever proves a sequential Program, and permutation machines need |letters|^T pairs",
-)
 @pytest.mark.parametrize(("name", "length"), [("Grid4", 6), ("C5", 5)])
 def test_sequential_programs_are_proved_by_prefixes(
     levels: Build, name: str, length: int
@@ -199,18 +194,12 @@ def test_sequential_programs_are_proved_by_prefixes(
     assert evidence["program"]["argument"] == "prefixes"
 
 
-@pytest.mark.xfail(strict=True, reason="an MLP of constants has a layer of width 0")
 @pytest.mark.parametrize("name", ["one state", "one of each"])
 @FORMS
 def test_one_state_needs_no_units(levels: Build, name: str, strict: bool) -> None:
     assert levels(name, "sequential", 5, strict=strict).compiled.proof
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="the scores of a float64 model are no multiples of 2^-32, so the proof "
-    "allows for underflow where all keys are 0",
-)
 @pytest.mark.parametrize("dtype", ["float64"])
 def test_counters_are_proved_in_the_reference_format(levels: Build, dtype: str) -> None:
     assert levels("C3", "counter", 12, dtype).compiled.proof

@@ -181,6 +181,5 @@ def test_the_planner_takes_the_least_depth(name: str, chosen: str) -> None:
     assert all(c.reason for c in found if c.cost is None)
 
 
-@pytest.mark.xfail(strict=True, reason="an MLP of constants has a layer of width 0")
 def test_one_state_can_be_planned(own: Build) -> None:
     assert plan.candidates(own([[0]]), 3, Options(FLOAT32))

@@ -150,17 +150,11 @@ def test_optimised_programs_run_random_machines_on_random_words(
     assert np.array_equal(states(after, [word]), expected)
 
 
-LEFT_BEHIND = pytest.mark.xfail(
-    strict=True, reason="nothing drops the channels that the recoding passes replace"
-)
-
-
 @pytest.mark.parametrize(
     ("name", "construction", "strict"),
     [
         *((n, c, False) for n, c in MACHINES),
-        *((n, c, True) for n, c in MACHINES if c != "sequential"),
-        pytest.param("Grid4", "sequential", True, marks=LEFT_BEHIND),
+        *((n, c, True) for n, c in MACHINES),
     ],
 )
 def test_after_all_passes_nothing_is_dead(
@@ -267,18 +261,7 @@ def test_another_operation_is_rejected(
                 step.check(before, with_operation(after, channel, other))
 
 
-UNCHECKED = pytest.mark.xfail(strict=True, reason="check ignores the outputs")
-
-
-@pytest.mark.parametrize(
-    "step",
-    [
-        pytest.param(InferDomains(), marks=UNCHECKED),
-        pytest.param(Fuse(), marks=UNCHECKED),
-        *(s for s in STEPS if not isinstance(s, (InferDomains, Fuse))),
-    ],
-    ids=lambda step: type(step).__name__,
-)
+@EACH_STEP
 @EACH_MACHINE
 def test_other_outputs_are_rejected(step: Step, name: str, construction: str) -> None:
     before = source(name, construction)
@@ -288,7 +271,6 @@ def test_other_outputs_are_rejected(step: Step, name: str, construction: str) ->
         step.check(before, replace(after, outputs=(first, *after.outputs[1:])))
 
 
-@pytest.mark.xfail(strict=True, reason="no check looks at how outputs are decoded")
 @EACH_STEP
 def test_another_read_out_is_rejected(step: Step) -> None:
     before = source("C5", "counter")

@@ -428,9 +428,6 @@ def test_an_interrupted_write_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.xfail(
-    strict=True, reason="typer turns an interruption into 130 without a word"
-)
 def test_an_interruption_is_one_line_and_2(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
