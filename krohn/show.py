@@ -74,7 +74,7 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
     out.print(f"wrote {result['file']}: {result['construction']}, for {bound}")
     out.print(
         f"  depth {result['depth']}, {result['layers']} layers, width "
-        f"{result['d_model']}, {result['heads']} heads, MLP {result['mlp_width']}, "
+        f"{result['d_model']}, heads {result['heads']}, MLP {result['mlp_width']}, "
         f"{result['parameters']:,} parameters ({result['nonzero']:,} not zero), "
         f"{result['dtype']}"
     )

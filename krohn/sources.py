@@ -1,5 +1,6 @@
 """Where machines come from: the zoo, files, regular expressions."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import overload
 
@@ -39,7 +40,7 @@ def read(source: str | Path, complete: Complete = "reject") -> Automaton:
     """
     text = str(source)
     if text.startswith(REGEX):
-        return from_regex(text[len(REGEX) :])
+        return replace(from_regex(text[len(REGEX) :]), name=text)
     path = Path(source)
     looks_like_file = path.suffix != "" or len(path.parts) > 1
     if not looks_like_file or not path.exists():

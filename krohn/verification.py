@@ -238,7 +238,7 @@ def _refuted(
     found: Counterexample,
 ) -> Report:
     shortest = shorten(job.model, job.machine, found)
-    reason = f"the network is wrong after {len(shortest.word)} letters"
+    reason = f"the network is wrong at letter {len(shortest.word)} of this word"
     words = sum(r.words for r in runs)
     return Report(
         "refuted", method, reason, len(shortest.word), words, "one word", shortest, done
