@@ -305,18 +305,16 @@ def _leak_back(
     q: FloatArray, k: FloatArray, first: int, by: int
 ) -> tuple[float, float]:
     """The worst leak and smallest gap of rows ``first``… that should look ``by`` back."""
-    t = np.arange(first, first + len(q))
-    last = int(t[-1]) + 1
-    scores = q @ k[:last].T
-    scores[np.arange(last) > t[:, None]] = -np.inf
-    target = np.maximum(t - by, 0)
     rows = np.arange(len(q))
+    t = first + rows
+    scores = q @ k[: first + len(q)].T
+    scores[:, first:][np.triu_indices(len(q), 1)] = -np.inf
+    target = np.maximum(t - by, 0)
     right = scores[rows, target].copy()
     scores[rows, target] = -np.inf
-    below = scores - right[:, None]
-    with np.errstate(over="ignore"):
-        leak = np.exp(below).sum(axis=1)
-    return float(leak.max()), float(-below.max())
+    gap = right - scores.max(axis=1)
+    # Each of the t other weights is at most e^-gap of the right one.
+    return float((t * np.exp(-gap)).max()), float(gap.min())
 
 
 def _leak_latest(scores: FloatArray) -> tuple[float, float]:
