@@ -188,16 +188,17 @@ class Attention:
         self._features(self.query[head])
         self._features(self.key[head])
         q, k = self._projected(self.query[head]), self._projected(self.key[head])
-        error, largest = self._score_error(q, k)
-        leak, gap = 0.0, np.inf
+        error = self._score_error(q, k)
+        leak, gap, peak = 0.0, np.inf, 0.0
         rows = max(1, CELLS // len(k.value))
         for low in range(0, len(q.value), rows):
             found = _leak_back(q.value[low : low + rows], k.value, low, by)
             leak, gap = max(leak, found[0]), min(gap, found[1])
-        return self._sharp(leak, gap, error, largest)
+            peak = max(peak, found[2])
+        return self._sharp(leak, gap, *self._finished(error, peak + error))
 
-    def _score_error(self, q: Noisy, k: Noisy) -> tuple[float, float]:
-        """The error of any score with its exponent, and the largest score."""
+    def _score_error(self, q: Noisy, k: Noisy) -> float:
+        """The error of any score, before it is stored or exponentiated."""
         size_q = (np.abs(q.value) + q.total).max(axis=0)
         size_k = (np.abs(k.value) + k.total).max(axis=0)
         inherited = size_q @ k.total.max(axis=0) + size_k @ q.total.max(axis=0)
@@ -205,9 +206,12 @@ class Attention:
         if largest > self.precision.largest:
             raise Rejected(f"scores can overflow in {self.precision.name}")
         terms = np.count_nonzero(size_q * size_k) + 1
-        unit = self.precision.accumulator_unit
-        computed = 2 * terms * unit * largest + self.precision.unit * largest
-        return float(inherited + computed + 8 * unit * largest), largest
+        return float(inherited + 2 * terms * self.precision.accumulator_unit * largest)
+
+    def _finished(self, error: float, largest: float) -> tuple[float, float]:
+        """The error of a stored score with its exponent, and the largest score."""
+        unit = self.precision.unit + 8 * self.precision.accumulator_unit
+        return error + unit * largest, largest
 
     def _sharp(self, leak: float, gap: float, error: float, largest: float) -> Look:
         if len(self.positions) * self.precision.accumulator_unit > 0.25:
@@ -259,8 +263,10 @@ class Attention:
         key = self._projected(self.key[head])
         if key.value[1:].any() or key.total[1:].any():
             raise Rejected("a head that should look everywhere prefers some positions")
-        error, largest = self._score_error(self._projected(self.query[head]), key)
-        return Look(0.0, 0.0, error, largest)
+        query = self._projected(self.query[head])
+        largest = float((np.abs(query.value) @ np.abs(key.value[0])).max())
+        error = self._score_error(query, key)
+        return Look(0.0, 0.0, *self._finished(error, largest + error))
 
     def counted(self, channel: Channel, look: Look) -> FloatArray:
         """The noise of a channel that a uniform head has summed.
@@ -303,18 +309,22 @@ def _unit(matrix: FloatArray) -> bool:
 
 def _leak_back(
     q: FloatArray, k: FloatArray, first: int, by: int
-) -> tuple[float, float]:
-    """The worst leak and smallest gap of rows ``first``… that should look ``by`` back."""
+) -> tuple[float, float, float]:
+    """Worst leak, smallest gap and largest score of rows that should look ``by`` back.
+
+    The rows are those of positions ``first``, ``first`` + 1, …
+    """
     rows = np.arange(len(q))
     t = first + rows
     scores = q @ k[: first + len(q)].T
+    peak = max(float(scores.max()), -float(scores.min()))
     scores[:, first:][np.triu_indices(len(q), 1)] = -np.inf
     target = np.maximum(t - by, 0)
     right = scores[rows, target].copy()
     scores[rows, target] = -np.inf
     gap = right - scores.max(axis=1)
     # Each of the t other weights is at most e^-gap of the right one.
-    return float((t * np.exp(-gap)).max()), float(gap.min())
+    return float((t * np.exp(-gap)).max()), float(gap.min()), peak
 
 
 def _leak_latest(scores: FloatArray) -> tuple[float, float]:
