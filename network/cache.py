@@ -1,7 +1,9 @@
-"""What a network remembers of the letters it has read."""
+"""What a network remembers of the letters it has read, and how words go on from there."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
+import torch
 from torch import Tensor
 
 
@@ -16,3 +18,60 @@ class Cache:
 
     seen: int
     parts: tuple[Tensor, ...]
+
+
+@dataclass(frozen=True)
+class Tree:
+    """All ways to go on from a word: the same number of branches from every node.
+
+    Its nodes are numbered generation by generation, the children of a node together and
+    in the order of their parents. The word itself is not a node.
+
+    Attributes:
+        branches: How many children the word has, and every node but the leaves.
+        generations: How many letters lead from the word to a leaf.
+    """
+
+    branches: int
+    generations: int = 1
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many nodes there are in each generation."""
+        return [self.branches**i for i in range(1, self.generations + 1)]
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are."""
+        return sum(self.sizes)
+
+    @cached_property
+    def depth(self) -> Tensor:
+        """``(nodes,)``: how many letters lead to the node's parent."""
+        return torch.arange(self.generations).repeat_interleave(
+            torch.tensor(self.sizes)
+        )
+
+    @cached_property
+    def last(self) -> Tensor:
+        """``(nodes,)``: which of the branches of its parent a node is."""
+        return torch.arange(self.nodes) % self.branches
+
+    @cached_property
+    def paths(self) -> Tensor:
+        """``(leaves, generations)``: the nodes from a child of the word to each leaf."""
+        leaves = torch.arange(self.sizes[-1])
+        steps, first = [], 0
+        for size in self.sizes:
+            steps.append(first + leaves // (len(leaves) // size))
+            first += size
+        return torch.stack(steps, dim=1)
+
+    @cached_property
+    def strangers(self) -> Tensor:
+        """``(nodes, nodes)``: whether the second is neither the first nor above it."""
+        apart = torch.ones((self.nodes, self.nodes), dtype=torch.bool)
+        for i in range(self.generations):
+            for j in range(i + 1):
+                apart[self.paths[:, i], self.paths[:, j]] = False
+        return apart

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from network.cache import Cache
+from network.cache import Cache, Tree
 
 
 class Rnn(nn.Module):
@@ -32,22 +32,33 @@ class Rnn(nn.Module):
 
     def step(self, tokens: Tensor, cache: Cache) -> tuple[Tensor, Cache]:
         """One more letter ``(batch,)`` for every word: logits and the new cache."""
-        logits, grow = self.branch(tokens[:, None], cache)
+        logits, grow = self.branch(tokens[:, None], cache, Tree(1))
         return logits[:, 0], grow()
 
     def branch(
-        self, tokens: Tensor, cache: Cache
+        self, tokens: Tensor, cache: Cache, tree: Tree
     ) -> tuple[Tensor, Callable[[], Cache]]:
-        """Several letters ``(batch, branches)``, each as the next one of every word.
+        """All the ways in which a tree continues every word, one step a generation.
+
+        Args:
+            tokens: ``(batch, nodes)`` letter indices.
+            cache: What `start` or an earlier step returned.
+            tree: How the nodes hang together.
 
         Returns:
-            Logits ``(batch, branches, states)``, and a function that makes the cache of
-            all ``batch · branches`` words.
+            Logits ``(batch, nodes, states)``, and a function that makes the cache of
+            all ``batch · leaves`` words.
         """
-        before = cache.parts[0] @ self.hidden + self.hidden_bias
-        h = torch.relu(before[:, None] + self.input[tokens])
-        logits = h @ self.weight + self.bias
-        return logits, lambda: Cache(cache.seen + 1, (h.flatten(0, 1),))
+        h = cache.parts[0][:, None]
+        generations = []
+        for letters in torch.split(self.input[tokens], tree.sizes, dim=1):
+            before = h @ self.hidden + self.hidden_bias
+            siblings = letters.reshape(*h.shape[:2], tree.branches, -1)
+            h = torch.relu(before[:, :, None] + siblings).flatten(1, 2)
+            generations.append(h)
+        logits = torch.cat(generations, dim=1) @ self.weight + self.bias
+        seen = cache.seen + tree.generations
+        return logits, lambda: Cache(seen, (h.flatten(0, 1),))
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Logits ``(batch, time, states)`` for letter indices ``(batch, time)``."""

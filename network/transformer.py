@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from network.cache import Cache
+from network.cache import Cache, Tree
 
 
 class Attention(nn.Module):
@@ -28,21 +28,34 @@ class Attention(nn.Module):
         return self._write(mixed), (key, value)
 
     def branch(
-        self, x: Tensor, past: tuple[Tensor, Tensor]
+        self, x: Tensor, past: tuple[Tensor, Tensor], tree: Tree
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """The same at one new position, with several alternatives for what stands there.
+        """The same for all the ways in which words go on.
 
         Args:
-            x: ``(batch, branches, d)``: the alternatives; they do not see each other.
+            x: ``(batch, nodes, d)``: nodes see themselves and what is above them only.
             past: Keys ``(batch, heads, seen, k)`` and values of the earlier positions.
+            tree: How the nodes hang together.
         """
-        key, value = _project(x, self.key), _project(x, self.value)
-        query = _project(x, self.query)
-        own = (query * key).sum(dim=-1, keepdim=True)
-        scores = torch.cat([query @ past[0].transpose(2, 3), own], dim=-1)
-        weights = torch.softmax(scores, dim=-1)
-        mixed = weights[..., :-1] @ past[1] + weights[..., -1:] * value
-        return self._write(mixed), (key, value)
+        query, key, value = self._projections(x)
+        both = key, value
+        if tree.generations == 1:
+            mixed = _alone(query, both, past)
+        else:
+            mixed = _below(query, both, past, tree.strangers.to(x.device))
+        return self._write(mixed), both
+
+    def _projections(self, x: Tensor) -> list[Tensor]:
+        """Queries, keys and values by one product: narrow ones are slow."""
+        matrices = [
+            matrix.transpose(0, 1).flatten(1)
+            for matrix in (self.query, self.key, self.value)
+        ]
+        heads, widths = self.query.shape[0], [matrix.shape[1] for matrix in matrices]
+        projected = torch.split(x @ torch.cat(matrices, dim=1), widths, dim=2)
+        return [
+            part.reshape(*x.shape[:2], heads, -1).transpose(1, 2) for part in projected
+        ]
 
     def _write(self, mixed: Tensor) -> Tensor:
         return torch.einsum("bhtv,hvd->btd", mixed, self.out)
@@ -51,6 +64,38 @@ class Attention(nn.Module):
 def _project(x: Tensor, matrix: Tensor) -> Tensor:
     """``(batch, time, d)`` by ``(heads, d, k)`` to ``(batch, heads, time, k)``."""
     return torch.einsum("btd,hdk->bhtk", x, matrix)
+
+
+def _alone(
+    query: Tensor, own: tuple[Tensor, Tensor], past: tuple[Tensor, Tensor]
+) -> Tensor:
+    """What nodes take from the past and from themselves, however many they are."""
+    key, value = own
+    score = (query * key).sum(dim=-1, keepdim=True)
+    scores = torch.cat([query @ past[0].transpose(2, 3), score], dim=-1)
+    weights = torch.softmax(scores, dim=-1)
+    return weights[..., :-1] @ past[1] + weights[..., -1:] * value
+
+
+def _below(
+    query: Tensor,
+    own: tuple[Tensor, Tensor],
+    past: tuple[Tensor, Tensor],
+    strangers: Tensor,
+) -> Tensor:
+    """What nodes take from the past, from the nodes above them and from themselves.
+
+    A weight of 0 does not keep out a value that is not finite, so strangers see it
+    replaced; the node whose value it is answers for it by itself.
+    """
+    key, value = own
+    scores = query @ torch.cat([past[0], key], dim=2).transpose(2, 3)
+    scores[..., past[0].shape[2] :].masked_fill_(strangers, -torch.inf)
+    weights = torch.softmax(scores, dim=-1)
+    values = torch.cat([past[1], torch.nan_to_num(value)], dim=2)
+    # Few values and many nodes: transposed, the product is up to five times as fast.
+    mixed = values.transpose(2, 3) @ weights.transpose(2, 3)
+    return mixed.transpose(2, 3) + (value - value)
 
 
 class Mlp(nn.Module):
@@ -176,49 +221,49 @@ class Transformer(nn.Module):
         Returns:
             Logits ``(batch, states)`` and the longer cache.
         """
-        logits, grow = self.branch(tokens[:, None], cache)
+        logits, grow = self.branch(tokens[:, None], cache, Tree(1))
         return logits[:, 0], grow()
 
     def branch(
-        self, tokens: Tensor, cache: Cache
+        self, tokens: Tensor, cache: Cache, tree: Tree
     ) -> tuple[Tensor, Callable[[], Cache]]:
-        """Several letters, each as the next one of every word.
+        """All the ways in which a tree continues every word, by one pass.
 
         Args:
-            tokens: ``(batch, branches)`` letter indices.
+            tokens: ``(batch, nodes)`` letter indices.
             cache: What `start` or an earlier step returned.
+            tree: How the nodes hang together.
 
         Returns:
-            Logits ``(batch, branches, states)``, and a function that makes the longer
-            cache of all ``batch · branches`` words, for those who go on.
+            Logits ``(batch, nodes, states)``, and a function that makes the longer
+            cache of all ``batch · leaves`` words, for those who go on.
         """
-        x = self.token[tokens] + self.position[cache.seen]
+        places = cache.seen + tree.depth.to(tokens.device)
+        x = self.token[tokens] + self.position[places]
         added: list[Tensor] = []
         for attention, mlp in zip(self.attention, self.mlp, strict=True):
             if isinstance(attention, Attention):
                 n = len(added)
-                written, both = attention.branch(
-                    x, (cache.parts[n], cache.parts[n + 1])
-                )
+                past = cache.parts[n], cache.parts[n + 1]
+                written, both = attention.branch(x, past, tree)
                 x = x + written
                 added += both
             x = mlp(x)
-        return self.read_out(x), partial(_grown, cache, added)
+        return self.read_out(x), partial(_grown, cache, added, tree)
 
     def read_out(self, x: Tensor) -> Tensor:
         """The stream ``(…, d)`` to logits ``(…, states)``."""
         return x @ self.weight + self.bias
 
 
-def _grown(cache: Cache, added: list[Tensor]) -> Cache:
-    """The cache of every branch: its word's keys and values, and its own."""
+def _grown(cache: Cache, added: list[Tensor], tree: Tree) -> Cache:
+    """The cache of every leaf: its word's keys and values, and those on its path."""
     parts = []
     for part, new in zip(cache.parts, added, strict=True):
-        branches = new.shape[2]
-        old = part.repeat_interleave(branches, dim=0)
-        own = new.transpose(1, 2).reshape(-1, new.shape[1], 1, new.shape[3])
-        parts.append(torch.cat([old, own], dim=2))
-    return Cache(cache.seen + 1, tuple(parts))
+        old = part.repeat_interleave(tree.sizes[-1], dim=0)
+        path = new[:, :, tree.paths.to(new.device)].transpose(1, 2).flatten(0, 1)
+        parts.append(torch.cat([old, path], dim=2))
+    return Cache(cache.seen + tree.generations, tuple(parts))
 
 
 _MATRICES = ("query", "key", "value", "out")

@@ -1,9 +1,11 @@
 """Every word up to a length, by a walk through the tree of their prefixes.
 
 A causal network has the same memory of two words while they agree, so each node of the
-tree needs one step of the network, made from the memory of its parent. The walk goes
-breadth first while a generation fits a batch, and depth first by whole batches then;
-those are in lexicographic order, so the first wrong node of a batch is its least word.
+tree is computed once, from the memory of what is above it. A pass of the network covers
+a few generations below a batch of nodes; memory is copied only for the last of them,
+and for none if it is the last of all. The walk goes breadth first while a batch has
+room, and depth first by whole batches then; in a pass, nodes of one generation are in
+lexicographic order, so the first wrong one is its least word.
 """
 
 from collections.abc import Callable
@@ -15,14 +17,15 @@ import torch
 from torch import Tensor
 
 from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray
-from network.cache import Cache
+from network.cache import Cache, Tree
 from network.model import Model
 from verify.counterexample import Counterexample, Pair, pair
 from verify.simulation import Progress, Simulation
 
-BLOCK = {"cpu": 4096, "cuda": 65536}
+BLOCK = {"cpu": 16384, "cuda": 65536}
 BUDGET = 2**30
+NODES = 32
+"""The most nodes below one word in a pass, if it covers more than one generation."""
 
 
 @dataclass(frozen=True)
@@ -32,18 +35,13 @@ class _Block:
     Attributes:
         grow: Makes what the network remembers of their words.
         states: ``(nodes,)``: where the machine is.
-        above: The block of their parents; node i comes from node i // width by the
-            letter first + i % width.
-        first: The least letter.
-        width: How many letters.
+        origin: The pass of which they are the last generation; None for the root.
         depth: The length of the words.
     """
 
     grow: Callable[[], Cache]
     states: Tensor
-    above: "_Block | None" = None
-    first: int = 0
-    width: int = 1
+    origin: "_Pass | None" = None
     depth: int = 0
 
     @cached_property
@@ -51,15 +49,55 @@ class _Block:
         """What the network remembers of their words; leaves never need it."""
         return self.grow()
 
-    def word(self, node: int) -> IntArray:
-        """The letters ``(depth,)`` from the root to a node."""
+    def word(self, node: int) -> tuple[int, ...]:
+        """The letters from the root to a node."""
+        if self.origin is None:
+            return ()
+        return self.origin.word(self.origin.tree.generations, node)
+
+
+@dataclass(frozen=True)
+class _Pass:
+    """Some nodes of a block, and all words by which a tree of letters continues them.
+
+    Attributes:
+        above: The block.
+        row: The first of its nodes.
+        rows: How many of them.
+        first: The letter of a first branch; the others follow.
+        tree: What stands below each node.
+    """
+
+    above: _Block
+    row: int
+    rows: int
+    first: int
+    tree: Tree
+
+    @property
+    def cache(self) -> Cache:
+        """What the network remembers of the nodes' words."""
+        cache, end = self.above.cache, self.row + self.rows
+        return Cache(cache.seen, tuple(part[self.row : end] for part in cache.parts))
+
+    def states(self, table: Tensor) -> list[Tensor]:
+        """Where the machine is: ``(rows, nodes)`` for each generation."""
+        end = self.first + self.tree.branches
+        letters = torch.arange(self.first, end, device=table.device)
+        now = self.above.states[self.row : self.row + self.rows, None]
+        states = []
+        for _ in range(self.tree.generations):
+            now = table[letters, now[..., None]].flatten(1)
+            states.append(now)
+        return states
+
+    def word(self, generation: int, node: int) -> tuple[int, ...]:
+        """The letters from the root to a node of a generation, counted from 1."""
         letters: list[int] = []
-        block: _Block | None = self
-        while block is not None and block.depth:
-            node, letter = divmod(node, block.width)
-            letters.append(block.first + letter)
-            block = block.above
-        return np.array(letters[::-1], dtype=np.int64)
+        for _ in range(generation):
+            node, branch = divmod(node, self.tree.branches)
+            letters.append(self.first + branch)
+        return (*self.above.word(self.row + node), *reversed(letters))
 
 
 @dataclass(frozen=True, order=True)
@@ -72,14 +110,18 @@ class _Found:
 
 
 class _Walk:
-    """The state of a walk: the blocks yet to be entered, and the best word found."""
+    """The state of a walk: what is yet to be entered, and the best word found.
+
+    Attributes:
+        stack: Blocks, each with its first node and letter that are yet to be entered.
+    """
 
     def __init__(self, judge: Pair, length: int, block: int) -> None:
         self.judge, self.length, self.block = judge, length, block
         self.words = 0
         self.found: _Found | None = None
         start = torch.tensor([judge.machine.start], device=judge.tokens.device)
-        self.stack = [(_Block(judge.model.network.start, start), 0)]
+        self.stack = [(_Block(judge.model.network.start, start), 0, 0)]
 
     @property
     def limit(self) -> int:
@@ -87,37 +129,59 @@ class _Walk:
         return self.length if self.found is None else self.found.length
 
     def advance(self) -> None:
-        """Enter the next block by as many letters as fit a batch."""
-        above, first = self.stack.pop()
+        """Enter what is below as many nodes of the next block as fit a batch."""
+        above, row, first = self.stack.pop()
         if above.depth >= self.limit:
             return
         letters = len(self.judge.machine.letters)
-        width = min(max(1, self.block // len(above.states)), letters - first)
+        width = min(self.block, letters - first)
+        tree, rows = Tree(width), 1
+        if width == letters:
+            tree = self._tree(above.depth)
+            rows = min(self.block // tree.nodes, len(above.states) - row)
         if first + width < letters:
-            self.stack.append((above, first + width))
-        self._enter(above, first, width)
+            self.stack.append((above, row, first + width))
+        elif row + rows < len(above.states):
+            self.stack.append((above, row + rows, 0))
+        self._enter(_Pass(above, row, rows, first, tree))
 
-    def _enter(self, above: _Block, first: int, width: int) -> None:
-        block, logits = self._children(above, first, width)
-        self.words += len(block.states)
-        wrong = self.judge.wrong(logits, block.states)
+    def _tree(self, depth: int) -> Tree:
+        """What to enter below a node at a depth; its last pass is as large as any."""
+        letters, most = len(self.judge.machine.letters), min(NODES, self.block)
+        generations = 1
+        while Tree(letters, generations + 1).nodes <= most:
+            generations += 1
+        return Tree(letters, (self.limit - depth - 1) % generations + 1)
+
+    def _enter(self, entered: _Pass) -> None:
+        above, tree = entered.above, entered.tree
+        letters = self.judge.tokens[entered.first + tree.last.to(above.states.device)]
+        tokens = letters.expand(entered.rows, -1)
+        logits, grow = self.judge.model.network.branch(tokens, entered.cache, tree)
+        states = entered.states(self.judge.table)
+        self.words += tokens.numel()
+        wrong = self.judge.wrong(logits, torch.cat(states, dim=1))
         if bool(wrong.any()):
-            self._note(block, logits, int(wrong.int().argmax()))
-        if block.depth < self.limit:
-            self.stack.append((block, 0))
+            self._note(entered, logits, wrong)
+        depth = above.depth + tree.generations
+        if depth < self.limit:
+            block = _Block(grow, states[-1].flatten(), entered, depth)
+            self.stack.append((block, 0, 0))
 
-    def _children(self, above: _Block, first: int, width: int) -> tuple[_Block, Tensor]:
-        letters = torch.arange(first, first + width, device=above.states.device)
-        tokens = self.judge.tokens[letters].expand(len(above.states), -1)
-        logits, grow = self.judge.model.network.branch(tokens, above.cache)
-        after = self.judge.table[letters, above.states[:, None]].flatten()
-        block = _Block(grow, after, above, first, width, above.depth + 1)
-        return block, logits.flatten(0, 1)
-
-    def _note(self, block: _Block, logits: Tensor, node: int) -> None:
-        said = self.judge.said(logits[node : node + 1])[0]
-        found = _Found(block.depth, tuple(block.word(node).tolist()), said)
-        self.found = found if self.found is None else min(self.found, found)
+    def _note(self, entered: _Pass, logits: Tensor, wrong: Tensor) -> None:
+        """Remember the first wrong node of the first generation that has one."""
+        sizes = entered.tree.sizes
+        by = zip(
+            torch.split(wrong, sizes, 1), torch.split(logits, sizes, 1), strict=True
+        )
+        for generation, (bad, answers) in enumerate(by, start=1):
+            if bool(bad.any()):
+                node = int(bad.flatten().int().argmax())
+                said = self.judge.said(answers.flatten(0, 1)[node : node + 1])[0]
+                word = entered.word(generation, node)
+                found = _Found(len(word), word, said)
+                self.found = found if self.found is None else min(self.found, found)
+                return
 
     def counterexample(self) -> Counterexample | None:
         """The best word found, replayed by a plain forward pass.

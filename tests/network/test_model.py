@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import krohn
-from network.cache import Cache
+from network.cache import Cache, Tree
 from network.modelfile import ModelFileError
 
 Build = Callable[..., Any]
@@ -89,3 +89,64 @@ def test_an_rnn_step_by_step_is_the_rnn(parts: Build, place: Build) -> None:
     for t in range(7):
         logits, cache = model.network.step(word[:, t], cache)
         assert torch.equal(logits, model(word)[:, t])
+
+
+TREES = [Tree(3), Tree(2, 3), Tree(1, 4), Tree(3, 2)]
+
+
+def continued(model: Any, tree: Tree) -> tuple[torch.Tensor, torch.Tensor, Any]:
+    """Two words and all their continuations: logits, and the caches of the leaves."""
+    starts = torch.tensor([[0, 1], [1, 1]])
+    cache = model.network.start(2)
+    for t in range(2):
+        _, cache = model.network.step(starts[:, t], cache)
+    tokens = tree.last.expand(2, -1)
+    logits, grow = model.network.branch(tokens, cache, tree)
+    paths = tree.last[tree.paths]
+    words = [torch.cat([start.expand(len(paths), -1), paths], 1) for start in starts]
+    return logits, torch.cat(words), grow
+
+
+@pytest.mark.parametrize("tree", TREES)
+@pytest.mark.parametrize("construction", ["scan", "sequential", "elman"])
+def test_a_tree_of_continuations_is_every_word_by_itself(
+    parts: Build, place: Build, construction: str, tree: Tree
+) -> None:
+    length = None if construction == "elman" else 7
+    model = krohn.load(place(parts("C3", construction, length).pack()))
+    logits, words, grow = continued(model, tree)
+    along = logits[:, tree.paths].flatten(0, 1)
+    torch.testing.assert_close(along, model(words)[:, 2:], rtol=1e-4, atol=1e-3)
+    cache = grow()
+    one_more = torch.ones((len(words), 1), dtype=torch.long)
+    after, _ = model.network.step(one_more[:, 0], cache)
+    expected = model(torch.cat([words, one_more], 1))[:, -1]
+    torch.testing.assert_close(after, expected, rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+@pytest.mark.parametrize("construction", ["scan", "elman"])
+def test_a_broken_letter_spoils_only_the_words_that_hold_it(
+    parts: Build, place: Build, construction: str, value: float
+) -> None:
+    length = None if construction == "elman" else 7
+    model = krohn.load(place(parts("C3", construction, length).pack()))
+    network, tree = model.network, Tree(3, 3)
+    fine = continued(model, tree)[0]
+    letters = network.input if construction == "elman" else network.token
+    letters[2] = value
+    broken = continued(model, tree)[0]
+    holds = (tree.last[tree.paths] == 2).cummax(dim=1).values
+    spoilt = ~broken[:, tree.paths].isfinite().all(-1)
+    assert torch.equal(spoilt, holds.expand(2, -1, -1))
+    kept = ~holds.expand(2, -1, -1)
+    assert torch.equal(broken[:, tree.paths][kept], fine[:, tree.paths][kept])
+
+
+def test_nodes_of_a_tree_are_numbered_by_generation() -> None:
+    tree = Tree(2, 2)
+    assert (tree.sizes, tree.nodes) == ([2, 4], 6)
+    assert tree.depth.tolist() == [0, 0, 1, 1, 1, 1]
+    assert tree.last.tolist() == [0, 1, 0, 1, 0, 1]
+    assert tree.paths.tolist() == [[0, 2], [0, 3], [1, 4], [1, 5]]
+    assert (~tree.strangers).sum(1).tolist() == [1, 1, 2, 2, 2, 2]

@@ -186,6 +186,21 @@ class TestExhaustive:
         assert found.actual == (NOT_FINITE,)
         assert sample(model, machine, 8, 5, 0).counterexample is not None
 
+    @pytest.mark.parametrize("construction", ["counter", "scan"])
+    @pytest.mark.parametrize("depth", range(1, 9))
+    def test_a_moved_position_is_found_where_it_is(
+        self, construction: str, depth: int
+    ) -> None:
+        machine = zoo.machine("C2")
+        model = build(machine, construction)
+        model.get_parameter("network.position")[depth] += 100.0
+        shortest = brute_force(model, machine, 8)
+        assert shortest is not None
+        for block in (7, None):
+            found = exhaustive(model, machine, 8, block=block).counterexample
+            assert found is not None
+            assert found.word == shortest
+
     @pytest.mark.parametrize("construction", ["counter", "rnn"])
     def test_every_parameter_made_nan_is_noticed_or_unused(
         self, construction: str
