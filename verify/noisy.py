@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from algebra.semiautomaton import IntArray
 from network.precision import FLOAT64, BoolArray, FloatArray, Precision
 from verify.errors import Rejected
 
@@ -51,6 +52,12 @@ class Noisy:
         for slope, noise in zip(self.slopes, self.noises, strict=True):
             total = total + np.abs(slope) * noise
         return total * INFLATION
+
+    def columns(self, chosen: IntArray) -> "Noisy":
+        """Some of the columns."""
+        slopes = tuple(slope[:, chosen] for slope in self.slopes)
+        value, rest = self.value[:, chosen], self.rest[:, chosen]
+        return Noisy(value, slopes, self.noises, rest, self.precision)
 
     def affine(self, weight: FloatArray, bias: FloatArray) -> "Noisy":
         """``x @ weight + bias`` as computed in the format, stored in it.

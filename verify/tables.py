@@ -7,7 +7,7 @@ on one of the n only, and those that do not depend on the selected one must be s
 that it is enough to let all n hold the same value (docs/soundness.md, section 5).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -175,34 +175,31 @@ class Mlp:
         choices = np.stack([values[n] for n in selected])
         columns = {n: i for i, n in enumerate(self.stream.names)}
         picked = np.array([columns[n] if n in spread else -1 for n in selected])
-        self._check_silent(units, values, spread, picked[values[index]])
         chosen = choices[values[index], np.arange(len(value))]
         valid = np.isin(chosen, channel.domain)
-        values = {n: v[valid] for n, v in values.items()}
-        target = channel.code(chosen[valid])
-        distance = self._distance(channel.span, units, values, target, spread)
-        return per_value(channel, chosen[valid], distance)
+        target = channel.code(np.where(valid, chosen, channel.domain[0]))
+        silent = self._silence(units, spread, picked[values[index]])
+        distance = self._distance(channel.span, units, values, target, spread, silent)
+        return per_value(channel, chosen[valid], distance[valid])
 
-    def _check_silent(
-        self,
-        units: IntArray,
-        values: dict[str, IntArray],
-        spread: frozenset[str],
-        picked: IntArray,
-    ) -> None:
-        """Units of a channel that is not the picked one are 0, whatever it holds."""
+    def _silence(
+        self, units: IntArray, spread: frozenset[str], picked: IntArray
+    ) -> Callable[[Noisy, int], None]:
+        """A check of rows: units of channels that are not picked are 0 in all of them."""
         reads = self.reads[units] & np.isin(self.stream.names, sorted(spread))
         if (reads.sum(axis=1) > 1).any():
             raise Rejected(
                 "a unit mixes several of the channels that are selected from"
             )
         of = np.where(reads.any(axis=1), reads.argmax(axis=1), -1)
-        for low, part in _parts(values, self._chunk()):
-            hidden = self._hidden(self._inputs(part, spread), units)
+
+        def check(hidden: Noisy, low: int) -> None:
             loud = (hidden.value != 0) | (hidden.total != 0)
             foreign = of != picked[low : low + len(loud), None]
             if (loud & foreign & (of >= 0)).any():
                 raise Rejected("a selection lets a channel through that is not chosen")
+
+        return check
 
     def _domains(self, names: Iterable[str]) -> dict[str, Sequence[int]]:
         return {n: self.statement.channels[n].domain for n in sorted(names)}
@@ -218,6 +215,7 @@ class Mlp:
         values: dict[str, IntArray],
         target: FloatArray,
         shared: frozenset[str] = frozenset(),
+        check: Callable[[Noisy, int], None] | None = None,
     ) -> FloatArray:
         """How far the sum can be from its target in any dimension, ``(rows,)``.
 
@@ -227,12 +225,18 @@ class Mlp:
             values: The joint values ``(rows,)`` of the channels they depend on.
             target: ``(rows, len(dims))``.
             shared: Channels of which every unit reads at most one.
+            check: Shown the hidden units of every part, and its first row.
         """
+        weight, bias = self.layers[-1]
+        weight, bias = weight[np.ix_(units, np.array(dims))], bias[dims]
         worst = []
         for low, part in _parts(values, self._chunk()):
             x = self._inputs(part, shared)
             wanted = target[low : low + len(x.value)]
-            out = self._output(x, dims, units)
+            hidden = self._hidden(x, units)
+            if check is not None:
+                check(hidden, low)
+            out = hidden.affine(weight, bias)
             kept = self._kept(x, dims)
             both = kept.plus(out)
             distance = (both.total + np.abs(both.value - wanted)) * INFLATION
@@ -244,17 +248,12 @@ class Mlp:
         chosen = [units]
         for weight, _ in reversed(self.layers[1:-1]):
             chosen.insert(0, np.flatnonzero((weight[:, chosen[0]] != 0).any(axis=1)))
-        below = np.arange(len(self.mask))
+        below = np.flatnonzero((self.layers[0][0][:, chosen[0]] != 0).any(axis=1))
+        x = x.columns(below)
         for (weight, bias), here in zip(self.layers[:-1], chosen, strict=True):
             x = x.affine(weight[np.ix_(below, here)], bias[here]).relu()
             below = here
         return x
-
-    def _output(self, x: Noisy, dims: range, units: IntArray) -> Noisy:
-        weight, bias = self.layers[-1]
-        return self._hidden(x, units).affine(
-            weight[np.ix_(units, np.array(dims))], bias[dims]
-        )
 
     def _kept(self, x: Noisy, dims: range) -> Noisy:
         """What the residual connection brings along."""
