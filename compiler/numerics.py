@@ -31,11 +31,6 @@ class PositionCode:
         """2K − 1: the sine of the first frequency is always 0."""
         return 2 * self.frequencies - 1
 
-    def angles(self) -> FloatArray:
-        """The angle per position of each frequency, ``(K,)``."""
-        periods = 2.0 ** np.arange(1, self.frequencies + 1, dtype=np.float64)
-        return np.asarray(2 * np.pi / periods)
-
     def vectors(self, positions: FloatArray) -> FloatArray:
         """``(positions, 2K − 1)``: the cosines, then all sines but the first.
 

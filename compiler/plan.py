@@ -1,4 +1,4 @@
-"""Which constructions serve a machine, what each costs, and which one to take."""
+"""Which constructions serve a machine, what each costs, and in which order to try them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -61,7 +61,7 @@ class Compiled:
 
 
 def candidates(machine: Automaton, length: int, options: Options) -> list[Candidate]:
-    """Every construction with its cost, in the order of preference of `choose`."""
+    """Every construction with its cost: least depth first, then fewest parameters."""
     found = [_try(name, machine, length, options) for name in CONSTRUCTIONS]
     return sorted(found, key=_preference)
 
@@ -79,7 +79,6 @@ def _try(name: str, machine: Automaton, length: int, options: Options) -> Candid
 
 
 def _preference(candidate: Candidate) -> tuple[float, float, str]:
-    """Least depth first, then fewest parameters."""
     if candidate.cost is None:
         return (float("inf"), float("inf"), candidate.name)
     return (candidate.cost.depth, candidate.cost.parameters, candidate.name)
@@ -106,18 +105,6 @@ def construct(name: str, machine: Automaton, length: int) -> Program:
     return CONSTRUCTIONS[name](machine, length)
 
 
-def choose(machine: Automaton, length: int, options: Options) -> str:
-    """The construction of least depth, and of fewest parameters among those.
-
-    Raises:
-        CompileError: If none applies.
-    """
-    best = candidates(machine, length, options)[0]
-    if best.cost is None:
-        raise CompileError(f"no construction serves {machine.name}: {best.reason}")
-    return best.name
-
-
 def compile_transformer(
     machine: Automaton,
     length: int,
@@ -130,15 +117,13 @@ def compile_transformer(
     Args:
         machine: What it must compute, from its start state.
         length: T.
-        construction: A name in `CONSTRUCTIONS`, or ``"auto"``.
+        construction: A name in `CONSTRUCTIONS`.
         options: Number format and form.
         observe: Called after every pass with its name and the Program.
 
     Raises:
         CompileError: If that cannot be done; the message says what can.
     """
-    if construction == "auto":
-        construction = choose(machine, length, options)
     program = construct(construction, machine, length)
     layout, features = arrange(optimise(program, options, observe), options)
     cost = predict(layout, features, options.strict)

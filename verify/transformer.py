@@ -16,8 +16,6 @@ from verify.statement import Channel, Reach, Statement
 from verify.stream import FREE, Stream, owners
 from verify.tables import Mlp
 
-Evidence = list[dict[str, Any]]
-
 
 @dataclass(frozen=True)
 class Tensors:
