@@ -114,10 +114,11 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
             seconds = time.monotonic() - began
             return CompiledModel(file, built.construction, proof, seconds)
         reasons.append(f"{built.construction}: {proof.reason}")
+    wider = "" if dtype == "float64" else "--dtype float64, "
     raise CompileError(
         f"{source.name} cannot be certified in {dtype} at length {length}, so nothing was "
-        f"written ({'; '.join(reasons)}). Try a shorter length, --dtype float64, or "
-        "another construction"
+        f"written ({'; '.join(reasons)}). Try {wider}a shorter length, or another "
+        "construction"
     )
 
 
