@@ -3,9 +3,7 @@
 A model is proved for all words up to T; beside that, all words up to a length are run,
 so many that they are a million in all, and 1000 adversarial words of length T. A model so
 large that a million words take longer than the budget is run on all words up to the
-greatest length that fits; the table shows how many that were. The proof of a sequential
-network visits every word of length T, so its T is at most 16 and smaller still where that
-would be too many.
+greatest length that fits; the table shows how many that were.
 """
 
 import argparse
@@ -19,7 +17,6 @@ from report import Row, Table, each, parser, publish
 import krohn
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
-from compiler.constructions import sequential
 from compiler.plan import CONSTRUCTIONS
 from krohn.compilation import CompiledModel
 from network.model import Model
@@ -29,7 +26,6 @@ from verify.sampling import sample
 from verify.simulation import Simulation
 
 QUICK = ("C2", "C5", "C2xC2", "FlipFlop", "Grid4")
-SEQUENTIAL_LENGTH, SEQUENTIAL_WORDS = 16, 20_000
 RATE_WORDS = 500
 SERVED, UNSERVED = "proved and simulated", "not served"
 
@@ -149,7 +145,7 @@ def total(letters: int, length: int) -> int:
 
 
 def jobs(options: argparse.Namespace) -> list[Job]:
-    """Every machine with every construction, the sequential one for short words."""
+    """Every machine with every construction that was asked for."""
     job = partial(
         Job,
         dtype=options.dtype,
@@ -159,17 +155,9 @@ def jobs(options: argparse.Namespace) -> list[Job]:
     )
     found = []
     for name in QUICK if options.quick else krohn.zoo():
-        short = sequential_length(len(krohn.zoo(name).letters))
-        for construction in (*CONSTRUCTIONS, "rnn"):
-            limit = short if construction == sequential.NAME else options.length
-            found.append(job(name, construction, min(limit, options.length)))
+        for construction in options.constructions or (*CONSTRUCTIONS, "rnn"):
+            found.append(job(name, construction, options.length))
     return found
-
-
-def sequential_length(letters: int) -> int:
-    """The T of a sequential network: its proof visits ``letters``^T words."""
-    lengths = range(1, SEQUENTIAL_LENGTH + 1)
-    return max(t for t in lengths if letters**t <= SEQUENTIAL_WORDS)
 
 
 def tables(rows: list[Row], options: argparse.Namespace) -> list[Table]:
@@ -177,8 +165,7 @@ def tables(rows: list[Row], options: argparse.Namespace) -> list[Table]:
     note = (
         f"{options.dtype}; an RNN is proved for all lengths and sampled at T. 'all words "
         f"to': least length with {options.words:,} words in all, or the greatest of which "
-        f"all words take at most about {options.budget:g} s. The T of a sequential network "
-        f"is at most {SEQUENTIAL_LENGTH} and has at most {SEQUENTIAL_WORDS:,} words."
+        f"all words take at most about {options.budget:g} s."
     )
     served = [row for row in rows if "reason" not in row]
     names = {row["machine"] for row in rows} - {row["machine"] for row in served}
@@ -200,6 +187,7 @@ def main() -> None:
     found.add_argument("--words", type=int, default=1_000_000)
     found.add_argument("--budget", type=float, default=60.0, help="seconds per model")
     found.add_argument("--samples", type=int, default=1000)
+    found.add_argument("--constructions", nargs="*", help="only these")
     found.add_argument("--jobs", type=int, default=1, help="processes")
     found.add_argument("--quick", action="store_true", help="few machines, few words")
     options = found.parse_args()
