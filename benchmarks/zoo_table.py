@@ -153,10 +153,10 @@ def jobs(options: argparse.Namespace) -> list[Job]:
         budget=options.budget,
         samples=options.samples,
     )
-    found = []
+    found: list[Job] = []
     for name in QUICK if options.quick else krohn.zoo():
-        for construction in options.constructions or (*CONSTRUCTIONS, "rnn"):
-            found.append(job(name, construction, options.length))
+        wanted = options.constructions or (*CONSTRUCTIONS, "rnn")
+        found += [job(name, c, options.length) for c in wanted]
     return found
 
 
