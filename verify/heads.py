@@ -143,8 +143,8 @@ class Attention:
         )
 
     def _check_sums(self, largest: float) -> None:
-        """Kernels may sum values before they normalise: weights are at most 1 then."""
-        if largest * len(self.positions) > min(FLOAT32.largest, self.precision.largest):
+        """Kernels may sum values in binary32, or wider, before they normalise."""
+        if largest * len(self.positions) > FLOAT32.largest:
             raise Rejected("a sum of values can overflow before it is normalised")
 
     def _written(
