@@ -1,0 +1,171 @@
+"""Bases and strong generating sets: large permutation groups without their elements.
+
+Schreier–Sims with deterministic checks: a level is finished only when every Schreier
+generator of it sifts to the identity below, so that orders and memberships are proved
+(Seress, Permutation Group Algorithms, chapter 4). All Schreier generators of a level are
+sifted at once.
+"""
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from algebra.budget import BudgetExceeded
+from algebra.groups.permutations import inverse, product
+from algebra.semiautomaton import IntArray
+
+MOST_ENTRIES = 50_000_000
+_BATCH = 2_000_000
+
+
+@dataclass(frozen=True)
+class Level:
+    """How a stabiliser moves its base point.
+
+    Attributes:
+        point: The base point.
+        generators: ``(k, n)``; they fix the base points above and generate the group.
+        place: ``(n,)``: where a point stands in the orbit, -1 if it is not in it.
+        transversal: ``(orbit, n)``: row i takes the base point to the i-th orbit point.
+        back: The inverses of the transversal.
+    """
+
+    point: int
+    generators: IntArray
+    place: IntArray
+    transversal: IntArray
+    back: IntArray
+
+    @property
+    def orbit(self) -> IntArray:
+        """The images of the base point."""
+        return self.transversal[:, self.point]
+
+
+class StabiliserChain:
+    """A group as a chain of point stabilisers down to the identity."""
+
+    def __init__(self, degree: int) -> None:
+        self.degree = degree
+        self.levels: list[Level] = []
+
+    @property
+    def order(self) -> int:
+        """The number of elements, exactly."""
+        return prod(len(level.transversal) for level in self.levels)
+
+    def sift(self, rows: IntArray, top: int = 0) -> tuple[IntArray, IntArray]:
+        """Divide rows by transversal elements as long as they stay in the orbits.
+
+        Returns:
+            What is left ``(m, n)``, the identity just for members of the group, and
+            the level at which each stopped ``(m,)``.
+        """
+        rows, stopped = rows.copy(), np.full(len(rows), len(self.levels))
+        going = np.arange(len(rows))
+        for depth in range(top, len(self.levels)):
+            level = self.levels[depth]
+            place = level.place[rows[going, level.point]]
+            stopped[going[place < 0]] = depth
+            going, place = going[place >= 0], place[place >= 0]
+            rows[going] = product(rows[going], level.back[place])
+        return rows, stopped
+
+    def contains(self, rows: IntArray) -> npt.NDArray[np.bool_]:
+        """Which rows ``(m, n)`` are elements, ``(m,)``."""
+        left, _ = self.sift(rows)
+        return np.asarray((left == np.arange(self.degree)).all(axis=1))
+
+    def extend(self, rows: IntArray) -> None:
+        """Let the group grow by these generators.
+
+        Raises:
+            BudgetExceeded: If the chain would not fit in memory.
+        """
+        for row in rows:
+            left, stopped = self.sift(row[None])
+            if (left[0] != np.arange(self.degree)).any():
+                self._close(self._insert(left[0], 0, int(stopped[0])))
+
+    def elements(self) -> IntArray:
+        """All elements ``(order, n)``, the identity first."""
+        found = np.arange(self.degree)[None]
+        for level in reversed(self.levels):
+            # An element is one of the stabiliser and then one of the transversal.
+            found = level.transversal[:, found].reshape(-1, self.degree)
+        return found
+
+    def random(self, count: int, generator: np.random.Generator) -> IntArray:
+        """``(count, n)`` elements, uniformly and independently."""
+        rows = np.tile(np.arange(self.degree), (count, 1))
+        for level in reversed(self.levels):
+            chosen = generator.integers(len(level.transversal), size=count)
+            rows = product(rows, level.transversal[chosen])
+        return rows
+
+    def _insert(self, row: IntArray, top: int, bottom: int) -> int:
+        """Make ``row`` a generator of levels ``top..bottom``; the last one changed."""
+        if bottom == len(self.levels):
+            moved = int(np.flatnonzero(row != np.arange(self.degree))[0])
+            self.levels.append(_level(moved, row[None][:0]))
+        for depth in range(top, bottom + 1):
+            level = self.levels[depth]
+            self.levels[depth] = _level(
+                level.point, np.concatenate([level.generators, row[None]])
+            )
+        self._check_size()
+        return bottom
+
+    def _close(self, depth: int) -> None:
+        """Add what Schreier generators of this level and those above it still need."""
+        while depth >= 0:
+            found = self._unfinished(depth)
+            if found is None:
+                depth -= 1
+            else:
+                depth = self._insert(found[0], depth + 1, found[1])
+
+    def _unfinished(self, depth: int) -> tuple[IntArray, int] | None:
+        """A Schreier generator that does not sift, with the level where it stops."""
+        level = self.levels[depth]
+        batch = max(1, _BATCH // max(level.transversal.size, 1))
+        for start in range(0, len(level.generators), batch):
+            rows = _schreier_generators(level, level.generators[start : start + batch])
+            left, stopped = self.sift(rows, depth + 1)
+            bad = np.flatnonzero((left != np.arange(self.degree)).any(axis=1))
+            if bad.size:
+                return left[bad[0]], int(stopped[bad[0]])
+        return None
+
+    def _check_size(self) -> None:
+        entries = sum(level.transversal.size for level in self.levels)
+        if entries > MOST_ENTRIES:
+            raise BudgetExceeded(
+                f"the group has more than {self.order:,} elements on {self.degree} "
+                "points, too many for its stabiliser chain; take fewer points",
+                self.order,
+            )
+
+
+def _level(point: int, generators: IntArray) -> Level:
+    degree = generators.shape[1]
+    place = np.full(degree, -1, dtype=np.int64)
+    place[point] = 0
+    rows = np.arange(degree)[None]
+    frontier = rows
+    while frontier.size:
+        after = generators[:, frontier].reshape(-1, degree)
+        points, first = np.unique(after[:, point], return_index=True)
+        fresh = place[points] < 0
+        frontier = after[first[fresh]]
+        place[points[fresh]] = len(rows) + np.arange(len(frontier))
+        rows = np.concatenate([rows, frontier])
+    return Level(point, generators, place, rows, inverse(rows))
+
+
+def _schreier_generators(level: Level, generators: IntArray) -> IntArray:
+    after = generators[:, level.transversal]
+    back = level.back[level.place[after[:, :, level.point]]]
+    return product(after, back).reshape(-1, generators.shape[1])
