@@ -1,0 +1,235 @@
+"""Cascades: small machines in a row, each steered by those above it.
+
+A cascade has components; component i reads a letter that depends on the input letter and
+on the states of the components above it *before* the step (thesis, Definition 6; its
+Lemma 21 reads the states after the step, erratum E21). The joint states are called
+coordinates. A machine is covered by a cascade if a projection takes coordinates to
+states so that both step together.
+
+Written as tables, dependency functions grow with the product of all components above.
+Here they are *diagrams* instead: layered graphs that read one coordinate after another,
+from the top one down, and in which equal futures are shared. The dependency functions of
+the full transformation monoid on 8 points, 60,480 rows as tables, have a few hundred
+nodes, and whatever one wants to know of all coordinates is found layer by layer.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from algebra.errors import MachineError
+from algebra.groups.permutation_group import PermutationGroup
+from algebra.semiautomaton import IntArray, Semiautomaton
+
+INVALID = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Component:
+    """One machine of a cascade.
+
+    Attributes:
+        machine: Its states are the values of the coordinate; its letters are what the
+            wiring can ask of it.
+    """
+
+    machine: Semiautomaton
+
+    @property
+    def size(self) -> int:
+        """The number of states."""
+        return len(self.machine.states)
+
+    @cached_property
+    def permutes(self) -> npt.NDArray[np.bool_]:
+        """``(letters,)``: which letters are bijections."""
+        table = self.machine.transitions
+        return np.asarray((np.sort(table, axis=1) == np.arange(self.size)).all(axis=1))
+
+    @cached_property
+    def resets(self) -> npt.NDArray[np.bool_]:
+        """``(letters,)``: which letters are constant maps, but no bijections."""
+        table = self.machine.transitions
+        return np.asarray((table == table[:, :1]).all(axis=1)) & ~self.permutes
+
+    @cached_property
+    def group(self) -> PermutationGroup:
+        """The group that the bijective letters generate."""
+        return PermutationGroup(self.machine.transitions[self.permutes])
+
+    @property
+    def is_permutation_reset(self) -> bool:
+        """Whether every letter is a bijection or constant (thesis, Definition 7)."""
+        return bool((self.permutes | self.resets).all())
+
+
+@dataclass(frozen=True, eq=False)
+class Wiring:
+    """The dependency functions of a cascade, as one diagram.
+
+    Attributes:
+        entry: ``(letters,)``: the node of the first layer for each input letter.
+        emit: For each component, ``(nodes,)``: the letter that it reads at a node.
+        follow: For each component, ``(nodes, states)``: the node of the next layer,
+            given the component's state before the step; ``INVALID`` where no valid
+            coordinates lead. After the last component there is a single node 0.
+    """
+
+    entry: IntArray
+    emit: tuple[IntArray, ...]
+    follow: tuple[IntArray, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """The map from coordinates to states, as a diagram.
+
+    Attributes:
+        follow: For each component, ``(nodes, states)``: the node of the next layer, or
+            ``INVALID`` where the coordinates stand for nothing. The first layer has the
+            node 0 alone; after the last component, nodes are states of the machine.
+    """
+
+    follow: tuple[IntArray, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Cascade:
+    """A cascade that is meant to cover a machine; ``covering.prove`` decides.
+
+    Attributes:
+        letters: The names of the machine's letters.
+        states: The names of the machine's states.
+        components: The components, top one first.
+        wiring: What each component reads.
+        projection: What the coordinates stand for.
+        lift: ``(states, components)``: coordinates of each state of the machine.
+
+    Raises:
+        MachineError: If a shape or an index does not fit.
+    """
+
+    letters: tuple[str, ...]
+    states: tuple[str, ...]
+    components: tuple[Component, ...]
+    wiring: Wiring
+    projection: Projection
+    lift: IntArray
+
+    def __post_init__(self) -> None:
+        sizes = [component.size for component in self.components]
+        if self.lift.shape != (len(self.states), len(sizes)):
+            raise MachineError(f"a lift of shape {self.lift.shape} does not fit")
+        if (self.lift < 0).any() or (self.lift >= np.array(sizes, dtype=int)).any():
+            raise MachineError("the lift names a coordinate that does not exist")
+        if len(self.wiring.entry) != len(self.letters):
+            raise MachineError("the wiring needs one entry for each letter")
+        letters = [len(component.machine.letters) for component in self.components]
+        _check_diagram(self.wiring.follow, sizes, 1, "wiring")
+        _check_diagram(self.projection.follow, sizes, len(self.states), "projection")
+        layers = zip(self.wiring.emit, self.wiring.follow, letters, strict=True)
+        for emit, follow, count in layers:
+            if emit.shape != (len(follow),) or not _within(emit, 0, count):
+                raise MachineError("the wiring emits a letter that does not exist")
+        first = len(self.wiring.follow[0]) if sizes else 1
+        if not _within(self.wiring.entry, 0, first):
+            raise MachineError("the wiring's entry names a node that does not exist")
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The number of states of each component."""
+        return tuple(component.size for component in self.components)
+
+    def step(self, coordinates: IntArray, letters: IntArray) -> IntArray:
+        """Coordinates ``(batch, components)`` after one letter ``(batch,)`` each."""
+        after = np.empty_like(coordinates)
+        node = self.wiring.entry[letters]
+        layers = zip(
+            self.components, self.wiring.emit, self.wiring.follow, strict=True
+        )
+        for i, (component, emit, follow) in enumerate(layers):
+            before = coordinates[:, i]
+            after[:, i] = component.machine.transitions[emit[node], before]
+            node = follow[node, before]
+        return after
+
+    def state_of(self, coordinates: IntArray) -> IntArray:
+        """The states ``(batch,)`` that valid coordinates stand for."""
+        node = np.zeros(len(coordinates), dtype=np.int64)
+        for i, follow in enumerate(self.projection.follow):
+            node = follow[node, coordinates[:, i]]
+        return node
+
+
+def trivial(machine: Semiautomaton) -> Cascade:
+    """The machine as a cascade of itself alone."""
+    letters, states = len(machine.letters), len(machine.states)
+    wiring = Wiring(
+        np.arange(letters),
+        (np.arange(letters),),
+        (np.zeros((letters, states), dtype=np.int64),),
+    )
+    return Cascade(
+        machine.letters,
+        machine.states,
+        (Component(machine),),
+        wiring,
+        Projection((np.arange(states)[None],)),
+        np.arange(states)[:, None],
+    )
+
+
+def component_of(table: npt.ArrayLike, states: Sequence[str]) -> Component:
+    """A component whose letters are named after what they do.
+
+    Args:
+        table: ``(letters, states)`` transitions, no two letters alike.
+        states: The name of each state.
+    """
+    rows = np.asarray(table, dtype=np.int64).reshape(-1, len(states))
+    names = tuple(letter_name(row, states) for row in rows)
+    return Component(Semiautomaton(rows, names, tuple(states)))
+
+
+def letter_name(row: IntArray, states: Sequence[str]) -> str:
+    """A transformation in words: ``keep``, ``:= s``, cycles, or its images."""
+    if np.array_equal(row, np.arange(len(row))):
+        return "keep"
+    if (row == row[0]).all():
+        return f":= {states[row[0]]}"
+    if np.array_equal(np.sort(row), np.arange(len(row))):
+        return "".join(_cycles(row, states))
+    return "[" + " ".join(states[q] for q in row.tolist()) + "]"
+
+
+def _cycles(row: IntArray, states: Sequence[str]) -> list[str]:
+    cycles, seen = [], set[int]()
+    for first in range(len(row)):
+        cycle, at = [], first
+        while at not in seen:
+            seen.add(at)
+            cycle.append(states[at])
+            at = int(row[at])
+        if len(cycle) > 1:
+            cycles.append("(" + " ".join(cycle) + ")")
+    return cycles
+
+
+def _check_diagram(
+    layers: Sequence[IntArray], sizes: Sequence[int], leaves: int, what: str
+) -> None:
+    if len(layers) != len(sizes):
+        raise MachineError(f"the {what} needs one layer for each component")
+    after = [*(len(layer) for layer in layers[1:]), leaves]
+    for layer, size, count in zip(layers, sizes, after, strict=True):
+        if layer.ndim != 2 or layer.shape[1] != size:
+            raise MachineError(f"a layer of the {what} has shape {layer.shape}")
+        if not _within(layer, INVALID, count):
+            raise MachineError(f"the {what} leads to a node that does not exist")
+
+
+def _within(values: IntArray, low: int, high: int) -> bool:
+    return bool(((values >= low) & (values < high)).all())

@@ -1,0 +1,256 @@
+"""Holonomy: a machine by the sets in which its state can still lie.
+
+Coordinates describe a state by a chain of images, each a largest one (a *tile*) inside
+the one before: all states, a tile of them, a tile of that, down to a single state. A
+letter takes the chain P to P·s, but coordinates must describe a chain P' of such sets
+again. The invariant is P·s ⊆ P', level by level:
+
+* if P·s = P', the letter permutes tiles: a group element of the class of P;
+* if P·s is smaller, it lies inside one tile of P', whatever the rest: a reset.
+
+So every component permutes or resets, its group being the holonomy group of an image
+class, which divides the monoid of the machine. Levels are the heights of classes in the
+subduction order; they can be more than there are states (erratum E22).
+
+Sources: thesis, Theorem 15 (stated without proof); spec 6.4. Unlike there, classes of one
+height share a coordinate where this makes no group larger, because the coordinates above
+tell which class a value speaks of; and the monoid is never enumerated.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from algebra.budget import Budget
+from algebra.cascade import (
+    INVALID,
+    Cascade,
+    Component,
+    Projection,
+    Wiring,
+    component_of,
+)
+from algebra.decomposition.layers import letters_of, next_layer, number_names
+from algebra.groups.permutation_group import PermutationGroup
+from algebra.semiautomaton import IntArray, Semiautomaton
+from algebra.skeleton import ImageClass, Skeleton, skeleton
+
+
+@dataclass(frozen=True, eq=False)
+class _Slot:
+    """A coordinate: which classes it serves, and how many values it has."""
+
+    classes: IntArray
+    size: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Tiling:
+    """Tiles of all images of a skeleton.
+
+    Attributes:
+        skeleton: The skeleton.
+        tile: ``(images, most tiles)``: the tiles of each image, -1 beyond the last; the
+            tiles of the members of a class correspond along its transports.
+        slots: The coordinates, top one first.
+    """
+
+    skeleton: Skeleton
+    tile: IntArray
+    slots: tuple[_Slot, ...]
+
+
+def holonomy(
+    machine: Semiautomaton,
+    budget: Budget | None = None,
+    found: Skeleton | None = None,
+) -> Cascade:
+    """The holonomy decomposition of any machine into permutation-reset components.
+
+    Args:
+        machine: Any semiautomaton.
+        budget: How many images and nodes there may be, and for how long to compute.
+        found: The skeleton, if it is known already.
+
+    Raises:
+        BudgetExceeded: If the skeleton or the wiring is too large.
+    """
+    budget = budget or Budget()
+    found = found or skeleton(machine, budget)
+    tiling = _tiling(found)
+    projection = _projection(tiling)
+    components, wiring = _wiring(tiling, budget)
+    return Cascade(
+        machine.letters,
+        machine.states,
+        components,
+        wiring,
+        projection,
+        _lift(tiling),
+    )
+
+
+def _tiling(found: Skeleton) -> _Tiling:
+    large = [c for c in found.classes if c.height]
+    tiles = [found.tiles(int(c.members[0])) for c in large]
+    most = max((len(t) for t in tiles), default=0)
+    table = np.full((len(found.sets), most), INVALID, dtype=np.int64)
+    for image_class, first in zip(large, tiles, strict=True):
+        table[image_class.members, : len(first)] = _carried(found, image_class, first)
+    return _Tiling(found, table, tuple(_slots(found, large, table)))
+
+
+def _carried(found: Skeleton, image_class: ImageClass, first: IntArray) -> IntArray:
+    """``(members, tiles)``: the tiles of the representative, carried to each member."""
+    inside = found.sets[first][:, image_class.points[0]]
+    tile, position = np.nonzero(inside)
+    count = len(image_class.members)
+    sets = np.zeros((count, len(first), found.sets.shape[1]), dtype=bool)
+    sets[np.arange(count)[:, None], tile, image_class.points[:, position]] = True
+    return found.index(sets)
+
+
+def _slots(
+    found: Skeleton, large: Sequence[ImageClass], table: IntArray
+) -> list[_Slot]:
+    """One coordinate for all classes of a height whose groups are alike."""
+    alike: dict[tuple[int, bytes], list[int]] = {}
+    for number, image_class in enumerate(large):
+        group = holonomy_group(found, image_class, table)
+        key = (-image_class.height, _signature(group))
+        alike.setdefault(key, []).append(number)
+    return [
+        _Slot(np.array(classes), max(_tiles_of(large[c], table) for c in classes))
+        for _, classes in sorted(alike.items())
+    ]
+
+
+def _tiles_of(image_class: ImageClass, table: IntArray) -> int:
+    return int((table[image_class.members[0]] != INVALID).sum())
+
+
+def holonomy_group(
+    found: Skeleton, image_class: ImageClass, table: IntArray
+) -> PermutationGroup:
+    """How the permutators of an image act on its tiles.
+
+    Args:
+        found: The skeleton.
+        image_class: The class of the image.
+        table: ``(images, most tiles)``: the tiles of each image.
+    """
+    tiles = table[image_class.members[0]]
+    tiles = tiles[tiles != INVALID]
+    inside = found.sets[tiles][:, image_class.points[0]]
+    images = np.zeros((len(image_class.generators), *inside.shape), dtype=bool)
+    tile, position = np.nonzero(inside)
+    for image, generator in zip(images, image_class.generators, strict=True):
+        image[tile, generator[position]] = True
+    # A permutator takes tiles to tiles, so that each image equals exactly one of them.
+    same = (images[:, :, None] == inside[None, None]).all(axis=-1)
+    return PermutationGroup(same.argmax(axis=-1).reshape(-1, len(tiles)))
+
+
+def _signature(group: PermutationGroup) -> bytes:
+    """Equal for groups that may share a coordinate without becoming larger."""
+    if group.order == 1:
+        return b""
+    return group.degree.to_bytes(4, "big") + np.unique(group.generators, axis=0).tobytes()
+
+
+def _projection(tiling: _Tiling) -> Projection:
+    images, layers = np.array([0]), []
+    for slot in tiling.slots:
+        below, valid = _inside(tiling, slot, images)
+        nodes, follow = next_layer(below[..., None], valid)
+        images = nodes[:, 0]
+        layers.append(follow)
+    if layers:
+        states = tiling.skeleton.sets[images].argmax(axis=1)
+        layers[-1] = np.where(layers[-1] == INVALID, INVALID, states[layers[-1]])
+    return Projection(tuple(layers))
+
+
+def _inside(
+    tiling: _Tiling, slot: _Slot, images: IntArray
+) -> tuple[IntArray, np.ndarray[tuple[int, ...], np.dtype[np.bool_]]]:
+    """The tile ``(nodes, values)`` that each value picks, and which values can occur."""
+    active = np.isin(tiling.skeleton.class_of[images], slot.classes)
+    tiles = tiling.tile[images][:, : slot.size]
+    below = np.where(active[:, None], tiles, images[:, None])
+    return below, below != INVALID
+
+
+def _wiring(
+    tiling: _Tiling, budget: Budget
+) -> tuple[tuple[Component, ...], Wiring]:
+    letters = len(tiling.skeleton.machine.letters)
+    # Each node is (letter, image before, image after); the states are all there is above.
+    nodes = np.zeros((letters, 3), dtype=np.int64)
+    nodes[:, 0] = np.arange(letters)
+    components, emits, follows = [], [], []
+    for slot in tiling.slots:
+        rows = _moves(tiling, slot, nodes)
+        table, emit = letters_of(rows)
+        before, valid = _inside(tiling, slot, nodes[:, 1])
+        after, _ = _inside(tiling, slot, nodes[:, 2])
+        letter = np.broadcast_to(nodes[:, :1], before.shape)
+        moved = np.take_along_axis(after, rows, axis=1)
+        nodes, follow = next_layer(np.stack([letter, before, moved], axis=-1), valid)
+        budget.check(len(nodes), "nodes of the wiring")
+        components.append(component_of(table, number_names(slot.size)))
+        emits.append(emit)
+        follows.append(follow)
+    if follows:
+        follows[-1] = np.where(follows[-1] == INVALID, INVALID, 0)
+    entry = np.arange(letters) if follows else np.zeros(letters, dtype=np.int64)
+    return tuple(components), Wiring(entry, tuple(emits), tuple(follows))
+
+
+def _moves(tiling: _Tiling, slot: _Slot, nodes: IntArray) -> IntArray:
+    """``(nodes, values)``: what each node asks of the coordinate."""
+    found = tiling.skeleton
+    letter, before, after = nodes.T
+    image = found.step[letter, before]
+    active = np.isin(found.class_of[after], slot.classes)
+    turns, resets = active & (image == after), active & (image != after)
+    rows = np.tile(np.arange(slot.size), (len(nodes), 1))
+    rows[turns] = _turn(tiling, slot, letter[turns], before[turns], after[turns])
+    rows[resets] = _containing(tiling, slot, image[resets], after[resets])[:, None]
+    return rows
+
+
+def _turn(
+    tiling: _Tiling, slot: _Slot, letter: IntArray, before: IntArray, after: IntArray
+) -> IntArray:
+    """The permutation of tiles when a letter takes one image exactly onto another."""
+    tiles = tiling.tile[before][:, : slot.size]
+    moved = tiling.skeleton.step[letter[:, None], tiles]
+    target = tiling.tile[after][:, : slot.size]
+    same = (moved[:, :, None] == target[:, None, :]) & (tiles != INVALID)[:, :, None]
+    kept = np.arange(slot.size)
+    return np.where(same.any(axis=2), same.argmax(axis=2), kept)
+
+
+def _containing(
+    tiling: _Tiling, slot: _Slot, image: IntArray, after: IntArray
+) -> IntArray:
+    """The first tile of the image after the letter that holds all that can come there."""
+    bits = tiling.skeleton.bits
+    tiles = tiling.tile[after][:, : slot.size]
+    holds = ((bits[image][:, None] & ~bits[tiles]) == 0).all(axis=2)
+    return (holds & (tiles != INVALID)).argmax(axis=1)
+
+
+def _lift(tiling: _Tiling) -> IntArray:
+    """Coordinates of each state: always the first tile that it lies in."""
+    states = np.arange(tiling.skeleton.sets.shape[1])
+    images = np.zeros(len(states), dtype=np.int64)
+    lift = np.zeros((len(states), len(tiling.slots)), dtype=np.int64)
+    for i, slot in enumerate(tiling.slots):
+        below, valid = _inside(tiling, slot, images)
+        holds = tiling.skeleton.sets[below, states[:, None]] & valid
+        lift[:, i] = holds.argmax(axis=1)
+        images = below[states, lift[:, i]]
+    return lift
