@@ -147,9 +147,7 @@ class Cascade:
         """Coordinates ``(batch, components)`` after one letter ``(batch,)`` each."""
         after = np.empty_like(coordinates)
         node = self.wiring.entry[letters]
-        layers = zip(
-            self.components, self.wiring.emit, self.wiring.follow, strict=True
-        )
+        layers = zip(self.components, self.wiring.emit, self.wiring.follow, strict=True)
         for i, (component, emit, follow) in enumerate(layers):
             before = coordinates[:, i]
             after[:, i] = component.machine.transitions[emit[node], before]

@@ -67,7 +67,9 @@ def _check_lifts(cascade: Cascade) -> None:
         node = follow[node, cascade.lift[:, i]]
         if (node == INVALID).any():
             state = cascade.states[int(np.argmax(node == INVALID))]
-            raise NotCovering(f"the lift of state {state} is not valid at level {i + 1}")
+            raise NotCovering(
+                f"the lift of state {state} is not valid at level {i + 1}"
+            )
     wrong = np.flatnonzero(node != np.arange(len(cascade.states)))
     if len(wrong):
         state = cascade.states[wrong[0]]

@@ -48,7 +48,7 @@ class ImageClass:
     @property
     def size(self) -> int:
         """The number of states of each member."""
-        return self.points.shape[1]
+        return int(self.points.shape[1])
 
     @cached_property
     def group(self) -> PermutationGroup:
@@ -225,7 +225,11 @@ def images(
             break
         levels.append(fresh)
         parents.append(parent)
-    return np.concatenate(levels), np.concatenate(steps, axis=1), np.concatenate(parents)
+    return (
+        np.concatenate(levels),
+        np.concatenate(steps, axis=1),
+        np.concatenate(parents),
+    )
 
 
 def _advance(
@@ -236,7 +240,7 @@ def _advance(
     after = np.stack([apply(letter, frontier) for letter in machine.transitions])
     flat = after.reshape(-1, frontier.shape[1])
     step = np.empty(len(flat), dtype=np.int64)
-    fresh = []
+    fresh: list[int] = []
     for i, key in enumerate(_keys(flat)):
         found = known.setdefault(key, len(known))
         step[i] = found
@@ -355,7 +359,7 @@ def _schreier_generators(
     np.put_along_axis(position, points, np.arange(points.shape[1])[None], axis=1)
     found = np.unique(np.take_along_axis(position[after], moved, axis=1), axis=0)
     moving = (found != np.arange(points.shape[1])).any(axis=1)
-    return found[moving].astype(np.int64).reshape(-1, points.shape[1])
+    return np.asarray(found[moving], dtype=np.int64)
 
 
 def _permutator_words(

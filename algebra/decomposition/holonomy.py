@@ -156,7 +156,9 @@ def _signature(group: PermutationGroup) -> bytes:
     """Equal for groups that may share a coordinate without becoming larger."""
     if group.order == 1:
         return b""
-    return group.degree.to_bytes(4, "big") + np.unique(group.generators, axis=0).tobytes()
+    return (
+        group.degree.to_bytes(4, "big") + np.unique(group.generators, axis=0).tobytes()
+    )
 
 
 def _projection(tiling: _Tiling) -> Projection:
@@ -182,9 +184,7 @@ def _inside(
     return below, below != INVALID
 
 
-def _wiring(
-    tiling: _Tiling, budget: Budget
-) -> tuple[tuple[Component, ...], Wiring]:
+def _wiring(tiling: _Tiling, budget: Budget) -> tuple[tuple[Component, ...], Wiring]:
     letters = len(tiling.skeleton.machine.letters)
     # Each node is (letter, image before, image after); the states are all there is above.
     nodes = np.zeros((letters, 3), dtype=np.int64)
@@ -240,7 +240,7 @@ def _containing(
     bits = tiling.skeleton.bits
     tiles = tiling.tile[after][:, : slot.size]
     holds = ((bits[image][:, None] & ~bits[tiles]) == 0).all(axis=2)
-    return (holds & (tiles != INVALID)).argmax(axis=1)
+    return np.asarray((holds & (tiles != INVALID)).argmax(axis=1))
 
 
 def _lift(tiling: _Tiling) -> IntArray:

@@ -1,0 +1,112 @@
+"""What a cascade looks like: who reads whom, what runs in parallel, what values mean."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from algebra.cascade import INVALID, Cascade, Component
+from algebra.groups.naming import name
+from algebra.semiautomaton import IntArray
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What the values of a coordinate say, given the coordinates above it.
+
+    Attributes:
+        possible: ``(states,)``: the states that the coordinates above leave possible.
+        refined: ``(values, states)``: which of them each value leaves; no states for a
+            value that cannot occur here.
+    """
+
+    possible: BoolArray
+    refined: BoolArray
+
+
+def dependencies(cascade: Cascade) -> BoolArray:
+    """``(components, components)``: [i, j] says that component i reads component j.
+
+    Component i reads j if at some node of the wiring two states of j lead to different
+    letters of i in the end. The coordinates in between may make up for the difference,
+    in which case one dependency too many is reported, never one too few.
+    """
+    count = len(cascade.components)
+    reads = np.zeros((count, count), dtype=bool)
+    for i in range(count):
+        labels = cascade.wiring.emit[i]
+        for j in range(i - 1, -1, -1):
+            labels, differ = _labels_above(labels, cascade.wiring.follow[j])
+            reads[i, j] = differ
+    return reads
+
+
+def _labels_above(labels: IntArray, follow: IntArray) -> tuple[IntArray, bool]:
+    """Labels of the nodes of a layer by what follows, and whether the state matters."""
+    valid = follow != INVALID
+    below = np.where(valid, labels[follow], INVALID)
+    largest = below.max(axis=1)
+    alike = (~valid | (below == largest[:, None])).all(axis=1)
+    above = largest.copy()
+    if not alike.all():
+        _, index = np.unique(below[~alike], axis=0, return_inverse=True)
+        above[~alike] = index.reshape(-1) + int(labels.max()) + 1
+    return above, not alike.all()
+
+
+def levels(cascade: Cascade) -> tuple[tuple[int, ...], ...]:
+    """The components by level: each lies one below the lowest that it reads.
+
+    Components of one level do not read each other, so that they run in parallel.
+    """
+    reads = dependencies(cascade)
+    level: list[int] = []
+    for i, row in enumerate(reads):
+        level.append(max((level[j] + 1 for j in range(i) if row[j]), default=0))
+    deepest = max(level, default=-1)
+    return tuple(
+        tuple(i for i, at in enumerate(level) if at == number)
+        for number in range(deepest + 1)
+    )
+
+
+def meaning(cascade: Cascade) -> tuple[tuple[Reading, ...], ...]:
+    """For each component, what its values say in each context where they matter."""
+    possible = np.eye(len(cascade.states), dtype=bool)
+    readings: list[tuple[Reading, ...]] = []
+    for follow in reversed(cascade.projection.follow):
+        refined = possible[follow] & (follow != INVALID)[:, :, None]
+        possible = refined.any(axis=1)
+        readings.append(tuple(_distinct_readings(possible, refined)))
+    return tuple(reversed(readings))
+
+
+def _distinct_readings(possible: BoolArray, refined: BoolArray) -> list[Reading]:
+    """The readings that tell something, contexts with many states first."""
+    occurs = refined.any(axis=2)
+    fewer = occurs[:, :, None] & (refined != possible[:, None])
+    tells = np.asarray(fewer.any(axis=(1, 2)))
+    flat = refined[tells].reshape(int(tells.sum()), -1)
+    _, first = np.unique(flat, axis=0, return_index=True)
+    chosen = np.flatnonzero(tells)[np.sort(first)]
+    order = np.argsort(-possible[chosen].sum(axis=1), kind="stable")
+    return [Reading(possible[u], refined[u]) for u in chosen[order].tolist()]
+
+
+def kind(component: Component) -> str:
+    """What a component is, in the words of the field."""
+    size, group, resets = component.size, component.group, component.resets.any()
+    if not component.is_permutation_reset:
+        return f"machine of {size} states"
+    if group.order == 1:
+        if not resets:
+            return f"constant of {size} values"
+        return "flip-flop" if size == 2 else f"memory of {size} values"
+    if resets:
+        return f"{name(group)} with resets on {size} values"
+    if group.is_abelian and group.order == size and name(group) == f"C{size}":
+        return f"counter modulo {size}"
+    regular = group.is_transitive and group.order == size
+    return f"{name(group)} on itself" if regular else f"{name(group)} on {size} values"

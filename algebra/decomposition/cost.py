@@ -1,0 +1,58 @@
+"""What a cascade will cost as a network, before anything is compiled."""
+
+from dataclasses import dataclass
+from math import ceil, log2
+
+from algebra.cascade import Cascade, Component
+from algebra.cascade_structure import dependencies
+from algebra.groups.permutation_group import PermutationGroup
+
+SCANNED_LENGTH = 128
+
+
+@dataclass(frozen=True, order=True)
+class CascadeCost:
+    """The predicted size of the network of a cascade, in order of importance.
+
+    Attributes:
+        depth: Attention layers on the longest path of components that read each other:
+            one per abelian factor of the derived series and one more for resets (both
+            of spec/shallower: sums untwisted by what lies above, and a look-up of the
+            last reset); a doubling scan for what has no such form.
+        values: Values of all coordinates together, the width of one-hot channels.
+        nodes: Nodes of the wiring, the rows of its tables.
+    """
+
+    depth: int
+    values: int
+    nodes: int
+
+
+def cost(cascade: Cascade) -> CascadeCost:
+    """The predicted cost of a cascade."""
+    reads = dependencies(cascade)
+    finished: list[int] = []
+    for i, component in enumerate(cascade.components):
+        waits = max((finished[j] for j in range(i) if reads[i, j]), default=0)
+        finished.append(waits + component_depth(component))
+    nodes = sum(len(emit) for emit in cascade.wiring.emit)
+    return CascadeCost(max(finished, default=0), sum(cascade.sizes), nodes)
+
+
+def component_depth(component: Component) -> int:
+    """The attention layers that one component needs."""
+    scan = ceil(log2(SCANNED_LENGTH))
+    if not component.is_permutation_reset:
+        return scan
+    return min(scan, group_depth(component.group, scan) + bool(component.resets.any()))
+
+
+def group_depth(group: PermutationGroup, scan: int) -> int:
+    """The derived length; a scan in the place of a perfect core."""
+    if group.order == 1:
+        return 0
+    length = group.derived_length
+    if length is not None:
+        return length
+    # A giant's only perfect core is the alternating group, of index 2 or 1.
+    return len(group.derived_series()) - 1 + scan

@@ -1,0 +1,236 @@
+"""Permutation-reset components as a group and a memory, groups as simpler groups.
+
+Everything here acts on the right: the state q after the letters s, t is q·s·t.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from algebra.cascade import Cascade, Component, Projection, Wiring, component_of
+from algebra.decomposition.layers import distinct, letters_of, next_layer, number_names
+from algebra.decomposition.refine import refine
+from algebra.decomposition.series import Step
+from algebra.groups.table import GroupTable, table_of
+from algebra.semiautomaton import IntArray
+
+Chain = Callable[[GroupTable], Sequence[Step]]
+
+KEEP = 0
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """A listed permutation group and what each letter of a component does in it.
+
+    Attributes:
+        elements: ``(order, degree)`` permutations, the identity first.
+        table: Their products.
+        letter: ``(letters,)``: the element of each letter; the identity for resets.
+    """
+
+    elements: IntArray
+    table: GroupTable
+    letter: IntArray
+
+
+def split(component: Component, chain: Chain) -> Cascade:
+    """A permutation-reset machine as the factors of its group, and a memory.
+
+    Args:
+        component: A permutation-reset machine with a non-trivial group.
+        chain: How to take the group apart.
+
+    Raises:
+        BudgetExceeded: If the group is too large to list.
+    """
+    group = _listed(component)
+    regular = _acting_on_itself(group)
+    whole = _with_memory(component, group, regular)
+    factors = by_subgroups(regular, group.table, group.letter, chain(group.table))
+    return refine(whole, 0, factors)
+
+
+def _listed(component: Component) -> _Group:
+    elements = component.group.elements().astype(np.int64)
+    table = table_of(elements, component.group.generators)
+    order = np.lexsort(elements.T[::-1])
+    letter = np.zeros(len(component.permutes), dtype=np.int64)
+    rows = component.machine.transitions[component.permutes]
+    _, place = distinct(np.concatenate([elements, rows]))
+    letter[component.permutes] = order[place[len(elements) :]]
+    return _Group(elements, table, letter)
+
+
+def _acting_on_itself(group: _Group) -> Component:
+    """The group as a machine whose letters are the elements in use, in order."""
+    used = np.unique(group.letter)
+    return component_of(group.table.product[:, used].T, number_names(group.table.order))
+
+
+def _with_memory(component: Component, group: _Group, regular: Component) -> Cascade:
+    """A permutation-reset machine as its group and a memory.
+
+    Write the state as q = m·g with g the product of all permutations so far. A
+    permutation s makes it m·(g·s); a reset to r makes it (r·g⁻¹)·g. So the group never
+    waits for the memory, and what is written depends on g alone (thesis, Lemma 20, where
+    the division by the group's part at the last reset comes last instead of first).
+    A transitive machine without resets is an image of its group and needs no memory.
+    """
+    letter = np.searchsorted(np.unique(group.letter), group.letter)
+    entry = np.arange(len(letter))
+    if component.group.is_transitive and not component.resets.any():
+        start = group.elements[:, 0]
+        _, lift = np.unique(start, return_index=True)
+        wiring = Wiring(entry, (letter,), (np.zeros((len(letter), len(start)), int),))
+        return _cascade(component, (regular,), wiring, (start[None],), lift[:, None])
+    asked, memory = _memory(component, group)
+    wiring = Wiring(
+        entry,
+        (letter, np.arange(memory.size + 1)),
+        (asked, np.zeros((memory.size + 1, memory.size), dtype=np.int64)),
+    )
+    lift = np.stack([np.zeros(component.size, int), np.arange(component.size)], axis=1)
+    down = (np.arange(group.table.order)[None], group.elements)
+    return _cascade(component, (regular, memory), wiring, down, lift)
+
+
+def _memory(component: Component, group: _Group) -> tuple[IntArray, Component]:
+    """What each letter asks of the memory at each group element; the memory itself.
+
+    The memory's letters are: keep, and one that writes each value.
+    """
+    written = component.machine.transitions[:, 0]
+    inverse = group.elements[group.table.inverse]
+    asked = np.where(component.resets[:, None], inverse[:, written].T + 1, KEEP)
+    values = np.arange(component.size)
+    writes = np.repeat(values[:, None], component.size, axis=1)
+    table = np.concatenate([values[None], writes])
+    return asked, component_of(table, component.machine.states)
+
+
+def _cascade(
+    component: Component,
+    components: tuple[Component, ...],
+    wiring: Wiring,
+    down: tuple[IntArray, ...],
+    lift: IntArray,
+) -> Cascade:
+    machine = component.machine
+    return Cascade(
+        machine.letters, machine.states, components, wiring, Projection(down), lift
+    )
+
+
+def by_subgroups(
+    regular: Component, table: GroupTable, letter: IntArray, steps: Sequence[Step]
+) -> Cascade:
+    """A group that acts on itself, by a chain of subgroups G > G₁ > … > 1.
+
+    Write g = g₁·r with r the representative of G₁g. Then g·s = g₁·(r·s·r'⁻¹)·r' with r'
+    the representative of G₁rs: the coset moves by s, and g₁, in G₁, by an element of G₁
+    that depends on s and the coset. So it goes on down the chain, every factor acting on
+    itself by multiplication (thesis, Theorem 16, without wreath products: only
+    the cosets' elements that occur are ever formed).
+
+    Args:
+        regular: The group on itself; its letters are the elements in ``letter``, sorted.
+        table: The group.
+        letter: Elements in use.
+        steps: The chain.
+    """
+    nodes = np.unique(letter)
+    components, emits, follows, down = [], [], [], []
+    above = np.zeros(1, dtype=np.int64)
+    upper = np.arange(table.order)
+    for step in steps:
+        place = _coset_of(table, upper, step)
+        moved = place[table.product[step.transversal[None], nodes[:, None]]]
+        rows, emit = letters_of(moved)
+        components.append(component_of(rows, number_names(len(step.transversal))))
+        emits.append(emit)
+        nodes, follow = next_layer(_rest(table, step, nodes, moved)[..., None])
+        nodes = nodes[:, 0]
+        follows.append(follow)
+        above, led = _products(table, step, above)
+        down.append(led)
+        upper = step.subgroup
+    down[-1] = above[down[-1]]
+    return _cascade(
+        regular,
+        tuple(components),
+        Wiring(np.arange(len(emits[0])), tuple(emits), tuple(follows)),
+        tuple(down),
+        _digits(table, steps),
+    )
+
+
+def _coset_of(table: GroupTable, upper: IntArray, step: Step) -> IntArray:
+    """``(order,)``: which coset of the subgroup each element of the upper one lies in."""
+    place = np.full(table.order, -1, dtype=np.int64)
+    cosets = table.product[np.ix_(step.subgroup, step.transversal)]
+    place[cosets] = np.arange(len(step.transversal))
+    return place
+
+
+def _rest(table: GroupTable, step: Step, nodes: IntArray, moved: IntArray) -> IntArray:
+    """``(nodes, cosets)``: r·s·r'⁻¹, what is left for the subgroup to do."""
+    there = table.product[step.transversal[None], nodes[:, None]]
+    return table.product[there, table.inverse[step.transversal[moved]]]
+
+
+def _products(
+    table: GroupTable, step: Step, above: IntArray
+) -> tuple[IntArray, IntArray]:
+    """The products of representatives so far: the new nodes, and how they are reached."""
+    led = table.product[step.transversal[None], above[:, None]]
+    nodes, follow = next_layer(led[..., None])
+    return nodes[:, 0], follow
+
+
+def _digits(table: GroupTable, steps: Sequence[Step]) -> IntArray:
+    """``(order, steps)``: the coset that each element lies in, then its rest lies in."""
+    rest, upper = np.arange(table.order), np.arange(table.order)
+    digits = np.zeros((table.order, len(steps)), dtype=np.int64)
+    for j, step in enumerate(steps):
+        digits[:, j] = _coset_of(table, upper, step)[rest]
+        back = table.inverse[step.transversal[digits[:, j]]]
+        rest, upper = table.product[rest, back], step.subgroup
+    return digits
+
+
+def flip_flops(component: Component) -> Cascade:
+    """A memory as flip-flops side by side, one for each binary digit of the value.
+
+    Args:
+        component: A machine of more than two states whose letters keep or write.
+    """
+    size, letters = component.size, component.machine.letters
+    digits = (np.arange(size)[:, None] >> np.arange((size - 1).bit_length())[::-1]) & 1
+    written = digits[component.machine.transitions[:, 0]] + 1
+    written[~component.resets] = KEEP
+    flip_flop = component_of([[0, 1], [0, 0], [1, 1]], ("0", "1"))
+    nodes = np.arange(len(letters))
+    follow = np.repeat(nodes[:, None], 2, axis=1)
+    count = digits.shape[1]
+    follows = (*[follow] * (count - 1), np.zeros_like(follow))
+    down, above = [], np.zeros((1, 0), dtype=np.int64)
+    for j in range(count):
+        both = np.stack([_append(above, b) for b in (0, 1)], axis=1)
+        known, _ = distinct(digits[:, : j + 1])
+        valid = (both[:, :, None] == known[None, None]).all(axis=-1).any(axis=-1)
+        above, led = next_layer(both, valid)
+        down.append(led)
+    # Rows of digits in order are the values in order.
+    return _cascade(
+        component,
+        (flip_flop,) * count,
+        Wiring(nodes, tuple(written.T), follows),
+        tuple(down),
+        digits,
+    )
+
+
+def _append(rows: IntArray, digit: int) -> IntArray:
+    return np.concatenate([rows, np.full((len(rows), 1), digit)], axis=1)

@@ -1,0 +1,98 @@
+"""A search among decompositions by congruences and by holonomy, one inside the other."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from algebra.budget import Budget, BudgetExceeded
+from algebra.cascade import Cascade, trivial
+from algebra.congruences import blocks, factor_congruences, principal_congruences
+from algebra.decomposition.congruence import by_congruence, side_by_side
+from algebra.decomposition.cost import cost
+from algebra.decomposition.holonomy import holonomy
+from algebra.decomposition.refine import refine, simplify
+from algebra.semiautomaton import IntArray, Semiautomaton
+
+MOST_STATES = 100
+TRIED = 6
+SHARE = 0.5
+
+
+@dataclass
+class Search:
+    """The cheapest cascade found for a machine and for each machine inside it.
+
+    A machine is taken as it is if it permutes and resets; otherwise it is decomposed by
+    holonomy, by factors side by side, and by some of its congruences, and the parts in
+    turn. No congruences are tried any more after half of the time.
+
+    Attributes:
+        budget: How long to search and how many images to keep.
+    """
+
+    budget: Budget
+    _known: dict[tuple[int, bytes], Cascade] = field(default_factory=dict, init=False)
+
+    def best(self, machine: Semiautomaton) -> Cascade:
+        """The cheapest decomposition found; components permute and reset.
+
+        Raises:
+            BudgetExceeded: If not even one was found.
+        """
+        key = (len(machine.states), machine.transitions.tobytes())
+        if key not in self._known:
+            self._known[key] = self._found(machine)
+        return replace(self._known[key], letters=machine.letters, states=machine.states)
+
+    def _found(self, machine: Semiautomaton) -> Cascade:
+        whole = trivial(machine)
+        if whole.components[0].is_permutation_reset:
+            return whole
+        failure: BudgetExceeded | None = None
+        candidates = []
+        try:
+            candidates.append(simplify(holonomy(machine, self.budget)))
+        except BudgetExceeded as reason:
+            failure = reason
+        candidates.extend(self._by_congruences(machine))
+        if not candidates:
+            raise failure or BudgetExceeded("no decomposition was found", 0)
+        return min(candidates, key=cost)
+
+    def _by_congruences(self, machine: Semiautomaton) -> Iterator[Cascade]:
+        if len(machine.states) > MOST_STATES or self._late():
+            return
+        try:
+            principal = principal_congruences(machine.transitions, self.budget)
+            factors = factor_congruences(principal)
+            if factors is not None:
+                yield self._completed(side_by_side(machine, factors))
+            for partition in _promising(principal):
+                if self._late():
+                    return
+                yield self._completed(by_congruence(machine, partition))
+        except BudgetExceeded:
+            return
+
+    def _completed(self, cascade: Cascade) -> Cascade:
+        """All components decomposed further."""
+        for at in range(len(cascade.components) - 1, -1, -1):
+            component = cascade.components[at]
+            if not component.is_permutation_reset:
+                cascade = refine(cascade, at, self.best(component.machine))
+        return simplify(cascade)
+
+    def _late(self) -> bool:
+        return self.budget.spent() > SHARE * self.budget.seconds
+
+
+def _promising(principal: Sequence[IntArray]) -> list[IntArray]:
+    """Some proper congruences: the most even ones, with the coarsest and the finest."""
+    proper = [c for c in principal if blocks(c) > 1]
+    if len(proper) <= TRIED:
+        return proper
+    uneven = [max(blocks(c), int(np.bincount(c).max())) for c in proper]
+    even = sorted(range(len(proper)), key=lambda i: uneven[i])[: TRIED - 2]
+    chosen = sorted({0, len(proper) - 1, *even})
+    return [proper[i] for i in chosen]
