@@ -14,7 +14,14 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from algebra.errors import KrohnError
 from algebra.formats import Complete
@@ -128,6 +135,17 @@ def _progress() -> Iterator[Callable[[str, int, int], None]]:
         yield report
 
 
+@contextmanager
+def _waiting(what: str) -> Iterator[None]:
+    """A clock on standard error, only where a person is watching."""
+    console = Console(stderr=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    quiet = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=quiet) as clock:
+        clock.add_task(what, total=None)
+        yield
+
+
 def _filled(how: str) -> Complete:
     if how not in ("reject", "sink", "stay"):
         raise KrohnError(f"--complete takes reject, sink or stay, not {how!r}")
@@ -168,6 +186,47 @@ def explain(
 
     result = explained(machine, length, dtype, start, strict, _filled(complete))
     _print(result, as_json, lambda: show.explanation(result))
+
+
+@app.command()
+def decompose(
+    machine: Machine,
+    method: Annotated[
+        str, typer.Option(help="auto, holonomy, derived, congruence or prime.")
+    ] = "auto",
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="A picture: .svg, .png or .pdf; the tables: .json."
+        ),
+    ] = None,
+    budget: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0, help="How long to search.")
+    ] = 30.0,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            metavar="STATE", help="Decompose only what is reachable from this state."
+        ),
+    ] = None,
+    complete: Fill = "reject",
+    as_json: Json = False,
+) -> None:
+    """Take a machine apart into a cascade of small ones, proved to cover it."""
+    from krohn import decomposition
+
+    if output is not None:
+        decomposition.check_output(output)
+    with _waiting("decomposing"):
+        found = decomposition.decompose(
+            machine, method, budget, start, _filled(complete)
+        )
+        if output is not None:
+            decomposition.save(found, output)
+    result = decomposition.describe(found)
+    if output is not None:
+        result["file"] = str(output)
+    _print(result, as_json, lambda: show.decomposition(result))
 
 
 @app.command()

@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from krohn.verification import Report
 
 
+SHOWN_STATES = 12
+SHOWN_VALUES = 8
+SHOWN_CONTEXTS = 3
+SHOWN_READS = 5
+WIDE = 96
+
+
 def _console() -> Console:
     return Console(soft_wrap=True, highlight=False, markup=False)
 
@@ -63,6 +70,114 @@ def explanation(facts: dict[str, Any]) -> None:
         out.print(f"  not {row['name']}: {row['reason']}")
     out.print(f"\nChosen: {facts['chosen']}: {facts['why']}.")
     out.print(f"As an RNN: {facts['rnn_width']} ReLU units, valid at every length.")
+
+
+def decomposition(facts: dict[str, Any]) -> None:
+    """A cascade: its components by level, what they mean, and the proof."""
+    out = _console()
+    rows = [row for level in facts["levels"] for row in level]
+    out.print(
+        f"{facts['machine']}: {_count(facts['states'], 'state')}, "
+        f"{_count(facts['letters'], 'letter')}, decomposed by {facts['method']} into "
+        f"{_count(len(rows), 'component')} on {_count(len(facts['levels']), 'level')}"
+    )
+    if rows:
+        out.print()
+        wide = Console(highlight=False, markup=False)
+        wide.width = max(wide.width, WIDE)
+        wide.print(_components(facts["levels"]))
+        out.print("\nWhat the values leave of the states that are still possible:")
+        for row in sorted(rows, key=lambda row: row["component"]):
+            for line in _meaning(row):
+                out.print(line)
+    out.print()
+    _proof(out, facts)
+
+
+def _components(levels: list[list[dict[str, Any]]]) -> Table:
+    columns = (" level", " no", "what it is", " values", "group", " order")
+    table = _table(*columns, "reads", " nodes")
+    for number, level in enumerate(levels, start=1):
+        for row in level:
+            table.add_row(
+                *(str(number), str(row["component"]), _cut(row["kind"], 32)),
+                *(f"{row['states']:,}", _cut(row["group"], 14), _short(row["order"])),
+                *(_reads(row["reads"]), f"{row['nodes']:,}"),
+            )
+    for column in table.columns:
+        column.no_wrap = True
+    return table
+
+
+def _reads(numbers: list[int]) -> str:
+    if len(numbers) > SHOWN_READS:
+        return f"letter and {len(numbers)} components"
+    return ", ".join(["letter", *map(str, numbers)])
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _short(number: int) -> str:
+    return f"{number:,}" if number < 10**9 else f"{number:.1e}"
+
+
+def _meaning(row: dict[str, Any]) -> list[str]:
+    """Lines on what the values of one component say."""
+    meaning = row["meaning"]
+    head = f"  {row['component']}: {row['kind']}"
+    if not meaning["contexts"]:
+        return [f"{head}; alone, its values rule out no state"]
+    if meaning["same_everywhere"]:
+        (reading,) = meaning["readings"]
+        return [head, *_values(reading, "    ")]
+    lines = [head]
+    for reading in meaning["readings"][:SHOWN_CONTEXTS]:
+        lines += [f"    given {_set(reading['possible'])}", *_values(reading, "      ")]
+    hidden = meaning["contexts"] - len(meaning["readings"][:SHOWN_CONTEXTS])
+    return [*lines, f"    … {_count(hidden, 'more context')}"] if hidden else lines
+
+
+def _values(reading: dict[str, Any], indent: str) -> list[str]:
+    shown = list(reading["leaves"].items())[:SHOWN_VALUES]
+    lines = [f"{indent}{value} → {_set(states)}" for value, states in shown]
+    hidden = len(reading["leaves"]) - len(shown)
+    return [*lines, f"{indent}… {_count(hidden, 'more value')}"] if hidden else lines
+
+
+def _set(states: list[str]) -> str:
+    if not states:
+        return "does not occur"
+    shown = ", ".join(states[:SHOWN_STATES])
+    if len(states) > SHOWN_STATES:
+        shown += f", … ({len(states)} in all)"
+    return f"{{{shown}}}"
+
+
+def _proof(out: Console, facts: dict[str, Any]) -> None:
+    out.print(
+        f"Proved: from each of {_count(facts['coordinates'], 'coordinate')} the cascade "
+        f"follows the machine on words of every length ({facts['triples']:,} triples of "
+        f"nodes checked; {facts['seconds']:.2f} s in all)."
+    )
+    start = facts["start"]
+    coordinates = ", ".join(map(str, start["coordinates"]))
+    out.print(f"The start {start['state']} has the coordinates ({coordinates}).")
+    for row in facts["tried"]:
+        if "reason" in row:
+            out.print(f"  {row['method']}: {row['reason']}")
+        else:
+            out.print(
+                f"  {row['method']}: depth {row['depth']} as a network, "
+                f"{_count(row['values'], 'value')}, "
+                f"{_count(row['nodes'], 'node')} of wiring"
+            )
+    out.print(f"Chosen: {facts['why']}.")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def compiled(result: dict[str, Any], model: "CompiledModel") -> None:

@@ -1,4 +1,4 @@
-"""Pictures of machines and of compiled models, and how they are saved."""
+"""Pictures of machines, decompositions and compiled models, and how they are saved."""
 
 import io
 import warnings
@@ -10,10 +10,11 @@ from matplotlib.figure import Figure
 
 from algebra.formats.files import atomic_write
 from krohn.drawing.canvas import DrawingError
+from krohn.drawing.cascade import draw_cascade
 from krohn.drawing.machine import draw_machine
 from krohn.drawing.model import draw_model
 
-__all__ = ["DrawingError", "draw_machine", "draw_model", "save"]
+__all__ = ["DrawingError", "draw_cascade", "draw_machine", "draw_model", "save"]
 
 # What would otherwise differ from run to run or from one installation to the next.
 _METADATA: dict[str, dict[str, Any]] = {

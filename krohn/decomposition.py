@@ -1,0 +1,228 @@
+"""What ``krohn decompose`` computes: a proved cascade, and what it looks like."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from algebra.automaton import Automaton
+from algebra.budget import Budget, BudgetExceeded
+from algebra.cascade import Cascade
+from algebra.cascade_structure import (
+    BoolArray,
+    Reading,
+    dependencies,
+    kind,
+    levels,
+    meaning,
+)
+from algebra.decomposition import methods
+from algebra.decomposition.cost import CascadeCost
+from algebra.errors import KrohnError
+from algebra.formats import Complete
+from algebra.groups.naming import name
+from algebra.operations import reachable
+from krohn import cascade_file
+from krohn.contexts import common, merged
+from krohn.sources import read
+
+SECONDS = 30.0
+PICTURES = (".svg", ".png", ".pdf")
+DATA = ".json"
+IMAGES_PER_SECOND = 10_000
+FEWEST_IMAGES = 200_000
+MOST_READINGS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Decomposed:
+    """A machine with its proved decomposition.
+
+    Attributes:
+        machine: What was decomposed.
+        found: The decomposition.
+        seconds: How long it took, with the proof.
+    """
+
+    machine: Automaton
+    found: methods.Decomposition
+    seconds: float
+
+
+def decompose(
+    source: str | Path | Automaton,
+    method: str = "auto",
+    seconds: float = SECONDS,
+    start: str | None = None,
+    complete: Complete = "reject",
+) -> Decomposed:
+    """Decompose a machine into a cascade that is proved to cover it.
+
+    Args:
+        source: A machine, or what names it.
+        method: ``auto`` or a key of ``algebra.decomposition.methods.METHODS``.
+        seconds: How long to search.
+        start: Decompose only what can be reached from this state.
+        complete: What to do with missing transitions of a file.
+
+    Raises:
+        KrohnError: If the machine cannot be read, or there is no such method.
+        BudgetExceeded: If the time is too short; the message says what to do.
+    """
+    machine = source if isinstance(source, Automaton) else read(source, complete)
+    if start is not None:
+        machine = reachable(machine.with_start(start))
+    begun = monotonic()
+    budget = Budget(seconds, max(FEWEST_IMAGES, IMAGES_PER_SECOND * seconds))
+    try:
+        found = methods.decompose(machine.semiautomaton, method, budget)
+    except BudgetExceeded as error:
+        others = [name for name in methods.METHODS if name != method]
+        raise BudgetExceeded(
+            f"{machine.name} was not decomposed: {error}; raise --budget, or choose "
+            f"another --method ({', '.join(others)})",
+            error.found,
+        ) from error
+    return Decomposed(machine, found, monotonic() - begun)
+
+
+def check_output(path: Path) -> None:
+    """Refuse a file name before the search rather than after it.
+
+    Raises:
+        KrohnError: If its ending says neither picture nor data.
+    """
+    endings = (*PICTURES, DATA)
+    if path.suffix.lower() not in endings:
+        raise KrohnError(
+            f"{path}: the ending {path.suffix!r} says neither picture nor data; "
+            f"choose a name that ends in {', '.join(endings)}"
+        )
+
+
+def save(result: Decomposed, path: Path) -> None:
+    """Write a decomposition as a picture, or as data to a ``.json`` file.
+
+    Raises:
+        KrohnError: If the ending is another one, the picture would be too large, or
+            the file system refuses.
+    """
+    check_output(path)
+    found = result.found
+    if path.suffix.lower() == DATA:
+        cascade_file.save(found.cascade, path)
+        return
+    from krohn import drawing  # matplotlib only where something is drawn
+
+    figure = drawing.draw_cascade(
+        found.cascade, result.machine.name, found.method, found.covering
+    )
+    drawing.save(figure, path)
+
+
+def describe(result: Decomposed) -> dict[str, Any]:
+    """The facts about a decomposition, as JSON values.
+
+    Returns:
+        ``machine``, ``states``, ``letters`` (counts), ``method``, ``why``; ``levels``, for
+        each the list of its components with ``component`` (its number), ``kind``,
+        ``states`` (how many values), ``group``, ``order``, ``reads`` (numbers of
+        components), ``nodes`` (of the wiring) and ``meaning``; ``covers`` (true),
+        ``coordinates`` and ``triples`` (of the proof), ``start`` (the coordinates of the
+        start state), ``seconds``; ``tried``, for each method its cost or the ``reason``
+        why it failed.
+    """
+    machine, found = result.machine, result.found
+    cascade = found.cascade
+    components = list(_components(cascade))
+    return {
+        "machine": machine.name,
+        "states": len(machine.states),
+        "letters": len(machine.letters),
+        "method": found.method,
+        "why": _why(found),
+        "levels": [[components[i] for i in level] for level in levels(cascade)],
+        "covers": True,
+        "coordinates": found.covering.coordinates,
+        "triples": found.covering.triples,
+        "start": {
+            "state": machine.states[machine.start],
+            "coordinates": cascade.lift[machine.start].tolist(),
+        },
+        "seconds": round(result.seconds, 3),
+        "tried": [_tried(method, cost) for method, cost in found.tried.items()],
+    }
+
+
+def _components(cascade: Cascade) -> Iterator[dict[str, Any]]:
+    reads, readings = dependencies(cascade), meaning(cascade)
+    for i, component in enumerate(cascade.components):
+        group = component.group
+        yield {
+            "component": i + 1,
+            "kind": kind(component),
+            "states": component.size,
+            "group": name(group),
+            "order": group.order,
+            "reads": [j + 1 for j in np.flatnonzero(reads[i]).tolist()],
+            "nodes": len(cascade.wiring.emit[i]),
+            "meaning": _meaning(cascade.states, component.machine.states, readings[i]),
+        }
+
+
+def _meaning(
+    states: tuple[str, ...], values: tuple[str, ...], readings: tuple[Reading, ...]
+) -> dict[str, Any]:
+    """What the values say; one reading for all contexts where that is exact."""
+    shown = merged(readings)
+    return {
+        "contexts": len(readings),
+        "same_everywhere": common(readings) is not None,
+        "readings": [_reading(states, values, r) for r in shown[:MOST_READINGS]],
+    }
+
+
+def _reading(
+    states: tuple[str, ...], values: tuple[str, ...], reading: Reading
+) -> dict[str, Any]:
+    rows = zip(values, reading.refined, strict=True)
+    return {
+        "possible": _names(states, reading.possible),
+        "leaves": {value: _names(states, row) for value, row in rows},
+    }
+
+
+def _names(states: tuple[str, ...], chosen: BoolArray) -> list[str]:
+    return [states[q] for q in np.flatnonzero(chosen).tolist()]
+
+
+def _tried(method: str, cost: CascadeCost | str) -> dict[str, Any]:
+    if isinstance(cost, str):
+        return {"method": method, "reason": cost}
+    return {
+        "method": method,
+        "depth": cost.depth,
+        "values": cost.values,
+        "nodes": cost.nodes,
+    }
+
+
+def _why(found: methods.Decomposition) -> str:
+    others = {m: cost for m, cost in found.tried.items() if m != found.method}
+    if not others:
+        return f"{found.method} was asked for"
+    finished = [cost for cost in others.values() if isinstance(cost, CascadeCost)]
+    if not finished:
+        return f"{found.method} is the one that came to an end"
+    depth = found.cost.depth
+    if min(cost.depth for cost in finished) > depth:
+        return f"{found.method} gives the least depth, {depth}"
+    if min(finished) > found.cost:
+        return (
+            f"{found.method} gives the smaller network of those of least depth, {depth}"
+        )
+    same = [m for m, cost in others.items() if cost == found.cost]
+    return f"{found.method} costs no more than {' or '.join(same)}"
