@@ -13,9 +13,11 @@ from algebra.groups.closure import closure, keys, listed_keys, narrowest
 from algebra.groups.giants import holds_alternating, random_elements
 from algebra.groups.permutations import GroupError, as_permutations, commutator
 from algebra.groups.stabiliser_chain import StabiliserChain
+from algebra.groups.table import GroupTable, table_of
 from algebra.semiautomaton import IntArray
 
 SMALL_ORDER = 4_096
+MOST_TABLED = 2_048
 MOST_ELEMENTS = 1_000_000
 
 BoolArray = npt.NDArray[np.bool_]
@@ -110,8 +112,31 @@ class PermutationGroup:
             return None
 
     @cached_property
+    def table(self) -> GroupTable:
+        """The multiplication table; element i is row i of `elements`.
+
+        Raises:
+            BudgetExceeded: If there are more than 2048 elements.
+        """
+        if self._listed is None or len(self._listed) > MOST_TABLED:
+            raise BudgetExceeded(
+                f"more than {MOST_TABLED:,} elements, too many for a table", MOST_TABLED
+            )
+        return table_of(self._listed, self.generators)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether there are few enough elements for a multiplication table."""
+        return self._listed is not None and len(self._listed) <= MOST_TABLED
+
+    @cached_property
     def _keys(self) -> set[bytes]:
         return keys(self._listed) if self._listed is not None else set()
+
+    @property
+    def base(self) -> tuple[int, ...]:
+        """Points that only the identity fixes all."""
+        return self._chain.base
 
     @cached_property
     def _chain(self) -> StabiliserChain:
@@ -207,13 +232,14 @@ class PermutationGroup:
             outside = images[~found.contains(images)]
             if not len(outside):
                 return found
-            found = found.enlarged(outside)
+            # One at a time: each at least doubles the group, so few are ever needed.
+            small = found.order * 2 <= SMALL_ORDER
+            found = found.enlarged(outside[:1] if small else outside)
 
     def enlarged(self, rows: IntArray) -> "PermutationGroup":
-        """The group generated together with some more rows, of few generators."""
+        """The group generated together with some more rows ``(k, n)``."""
         if self.order * 2 <= SMALL_ORDER:
-            # One at a time: each at least doubles the group, so few are ever needed.
-            return PermutationGroup(np.concatenate([self.generators, rows[:1]]))
+            return PermutationGroup(np.concatenate([self.generators, rows]))
         chain = StabiliserChain(self.degree)
         chain.extend(np.concatenate([self.generators, rows]))
         made = PermutationGroup(chain.levels[0].generators)

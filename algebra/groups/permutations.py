@@ -55,13 +55,19 @@ def commutator(first: IntArray, second: IntArray) -> IntArray:
 
 
 def power(row: IntArray, exponent: int) -> IntArray:
-    """The power of one permutation; negative exponents are allowed."""
-    base = row if exponent >= 0 else inverse(row)
-    result, left = np.arange(len(row)), abs(exponent)
+    """The power of one permutation ``(n,)``; negative exponents are allowed."""
+    return np.asarray(powers(row[None], exponent)[0])
+
+
+def powers(rows: IntArray, exponent: int) -> IntArray:
+    """The power of each row ``(m, n)``; negative exponents are allowed."""
+    base = rows if exponent >= 0 else inverse(rows)
+    result = np.broadcast_to(np.arange(rows.shape[1]), rows.shape)
+    left = abs(exponent)
     while left:
         if left & 1:
-            result = base[result]
-        base = base[base]
+            result = product(result, base)
+        base = product(base, base)
         left >>= 1
     return result
 

@@ -6,6 +6,7 @@ generator of it sifts to the identity below, so that orders and memberships are 
 sifted at once.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -47,17 +48,37 @@ class Level:
 class StabiliserChain:
     """A group as a chain of point stabilisers down to the identity."""
 
-    def __init__(self, degree: int) -> None:
+    def __init__(self, degree: int, base: Sequence[int] = ()) -> None:
+        """The trivial group, whose chain will begin with the points of ``base``."""
         self.degree = degree
-        self.levels: list[Level] = []
+        nothing = np.empty((0, degree), dtype=np.int64)
+        self.levels: list[Level] = [_level(point, nothing) for point in base]
 
     @property
     def order(self) -> int:
         """The number of elements, exactly."""
         return prod(len(level.transversal) for level in self.levels)
 
-    def sift(self, rows: IntArray, top: int = 0) -> tuple[IntArray, IntArray]:
+    @property
+    def base(self) -> tuple[int, ...]:
+        """Points that only the identity fixes all."""
+        return tuple(level.point for level in self.levels)
+
+    def stabiliser(self, depth: int) -> IntArray:
+        """Generators ``(k, n)`` of what fixes the first ``depth`` base points."""
+        if depth < len(self.levels):
+            return self.levels[depth].generators
+        return np.empty((0, self.degree), dtype=np.int64)
+
+    def sift(
+        self, rows: IntArray, top: int = 0, bottom: int | None = None
+    ) -> tuple[IntArray, IntArray]:
         """Divide rows by transversal elements as long as they stay in the orbits.
+
+        Args:
+            rows: ``(m, n)``; they must fix the base points above ``top``.
+            top: The first level to divide by.
+            bottom: The level to stop before; None for all.
 
         Returns:
             What is left ``(m, n)``, the identity just for members of the group, and
@@ -65,7 +86,7 @@ class StabiliserChain:
         """
         rows, stopped = rows.copy(), np.full(len(rows), len(self.levels))
         going = np.arange(len(rows))
-        for depth in range(top, len(self.levels)):
+        for depth in range(top, len(self.levels) if bottom is None else bottom):
             level = self.levels[depth]
             place = level.place[rows[going, level.point]]
             stopped[going[place < 0]] = depth

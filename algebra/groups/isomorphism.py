@@ -1,0 +1,177 @@
+"""Isomorphisms between small groups, found by images of generators."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from algebra.budget import Budget
+from algebra.groups.table import GroupTable
+from algebra.semiautomaton import IntArray
+
+MOST_CANDIDATES = 200_000
+
+
+@dataclass(frozen=True)
+class _Tree:
+    """How a subgroup's elements come from generators, one by one."""
+
+    elements: list[int]
+    parents: list[int]
+    steps: list[int]
+
+
+def isomorphism(
+    first: GroupTable, second: GroupTable, budget: Budget | None = None
+) -> IntArray | None:
+    """An isomorphism as the image of each element, ``(m,)``; None if there is none.
+
+    Images of generators are chosen among elements that look alike (`fingerprints`);
+    partial choices are kept if they extend to an injective homomorphism on what they
+    generate. The first image is chosen up to conjugacy.
+
+    Raises:
+        BudgetExceeded: If there are too many choices.
+    """
+    if not look_alike(first, second):
+        return None
+    found = embeddings(first, second, budget, same_size=True)
+    return found[0] if len(found) else None
+
+
+def look_alike(first: GroupTable, second: GroupTable) -> bool:
+    """Whether all fingerprints occur equally often, as they do in isomorphic groups."""
+    if first.order != second.order:
+        return False
+    a, b = (np.sort(fingerprints(group)) for group in (first, second))
+    return np.array_equal(a, b)
+
+
+def embeddings(
+    first: GroupTable,
+    second: GroupTable,
+    budget: Budget | None = None,
+    same_size: bool = False,
+) -> IntArray:
+    """Injective homomorphisms ``(count, m)``, at least one of each up to conjugacy.
+
+    Args:
+        first: The group that is mapped.
+        second: The group that it is mapped into.
+        budget: Limits; its size bounds the choices that are tried at a time.
+        same_size: Whether the groups have the same order, so that finer invariants
+            restrict the images.
+
+    Raises:
+        BudgetExceeded: If there are too many choices.
+    """
+    limit = budget or Budget(size=MOST_CANDIDATES)
+    here = fingerprints(first) if same_size else first.orders
+    there = fingerprints(second) if same_size else second.orders
+    chosen: list[int] = []
+    images = np.empty((1, 0), dtype=np.int64)
+    whole = np.zeros((1, first.order), dtype=np.int64)
+    for generator in _rare_generators(first, here):
+        chosen.append(generator)
+        like = np.flatnonzero(there == here[generator])
+        if len(chosen) == 1:
+            like = np.intersect1d(like, [members[0] for members in second.classes])
+        limit.check(len(images) * len(like), "choices of images")
+        images = np.concatenate(
+            [np.repeat(images, len(like), axis=0), np.tile(like, len(images))[:, None]],
+            axis=1,
+        )
+        images, whole = _consistent(first, second, chosen, images)
+    return whole
+
+
+def automorphisms(group: GroupTable, budget: Budget | None = None) -> IntArray:
+    """All automorphisms, ``(count, m)``, the identity among them.
+
+    Raises:
+        BudgetExceeded: If there are too many choices.
+    """
+    some = embeddings(group, group, budget, same_size=True)
+    inner = group.product[group.product[group.inverse], np.arange(group.order)[:, None]]
+    every = inner[:, some].reshape(-1, group.order)
+    return np.unique(every, axis=0)
+
+
+def fingerprints(group: GroupTable) -> IntArray:
+    """A number for each element that isomorphisms keep, ``(m,)``.
+
+    It is made of the order, the size of the class, the number of square roots and of
+    cube roots, and then of the same for the square and the cube.
+    """
+    every = np.arange(group.order)
+    size = np.empty(group.order, dtype=np.int64)
+    for members in group.classes:
+        size[members] = len(members)
+    square = group.product[every, every]
+    cube = group.product[square, every]
+    roots = [np.bincount(p, minlength=group.order) for p in (square, cube)]
+    mark = _mixed([group.orders, size, *roots])
+    return _mixed([mark, mark[square], mark[cube]])
+
+
+def _mixed(columns: list[IntArray]) -> IntArray:
+    """One number from several; equal columns give equal numbers in every group."""
+    result = np.zeros(len(columns[0]), dtype=np.uint64)
+    for column in columns:
+        # Multiplying by an odd number modulo 2^64 mixes; a rare collision of unlike
+        # elements only weakens the invariant and never makes it wrong.
+        result = (result + column.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+        result ^= result >> np.uint64(29)
+    return result.astype(np.int64)
+
+
+def _rare_generators(group: GroupTable, marks: IntArray) -> list[int]:
+    """Few generators, preferring elements that have few look-alikes."""
+    _, place, counts = np.unique(marks, return_inverse=True, return_counts=True)
+    rarity = counts[place.reshape(-1)]
+    found = np.zeros(1, dtype=np.int64)
+    chosen: list[int] = []
+    while len(found) < group.order:
+        outside = np.flatnonzero(~group.mask(found))
+        order = np.lexsort((rarity[outside], -group.orders[outside]))
+        tried = outside[order][:24]
+        grown = [group.generated([int(x)], found) for x in tried]
+        best = max(range(len(tried)), key=lambda i: (len(grown[i]), -rarity[tried[i]]))
+        chosen.append(int(tried[best]))
+        found = grown[best]
+    return chosen
+
+
+def _consistent(
+    first: GroupTable, second: GroupTable, chosen: list[int], images: IntArray
+) -> tuple[IntArray, IntArray]:
+    """The images that extend to injective homomorphisms on what is generated."""
+    tree = _tree(first, chosen)
+    whole = np.zeros((len(images), first.order), dtype=np.int64)
+    for element, parent, step in zip(
+        tree.elements, tree.parents, tree.steps, strict=True
+    ):
+        whole[:, element] = second.product[whole[:, parent], images[:, step]]
+    for step, generator in enumerate(chosen):
+        for element in (0, *tree.elements):
+            after = first.product[element, generator]
+            image = second.product[whole[:, element], images[:, step]]
+            good = image == whole[:, after]
+            if not good.all():
+                images, whole = images[good], whole[good]
+    inside = np.array(tree.elements, dtype=np.int64)
+    injective = (whole[:, inside] != 0).all(axis=1)
+    return images[injective], whole[injective]
+
+
+def _tree(group: GroupTable, generators: list[int]) -> _Tree:
+    tree, known, queue = _Tree([], [], []), {0}, [0]
+    for element in queue:
+        for step, generator in enumerate(generators):
+            after = int(group.product[element, generator])
+            if after not in known:
+                known.add(after)
+                queue.append(after)
+                tree.elements.append(after)
+                tree.parents.append(element)
+                tree.steps.append(step)
+    return tree

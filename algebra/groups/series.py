@@ -1,0 +1,218 @@
+"""Composition series, composition factors, chief series and normal subgroups."""
+
+import numpy as np
+from sympy import factorint
+
+from algebra.budget import Budget, BudgetExceeded
+from algebra.groups import decomposition
+from algebra.groups.blocks import block_systems
+from algebra.groups.giants import random_elements
+from algebra.groups.homomorphism import (
+    Homomorphism,
+    action_on_blocks,
+    action_on_cosets,
+    action_on_elements,
+    action_on_orbit,
+)
+from algebra.groups.permutation_group import PermutationGroup
+from algebra.groups.permutations import conjugate, cycle_lengths, orders, power, powers
+from algebra.groups.simple import simple_name
+from algebra.groups.table import GroupTable
+from algebra.semiautomaton import IntArray
+
+MOST_CONJUGATED = 4_096
+MOST_COSETS = 3_000
+MOST_SEARCHED = 200_000
+_TRIES = 500
+
+
+def composition_series(group: PermutationGroup) -> tuple[PermutationGroup, ...]:
+    """Subgroups from the group down to 1, each maximal normal in the one before.
+
+    Raises:
+        BudgetExceeded: If a large primitive factor is not one of those that are
+            recognised here.
+    """
+    series = [group]
+    while not series[-1].is_trivial:
+        series.append(maximal_normal_subgroup(series[-1]))
+    return tuple(series)
+
+
+def composition_factors(group: PermutationGroup) -> tuple[str, ...]:
+    """The names of the simple quotients of a composition series, from the top.
+
+    Raises:
+        BudgetExceeded: As `composition_series`.
+    """
+    if group.is_trivial:
+        return ()
+    derived = group.derived_subgroup()
+    if derived.order < group.order:
+        primes = factorint(group.order // derived.order).items()
+        abelian = [f"C{p}" for p, times in primes for _ in range(times)]
+        return (*abelian, *composition_factors(derived))
+    after = maximal_normal_subgroup(group)
+    return (_factor_name(group, after), *composition_factors(after))
+
+
+def chief_series(group: PermutationGroup) -> tuple[PermutationGroup, ...]:
+    """Normal subgroups from the group down to 1 with no normal ones in between.
+
+    Raises:
+        BudgetExceeded: If the group has more than 2048 elements.
+    """
+    table = group.table
+    found = [np.zeros(1, dtype=np.int64)]
+    while len(found[-1]) < table.order:
+        outside = (c for c in table.classes if not np.isin(c[0], found[-1]))
+        grown = (table.normal_closure([int(c[0])], found[-1]) for c in outside)
+        found.append(min(grown, key=len))
+    return tuple(_from_table(group, elements) for elements in reversed(found))
+
+
+def normal_subgroups(
+    group: PermutationGroup, budget: Budget | None = None
+) -> tuple[PermutationGroup, ...]:
+    """All normal subgroups, by order.
+
+    Raises:
+        BudgetExceeded: If the group has more than 2048 elements or more normal
+            subgroups than the budget allows (400 without one).
+    """
+    found = decomposition.normal_subgroups(group.table, budget)
+    return tuple(_from_table(group, elements) for elements in found)
+
+
+def maximal_normal_subgroup(group: PermutationGroup) -> PermutationGroup:
+    """A normal subgroup whose quotient is simple; the group must not be trivial.
+
+    Raises:
+        BudgetExceeded: As `composition_series`.
+    """
+    if group.is_small:
+        return _from_table(group, _maximal_normal(group.table))
+    derived = group.derived_subgroup()
+    if derived.order < group.order:
+        return _of_prime_index(group, derived)
+    if group.is_giant:
+        return PermutationGroup.trivial(group.degree)
+    action = _reduced(group)
+    if action is not None:
+        return action.preimage(maximal_normal_subgroup(action.image))
+    return PermutationGroup.trivial(group.degree)
+
+
+def _from_table(group: PermutationGroup, elements: IntArray) -> PermutationGroup:
+    chosen = group.table.small_generators(elements)
+    return group.subgroup(group.elements()[chosen])
+
+
+def _maximal_normal(table: GroupTable) -> IntArray:
+    found = np.zeros(1, dtype=np.int64)
+    for members in table.classes[1:]:
+        grown = table.normal_closure([int(members[0])], found)
+        if len(grown) < table.order:
+            found = grown
+    return found
+
+
+def _of_prime_index(
+    group: PermutationGroup, derived: PermutationGroup
+) -> PermutationGroup:
+    """Every subgroup over the derived one is normal, and the quotient abelian."""
+    prime = min(factorint(group.order // derived.order))
+    rows = powers(group.generators, prime)
+    found = derived.enlarged(rows)
+    for row in group.generators:
+        grown = found.enlarged(row[None])
+        if grown.order < group.order:
+            found = grown
+    return found
+
+
+def _reduced(group: PermutationGroup) -> Homomorphism | None:
+    """A homomorphism onto a smaller group; None if a perfect group is simple."""
+    moved = [orbit for orbit in group.orbits if len(orbit) > 1]
+    if len(moved) > 1 or len(moved[0]) < group.degree:
+        return action_on_orbit(group, moved[0])
+    blocks = next(block_systems(group), None)
+    if blocks is not None:
+        return action_on_blocks(group, blocks)
+    return _reduced_primitive(group)
+
+
+def _reduced_primitive(group: PermutationGroup) -> Homomorphism | None:
+    """The same for a primitive group.
+
+    A normal subgroup N ≠ 1 of a primitive group is transitive, so that it contains an
+    element of order p, for a prime p that divides the degree, and all its conjugates.
+    If p divides the order once, all elements of order p generate the same normal
+    subgroup, which lies in every N.
+    """
+    for rows in _candidates(group):
+        closure = group.normal_closure(rows)
+        if closure.order < group.order:
+            return _modulo(group, closure)
+    return None
+
+
+def _candidates(group: PermutationGroup) -> list[IntArray]:
+    """Elements such that a normal subgroup other than 1 contains one of them."""
+    once = [p for p in factorint(group.degree) if group.order // p % p]
+    if once:
+        return [_element_of_order(group, max(once))]
+    prime = max(factorint(group.degree))
+    elements = group.elements(MOST_SEARCHED)
+    left = elements[orders(elements) == prime]
+    found = []
+    while len(left):
+        found.append(left[:1])
+        inside = {row.tobytes() for row in _conjugacy_class(group, left[0])}
+        left = left[[row.tobytes() not in inside for row in left]]
+    return found
+
+
+def _element_of_order(group: PermutationGroup, prime: int) -> IntArray:
+    for row in random_elements(group.generators, _TRIES):
+        size = int(np.lcm.reduce(cycle_lengths(row[None])[0]))
+        if size % prime == 0:
+            return power(row, size // prime)[None]
+    raise BudgetExceeded(f"no element of order {prime} among {_TRIES} random ones", 0)
+
+
+def _conjugacy_class(group: PermutationGroup, row: IntArray) -> IntArray:
+    known, found = {row.tobytes()}, [row[None]]
+    frontier = found[0]
+    while len(frontier):
+        after = conjugate(frontier[:, None], group.generators[None])
+        fresh = {r.tobytes(): r for r in after.reshape(-1, group.degree)}
+        new = [r for key, r in fresh.items() if key not in known]
+        known |= fresh.keys()
+        frontier = np.array(new, dtype=np.int64).reshape(-1, group.degree)
+        found.append(frontier)
+    return np.concatenate(found)
+
+
+def _modulo(group: PermutationGroup, normal: PermutationGroup) -> Homomorphism:
+    """A homomorphism with a non-trivial kernel and image, for a normal subgroup."""
+    if group.order // normal.order <= MOST_COSETS:
+        return action_on_cosets(group, normal)
+    if normal.order <= MOST_CONJUGATED and normal.is_abelian:
+        return action_on_elements(group, normal.elements())
+    raise BudgetExceeded(
+        f"a primitive group of order {group.order:,} is too large to be taken apart",
+        normal.order,
+    )
+
+
+def _factor_name(group: PermutationGroup, normal: PermutationGroup) -> str:
+    order = group.order // normal.order
+    if order != 20_160:
+        return simple_name(order)
+    # A8 has elements of order 15, and PSL(3,4) has none.
+    listed = group.order <= MOST_SEARCHED
+    rows = group.elements() if listed else group.random(_TRIES)
+    outside = [~normal.contains(powers(rows, e)) for e in (3, 5)]
+    found = bool((normal.contains(powers(rows, 15)) & outside[0] & outside[1]).any())
+    return simple_name(order, has_order_15=found if found or listed else None)
