@@ -85,7 +85,7 @@ def meaning(cascade: Cascade) -> tuple[tuple[Reading, ...], ...]:
 
 def _distinct_readings(possible: BoolArray, refined: BoolArray) -> list[Reading]:
     """The readings that tell something, contexts with many states first."""
-    occurs = refined.any(axis=2)
+    occurs = np.asarray(refined.any(axis=2))
     fewer = occurs[:, :, None] & (refined != possible[:, None])
     tells = np.asarray(fewer.any(axis=(1, 2)))
     flat = refined[tells].reshape(int(tells.sum()), -1)

@@ -98,7 +98,7 @@ class Skeleton:
             KeyError: If one of them is none.
         """
         flat = sets.reshape(-1, sets.shape[-1])
-        keys = _keys(flat)
+        keys = set_keys(flat)
         found = np.array([self._index[key] for key in keys], dtype=np.int64)
         return found.reshape(sets.shape[:-1])
 
@@ -117,7 +117,7 @@ class Skeleton:
 
     @cached_property
     def _index(self) -> dict[bytes, int]:
-        return {key: i for i, key in enumerate(_keys(self.sets))}
+        return {key: i for i, key in enumerate(set_keys(self.sets))}
 
     def word_to(self, image: int) -> list[int]:
         """A shortest word (letter indices) that takes all states onto an image.
@@ -187,6 +187,14 @@ def pack(sets: BoolArray) -> BitArray:
     return np.packbits(padded, axis=1).view(np.uint64)
 
 
+def set_keys(sets: BoolArray) -> list[bytes]:
+    """One key for each of some sets ``(count, states)``, equal for equal sets."""
+    packed = np.packbits(sets, axis=1)
+    width = packed.shape[1]
+    data = packed.tobytes()
+    return [data[i : i + width] for i in range(0, len(data), width)]
+
+
 def apply(letter: IntArray, sets: BoolArray) -> BoolArray:
     """The images ``(count, states)`` of sets under one letter ``(states,)``."""
     order = np.argsort(letter, kind="stable")
@@ -208,7 +216,7 @@ def images(
         BudgetExceeded: If there are too many of them.
     """
     n = len(machine.states)
-    known = {_keys(np.ones((1, n), dtype=bool))[0]: 0}
+    known = {set_keys(np.ones((1, n), dtype=bool))[0]: 0}
     levels, parents = [np.ones((1, n), dtype=bool)], [np.full((1, 2), -1)]
     steps: list[IntArray] = []
     first, singletons = 0, False
@@ -241,7 +249,7 @@ def _advance(
     flat = after.reshape(-1, frontier.shape[1])
     step = np.empty(len(flat), dtype=np.int64)
     fresh: list[int] = []
-    for i, key in enumerate(_keys(flat)):
+    for i, key in enumerate(set_keys(flat)):
         found = known.setdefault(key, len(known))
         step[i] = found
         if found >= first + len(frontier) + len(fresh):
@@ -252,17 +260,10 @@ def _advance(
 
 def _missing_singletons(n: int, known: dict[bytes, int]) -> BoolArray:
     single = np.eye(n, dtype=bool)
-    missing = [i for i, key in enumerate(_keys(single)) if key not in known]
-    for key in _keys(single[missing]):
+    missing = [i for i, key in enumerate(set_keys(single)) if key not in known]
+    for key in set_keys(single[missing]):
         known[key] = len(known)
     return single[missing]
-
-
-def _keys(sets: BoolArray) -> list[bytes]:
-    packed = np.packbits(sets, axis=1)
-    width = packed.shape[1]
-    data = packed.tobytes()
-    return [data[i : i + width] for i in range(0, len(data), width)]
 
 
 def _strongly_connected(step: IntArray) -> tuple[int, IntArray]:

@@ -34,7 +34,7 @@ from algebra.cascade import (
 from algebra.decomposition.layers import letters_of, next_layer, number_names
 from algebra.groups.permutation_group import PermutationGroup
 from algebra.semiautomaton import IntArray, Semiautomaton
-from algebra.skeleton import ImageClass, Skeleton, skeleton
+from algebra.skeleton import ImageClass, Skeleton, set_keys, skeleton
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,8 +148,9 @@ def holonomy_group(
     for image, generator in zip(images, image_class.generators, strict=True):
         image[tile, generator[position]] = True
     # A permutator takes tiles to tiles, so that each image equals exactly one of them.
-    same = (images[:, :, None] == inside[None, None]).all(axis=-1)
-    return PermutationGroup(same.argmax(axis=-1).reshape(-1, len(tiles)))
+    number = {key: i for i, key in enumerate(set_keys(inside))}
+    rows = [number[key] for key in set_keys(images.reshape(-1, inside.shape[1]))]
+    return PermutationGroup(np.array(rows, dtype=np.int64).reshape(-1, len(tiles)))
 
 
 def _signature(group: PermutationGroup) -> bytes:

@@ -4,18 +4,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from algebra.budget import Budget, BudgetExceeded
-from algebra.cascade import Cascade
+from algebra.cascade import Cascade, Component
+from algebra.congruences import principal_congruences
 from algebra.covering import Covering, prove
+from algebra.decomposition.congruence import by_congruence
 from algebra.decomposition.cost import CascadeCost, cost
 from algebra.decomposition.group_part import Chain, flip_flops, split
 from algebra.decomposition.holonomy import holonomy as plain_holonomy
-from algebra.decomposition.refine import refine, simplify
-from algebra.decomposition.search import Search
+from algebra.decomposition.reach import restricted
+from algebra.decomposition.refine import refine
+from algebra.decomposition.simplify import simplify
+from algebra.decomposition.search import MOST_STATES, Search
 from algebra.decomposition.series import derived_chain, prime_chain
 from algebra.errors import KrohnError
 from algebra.semiautomaton import Semiautomaton
 
 LARGEST_SPLIT_GROUP = 2_000
+MOST_COORDINATES = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,22 +44,23 @@ class Decomposition:
 
 def holonomy(machine: Semiautomaton, budget: Budget) -> Cascade:
     """Images and tiles: permutation-reset components, a group on every level."""
-    return simplify(plain_holonomy(machine, budget))
+    return _tidied(plain_holonomy(machine, budget), budget)
 
 
 def prime(machine: Semiautomaton, budget: Budget) -> Cascade:
     """Holonomy, taken apart to counters modulo primes, simple groups and flip-flops."""
-    return simplify(_refined(holonomy(machine, budget), prime_chain, digits=True))
+    cascade = plain_holonomy(machine, budget)
+    return _tidied(_refined(cascade, prime_chain, digits=True), budget)
 
 
 def derived(machine: Semiautomaton, budget: Budget) -> Cascade:
     """Holonomy, with every group as counters along its derived series, and memories."""
-    return simplify(_refined(holonomy(machine, budget), derived_chain))
+    return _tidied(_refined(plain_holonomy(machine, budget), derived_chain), budget)
 
 
 def congruence(machine: Semiautomaton, budget: Budget) -> Cascade:
     """Quotients first: blocks of congruences, places in blocks, machines side by side."""
-    return simplify(_refined(Search(budget).best(machine), derived_chain))
+    return _tidied(_refined(Search(budget).best(machine), derived_chain), budget)
 
 
 METHODS: dict[str, Callable[[Semiautomaton, Budget], Cascade]] = {
@@ -99,22 +105,49 @@ def decompose(
     return Decomposition(found[best], covering, best, cost(found[best]), tried)
 
 
+def _tidied(cascade: Cascade, budget: Budget) -> Cascade:
+    """Simplified, and cut down to reachable coordinates where that makes it cheaper."""
+    simple = simplify(cascade)
+    limit = Budget(budget.seconds - budget.spent(), MOST_COORDINATES)
+    try:
+        return min(simple, simplify(restricted(simple, limit)), key=cost)
+    except BudgetExceeded:
+        return simple
+
+
 def _refined(cascade: Cascade, chain: Chain, digits: bool = False) -> Cascade:
     """Groups and memories taken apart, as far as the groups can be listed."""
     at = 0
     while at < len(cascade.components):
-        component = cascade.components[at]
-        inner = None
-        if component.is_permutation_reset:
-            if 1 < component.group.order <= LARGEST_SPLIT_GROUP:
-                inner = split(component, chain)
-            elif digits and component.group.order == 1 and component.size > 2:
-                inner = flip_flops(component) if component.resets.any() else None
-        if inner is None:
-            at += 1
-            continue
-        cascade = refine(cascade, at, inner)
-        at += len(inner.components)
-        if digits:
-            at -= 1 if inner.components[-1].resets.any() else 0
+        inner, settled = _parts(cascade.components[at], chain, digits)
+        if inner is not None:
+            cascade = refine(cascade, at, inner)
+        at += settled
     return cascade
+
+
+def _parts(
+    component: Component, chain: Chain, digits: bool
+) -> tuple[Cascade | None, int]:
+    """What a component is made of, if anything; how many parts are final then."""
+    group, resets = component.group, bool(component.resets.any())
+    inner: Cascade | None = None
+    if not component.is_permutation_reset:
+        return None, 1
+    if group.order == 1:
+        if digits and resets and component.size > 2:
+            inner = flip_flops(component)
+        return inner, len(inner.components) if inner else 1
+    if not digits and not group.is_solvable:
+        # A scan composes permutations of few points; factors would be many states.
+        return None, 1
+    if group.order <= LARGEST_SPLIT_GROUP:
+        inner = split(component, chain)
+        return inner, sum(part.group.order > 1 for part in inner.components)
+    if digits and component.size <= MOST_STATES:
+        # Blocks of a group that cannot be listed: smaller groups, or listable ones.
+        principal = principal_congruences(component.machine.transitions)
+        coarse = [c for c in principal if c.any()]
+        if coarse:
+            return by_congruence(component.machine, coarse[-1]), 0
+    return None, 1

@@ -11,12 +11,13 @@ from algebra.congruences import blocks, factor_congruences, principal_congruence
 from algebra.decomposition.congruence import by_congruence, side_by_side
 from algebra.decomposition.cost import cost
 from algebra.decomposition.holonomy import holonomy
-from algebra.decomposition.refine import refine, simplify
+from algebra.decomposition.refine import refine
+from algebra.decomposition.simplify import simplify
 from algebra.semiautomaton import IntArray, Semiautomaton
 
 MOST_STATES = 100
 TRIED = 6
-SHARE = 0.5
+SHARE = 0.2
 
 
 @dataclass
@@ -25,7 +26,7 @@ class Search:
 
     A machine is taken as it is if it permutes and resets; otherwise it is decomposed by
     holonomy, by factors side by side, and by some of its congruences, and the parts in
-    turn. No congruences are tried any more after half of the time.
+    turn. No congruences are tried any more after a fifth of the time.
 
     Attributes:
         budget: How long to search and how many images to keep.
