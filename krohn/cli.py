@@ -355,16 +355,34 @@ def draw(
         str, typer.Argument(metavar="MACHINE|F", help="A machine or a model file.")
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help=".svg, .png or .pdf")],
+    eggbox: Annotated[
+        bool,
+        typer.Option(
+            "--eggbox", help="Draw the D-classes of the machine's monoid instead."
+        ),
+    ] = False,
+    budget: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", min=0, help="How long to list the monoid."),
+    ] = 30.0,
     complete: Fill = "reject",
     as_json: Json = False,
 ) -> None:
-    """Draw a machine, or the layers, channels and heads of a model."""
+    """Draw a machine, its monoid, or the layers, channels and heads of a model."""
     from krohn import drawing
     from krohn.sources import read
     from network import modelfile
 
+    drawing.check_suffix(output)
     if source.endswith(".safetensors"):
+        if eggbox:
+            raise KrohnError("--eggbox needs a machine, not a model file")
         figure = drawing.draw_model(modelfile.read(source))
+    elif eggbox:
+        from krohn.monoid import draw_monoid
+
+        with _waiting("listing the monoid"):
+            figure = draw_monoid(read(source, _filled(complete)), budget)
     else:
         figure = drawing.draw_machine(read(source, _filled(complete)))
     drawing.save(figure, output)

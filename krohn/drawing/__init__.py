@@ -11,10 +11,19 @@ from matplotlib.figure import Figure
 from algebra.formats.files import atomic_write
 from krohn.drawing.canvas import DrawingError
 from krohn.drawing.cascade import draw_cascade
+from krohn.drawing.eggbox import draw_eggboxes
 from krohn.drawing.machine import draw_machine
 from krohn.drawing.model import draw_model
 
-__all__ = ["DrawingError", "draw_cascade", "draw_machine", "draw_model", "save"]
+__all__ = [
+    "DrawingError",
+    "check_suffix",
+    "draw_cascade",
+    "draw_eggboxes",
+    "draw_machine",
+    "draw_model",
+    "save",
+]
 
 # What would otherwise differ from run to run or from one installation to the next.
 _METADATA: dict[str, dict[str, Any]] = {
@@ -36,13 +45,22 @@ def save(figure: Figure, path: str | Path) -> None:
         DrawingError: If the name ends in anything else.
         MachineError: If the file system refuses.
     """
+    check_suffix(path)
+    atomic_write(path, _render(figure, Path(path).suffix.lower()))
+
+
+def check_suffix(path: str | Path) -> None:
+    """Refuse a file name that says no picture format, before anything is drawn.
+
+    Raises:
+        DrawingError: If the name does not end in ``.svg``, ``.png`` or ``.pdf``.
+    """
     suffix = Path(path).suffix.lower()
     if suffix not in _METADATA:
         raise DrawingError(
             f"{path}: no picture format goes by the ending {suffix!r}; "
             f"choose a name that ends in {', '.join(_METADATA)}"
         )
-    atomic_write(path, _render(figure, suffix))
 
 
 def _render(figure: Figure, suffix: str) -> bytes:

@@ -1,0 +1,220 @@
+"""Drawing the D-classes of a monoid as egg-boxes, from the top of the J-order down."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+
+from algebra.green import EggBox
+from algebra.semiautomaton import IntArray
+from krohn.drawing.canvas import (
+    INK,
+    PALETTE,
+    PAPER,
+    SOFT,
+    Box,
+    Canvas,
+    DrawingError,
+    legible,
+    measure,
+)
+from krohn.drawing.layered import Layered, layered
+
+MOST_CLASSES = 80
+MOST_SIDE = 500
+MOST_CELLS = 2_000
+LARGEST = 3.6
+CELL = 0.24
+NAMED = 0.17
+NAME_SIZE = 7.5
+GROUP = "#bcdcf1"
+LINE = "#b4bac2"
+WIRE = "#7b8490"
+BETWEEN = 0.42
+BESIDE = 0.09
+APART = 0.3
+
+
+def draw_eggboxes(
+    boxes: Sequence[EggBox],
+    covers: IntArray,
+    name: str = "monoid",
+    facts: str = "",
+    remarks: Sequence[str] = (),
+) -> Figure:
+    """A picture of all D-classes: a row for an R-class, a column for an L-class.
+
+    Cells are H-classes; those that are groups are filled and bear the group's name.
+
+    Args:
+        boxes: All D-classes, in the order of their numbers.
+        covers: ``(m, 2)``: pairs of D-classes, the second right below the first.
+        name: What the picture is called.
+        facts: A line below the name.
+        remarks: Lines below the picture.
+
+    Raises:
+        DrawingError: If there are more than 80 D-classes.
+    """
+    if len(boxes) > MOST_CLASSES:
+        raise DrawingError(
+            f"the monoid of {legible(name)} has {len(boxes)} D-classes, and a picture "
+            f"shows up to {MOST_CLASSES}; draw a smaller member of its family, or a "
+            "machine with fewer letters"
+        )
+    canvas = Canvas()
+    plan = layered(
+        [(int(upper), int(lower)) for upper, lower in covers],
+        [_width(box) for box in boxes],
+    )
+    _layers(canvas, boxes, plan)
+    page = canvas.extent
+    gap = Box(page.left, page.low - 0.1, page.right, page.low)
+    canvas.rectangle(gap, fill="none")
+    canvas.notes([*_notes(boxes), *remarks])
+    canvas.heading(legible(name), facts)
+    return canvas.finish()
+
+
+def _cells(box: EggBox) -> tuple[float, float]:
+    """The width and the height of a cell."""
+    rows, columns = box.first.shape
+    wide = high = min(CELL, LARGEST / max(rows, columns))
+    if high == CELL and box.group_name:
+        named = measure(legible(box.group_name, 12), NAME_SIZE)[0] + 0.08
+        wide = min(max(CELL, named), max(CELL, LARGEST / columns))
+    return wide, high
+
+
+def _size(box: EggBox) -> tuple[float, float]:
+    rows, columns = box.first.shape
+    wide, high = _cells(box)
+    return max(columns * wide, 0.1), max(rows * high, 0.1)
+
+
+def _label(box: EggBox) -> tuple[str, str]:
+    """What a class is, and how many elements it has."""
+    group = legible(box.group_name, 28) if box.regular else "not regular"
+    kind = f"rank {box.rank}" if group == "1" else f"rank {box.rank}, {group}"
+    rows, columns = box.first.shape
+    if box.size == 1:
+        return kind, "1 element"
+    if box.first.size == 1:
+        return kind, f"{box.h_size:,} elements"
+    cells = f"{rows:,} × {columns:,} "
+    return kind, cells + (f"cells of {box.h_size:,}" if box.h_size > 1 else "elements")
+
+
+def _label_width(box: EggBox) -> float:
+    kind, count = _label(box)
+    return max(measure(kind, 8, bold=True)[0], measure(count, 7)[0])
+
+
+def _width(box: EggBox) -> float:
+    # Twice the label, so that the middle of the node is the middle of the box.
+    return _size(box)[0] + 2 * (BESIDE + _label_width(box)) + APART
+
+
+def _layers(canvas: Canvas, boxes: Sequence[EggBox], plan: Layered) -> None:
+    top: dict[int, float] = {}
+    bottom: dict[int, float] = {}
+    y = 0.0
+    for layer in plan.layers:
+        nodes = [node for node in layer if node < len(boxes)]
+        height = max(_size(boxes[node])[1] for node in nodes)
+        for node in layer:
+            top[node], bottom[node] = y, y - height
+            middle = (plan.x[node], y - height / 2)
+            if node < len(boxes):
+                _draw(canvas, boxes[node], middle)
+                height_of = _size(boxes[node])[1]
+                top[node] = middle[1] + height_of / 2
+                bottom[node] = middle[1] - height_of / 2
+            else:
+                _wire(canvas, [(plan.x[node], y), (plan.x[node], y - height)])
+        y -= height + BETWEEN
+    rims = _rims(plan, top, bottom)
+    for upper, lower in plan.links:
+        high, low = rims[upper][1], rims[lower][0]
+        points = [(plan.x[upper], bottom[upper]), (plan.x[upper], high)]
+        points += [(plan.x[lower], low), (plan.x[lower], top[lower])]
+        _wire(canvas, points)
+
+
+def _rims(
+    plan: Layered, top: dict[int, float], bottom: dict[int, float]
+) -> dict[int, tuple[float, float]]:
+    """For each node the upper and the lower end of its layer."""
+    rims = {}
+    for layer in plan.layers:
+        rim = max(top[node] for node in layer), min(bottom[node] for node in layer)
+        rims.update(dict.fromkeys(layer, rim))
+    return rims
+
+
+def _wire(canvas: Canvas, points: Sequence[tuple[float, float]]) -> None:
+    for first, last in pairwise(points):
+        if first != last:
+            canvas.curve(np.array([first, last]), color=WIRE, width=1.0, order=0.5)
+
+
+def _draw(canvas: Canvas, box: EggBox, middle: tuple[float, float]) -> None:
+    width, height = _size(box)
+    frame = Box.around(*middle, width, height)
+    canvas.rectangle(frame, fill=PAPER, edge=INK, width=1.2, order=1)
+    if max(box.first.shape) > MOST_SIDE:
+        canvas.text(*middle, "not drawn", size=7, color=SOFT)
+    elif box.first.size <= MOST_CELLS:
+        _grid(canvas, box, frame)
+    else:
+        signs = np.where(box.idempotents[:, _columns(box)] >= 0, 1.0, -1.0)
+        canvas.image(frame, signs, ListedColormap([PAPER, PALETTE[0]]), 1.0)
+        canvas.rectangle(frame, fill="none", edge=INK, width=1.2)
+    kind, count = _label(box)
+    x = frame.right + BESIDE
+    canvas.text(x, middle[1] + 0.075, kind, size=8, bold=True, align="left")
+    canvas.text(x, middle[1] - 0.075, count, size=7, color=SOFT, align="left")
+
+
+def _columns(box: EggBox) -> IntArray:
+    """The columns by their first group: so groups come near to a diagonal."""
+    first = (box.idempotents >= 0).argmax(axis=0)
+    return np.argsort(first, kind="stable")
+
+
+def _grid(canvas: Canvas, box: EggBox, frame: Box) -> None:
+    wide, high = _cells(box)
+    idempotents = box.idempotents[:, _columns(box)]
+    for row, column in np.ndindex(*idempotents.shape):
+        left, top = frame.left + column * wide, frame.high - row * high
+        cell = Box(left, top - high, left + wide, top)
+        is_group = bool(idempotents[row, column] >= 0)
+        fill = PAPER if not is_group else GROUP if high >= NAMED else PALETTE[0]
+        canvas.rectangle(
+            cell, fill=fill, edge=LINE, width=min(0.6, 3 * high), order=1.5
+        )
+        if is_group and high >= NAMED:
+            _name(canvas, cell, legible(box.group_name, 12))
+    canvas.rectangle(frame, fill="none", edge=INK, width=1.2)
+
+
+def _name(canvas: Canvas, cell: Box, name: str) -> None:
+    for size in (NAME_SIZE, 6.5, 5.5):
+        if measure(name, size)[0] <= cell.right - cell.left - 0.03:
+            middle = (cell.left + cell.right) / 2, (cell.low + cell.high) / 2
+            canvas.text(*middle, name, size=size)
+            return
+
+
+def _notes(boxes: Sequence[EggBox]) -> list[str]:
+    notes = [
+        "Rows are R-classes, columns L-classes, cells H-classes; the filled cells are the "
+        "maximal subgroups. Lines lead down in the order of J-classes."
+    ]
+    if any(max(box.first.shape) > MOST_SIDE for box in boxes):
+        notes.append(
+            f"The cells of a class with a side of over {MOST_SIDE} are left out."
+        )
+    return notes
