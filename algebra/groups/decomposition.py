@@ -32,12 +32,11 @@ def direct_factors(table: GroupTable) -> DirectFactors:
     """The indecomposable direct factors of a small group."""
     cyclic: list[int] = []
     while not table.is_abelian:
-        split = _cyclic_factor(table)
+        split = cyclic_factor(table)
         if split is None:
             break
-        size, rest = split
-        cyclic.append(size)
-        table = table.restricted(rest)
+        cyclic.append(len(split[0]))
+        table = table.restricted(split[1])
     if table.is_abelian:
         parts = primary_parts_of_table(table)
         return DirectFactors(tuple(sorted([*cyclic, *parts])), (), True)
@@ -79,8 +78,8 @@ def join(table: GroupTable, first: IntArray, second: IntArray) -> IntArray:
     return np.flatnonzero(table.mask(chosen.ravel()))
 
 
-def _cyclic_factor(table: GroupTable) -> tuple[int, IntArray] | None:
-    """A central cyclic direct factor of prime power order, with a complement.
+def cyclic_factor(table: GroupTable) -> tuple[IntArray, IntArray] | None:
+    """A cyclic direct factor of prime power order and a complement, if there is one.
 
     A central z of order p^k splits off exactly if some homomorphism onto a cyclic
     group of order p^k is injective on it; that is one of the abelian quotient A by the
@@ -97,7 +96,8 @@ def _cyclic_factor(table: GroupTable) -> tuple[int, IntArray] | None:
         if np.isin(cycle[1:], powers).any():
             continue
         kernel = _avoiding(abelian, cycle, np.unique(powers))
-        return size, np.flatnonzero(abelian.mask(kernel)[image])
+        rest = np.flatnonzero(abelian.mask(kernel)[image])
+        return table.generated([z]), rest
     return None
 
 

@@ -1,5 +1,6 @@
 """Isomorphisms between small groups, found by images of generators."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,7 +35,7 @@ def isomorphism(
     """
     if not look_alike(first, second):
         return None
-    found = embeddings(first, second, budget, same_size=True)
+    found = embeddings(first, second, budget)
     return found[0] if len(found) else None
 
 
@@ -47,40 +48,56 @@ def look_alike(first: GroupTable, second: GroupTable) -> bool:
 
 
 def embeddings(
-    first: GroupTable,
-    second: GroupTable,
-    budget: Budget | None = None,
-    same_size: bool = False,
+    first: GroupTable, second: GroupTable, budget: Budget | None = None
 ) -> IntArray:
     """Injective homomorphisms ``(count, m)``, at least one of each up to conjugacy.
+
+    Raises:
+        BudgetExceeded: If there are too many choices; the budget's size bounds those
+            that are tried at a time.
+    """
+    same = first.order == second.order
+    here = fingerprints(first) if same else first.orders
+    there = fingerprints(second) if same else second.orders
+    generators = _rare_generators(first, here)
+    allowed = [np.flatnonzero(there == here[g]) for g in generators]
+    if allowed:
+        chosen = [members[0] for members in second.classes]
+        allowed[0] = np.intersect1d(allowed[0], chosen)
+    return extensions(first, second, generators, allowed, budget)
+
+
+def extensions(
+    first: GroupTable,
+    second: GroupTable,
+    generators: Sequence[int],
+    allowed: Sequence[IntArray],
+    budget: Budget | None = None,
+) -> IntArray:
+    """All injective homomorphisms that map generators to allowed elements.
 
     Args:
         first: The group that is mapped.
         second: The group that it is mapped into.
-        budget: Limits; its size bounds the choices that are tried at a time.
-        same_size: Whether the groups have the same order, so that finer invariants
-            restrict the images.
+        generators: Elements that generate the first group.
+        allowed: For each of them the elements that may be its image.
+        budget: Its size bounds the choices that are tried at a time.
+
+    Returns:
+        ``(count, m)``: the image of each element.
 
     Raises:
         BudgetExceeded: If there are too many choices.
     """
     limit = budget or Budget(size=MOST_CANDIDATES)
-    here = fingerprints(first) if same_size else first.orders
-    there = fingerprints(second) if same_size else second.orders
-    chosen: list[int] = []
     images = np.empty((1, 0), dtype=np.int64)
     whole = np.zeros((1, first.order), dtype=np.int64)
-    for generator in _rare_generators(first, here):
-        chosen.append(generator)
-        like = np.flatnonzero(there == here[generator])
-        if len(chosen) == 1:
-            like = np.intersect1d(like, [members[0] for members in second.classes])
-        limit.check(len(images) * len(like), "choices of images")
-        images = np.concatenate(
-            [np.repeat(images, len(like), axis=0), np.tile(like, len(images))[:, None]],
-            axis=1,
-        )
-        images, whole = _consistent(first, second, chosen, images)
+    for step, choices in enumerate(allowed):
+        limit.check(len(images) * len(choices), "choices of images")
+        repeated = np.repeat(images, len(choices), axis=0)
+        added = np.tile(choices, len(images))[:, None]
+        images = np.concatenate([repeated, added], axis=1)
+        images, whole = _consistent(first, second, generators[: step + 1], images)
     return whole
 
 
@@ -90,7 +107,7 @@ def automorphisms(group: GroupTable, budget: Budget | None = None) -> IntArray:
     Raises:
         BudgetExceeded: If there are too many choices.
     """
-    some = embeddings(group, group, budget, same_size=True)
+    some = embeddings(group, group, budget)
     inner = group.product[group.product[group.inverse], np.arange(group.order)[:, None]]
     every = inner[:, some].reshape(-1, group.order)
     return np.unique(every, axis=0)
@@ -142,7 +159,7 @@ def _rare_generators(group: GroupTable, marks: IntArray) -> list[int]:
 
 
 def _consistent(
-    first: GroupTable, second: GroupTable, chosen: list[int], images: IntArray
+    first: GroupTable, second: GroupTable, chosen: Sequence[int], images: IntArray
 ) -> tuple[IntArray, IntArray]:
     """The images that extend to injective homomorphisms on what is generated."""
     tree = _tree(first, chosen)
@@ -163,7 +180,7 @@ def _consistent(
     return images[injective], whole[injective]
 
 
-def _tree(group: GroupTable, generators: list[int]) -> _Tree:
+def _tree(group: GroupTable, generators: Sequence[int]) -> _Tree:
     tree, known, queue = _Tree([], [], []), {0}, [0]
     for element in queue:
         for step, generator in enumerate(generators):
