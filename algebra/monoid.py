@@ -14,6 +14,7 @@ from algebra.hashing import Rows
 from algebra.semiautomaton import IntArray, Semiautomaton
 
 Column = TypeVar("Column", Rows, Numbers)
+IntegerRows = npt.NDArray[np.integer]
 
 _ENTRIES_AT_ONCE = 1 << 22
 
@@ -149,13 +150,12 @@ class TransformationMonoid:
     def product(self, first: npt.ArrayLike, then: npt.ArrayLike) -> IntArray:
         """The elements first·then, for element numbers that broadcast."""
         left, right = np.broadcast_arrays(first, then)
-        flat = zip(
-            *(_pieces(side.ravel(), self) for side in (left, right)), strict=True
-        )
-        found = [
-            self.index_of(compose(self.elements[i], self.elements[j])) for i, j in flat
-        ]
-        return np.concatenate(found).reshape(left.shape)
+        i, j = left.ravel(), right.ravel()
+        found = np.empty(len(i), dtype=np.int64)
+        for part in batches(self.elements, len(i)):
+            rows = compose(self.elements[i[part]], self.elements[j[part]])
+            found[part] = self.index_of(rows)
+        return found.reshape(left.shape)
 
     @cached_property
     def idempotents(self) -> IntArray:
@@ -165,17 +165,18 @@ class TransformationMonoid:
     @cached_property
     def omega(self) -> IntArray:
         """``(size,)``: the idempotent power x^ω of each element."""
-        pieces = _pieces(np.arange(self.size), self)
-        found = [self.index_of(idempotent_power(self.elements[p])) for p in pieces]
-        return np.concatenate(found)
+        found = np.empty(self.size, dtype=np.int64)
+        for part in batches(self.elements, self.size):
+            found[part] = self.index_of(idempotent_power(self.elements[part]))
+        return found
 
 
-def compose(first: Rows, then: Rows) -> Rows:
+def compose(first: IntegerRows, then: IntegerRows) -> IntegerRows:
     """The maps "first, then then" of transformations ``(m, points)``, row by row."""
     return np.take_along_axis(then, first.astype(np.int64), axis=1)
 
 
-def idempotent_power(rows: Rows) -> IntArray:
+def idempotent_power(rows: IntegerRows) -> IntArray:
     """The idempotent power of each transformation ``(m, points)``.
 
     A power with an exponent of at least the number of points permutes its image; the
@@ -191,10 +192,10 @@ def idempotent_power(rows: Rows) -> IntArray:
     return np.take_along_axis(inverse, power, axis=1)
 
 
-def _pieces(numbers: IntArray, monoid: TransformationMonoid) -> list[IntArray]:
-    """The numbers in parts whose transformations fit in memory; at least one part."""
-    step = max(1, _ENTRIES_AT_ONCE // max(1, monoid.elements.shape[1]))
-    return [numbers[i : i + step] for i in range(0, max(1, len(numbers)), step)]
+def batches(rows: IntegerRows, count: int) -> list[slice]:
+    """Parts of ``0..count-1``, for each of which so many rows fit in memory."""
+    step = max(1, _ENTRIES_AT_ONCE // rows.shape[1])
+    return [slice(i, min(i + step, count)) for i in range(0, count, step)]
 
 
 def _frozen(column: Column) -> Column:

@@ -1,0 +1,166 @@
+"""Everything that can be said about what kind of machine a machine is."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from algebra.automaton import Automaton
+from algebra.budget import Budget, BudgetExceeded
+from algebra.classification import digraph, elements, letters, subgroups
+from algebra.classification.content import Content, Subgroup, content, tractable
+from algebra.classification.definite import definite, generalised_definite
+from algebra.classification.findings import Findings, find
+from algebra.classification.property import Property
+from algebra.classification.synchronising import synchronising
+from algebra.errors import MachineError
+from algebra.groups.permutation_group import PermutationGroup
+from algebra.monoid import TransformationMonoid
+from algebra.semiautomaton import Semiautomaton
+
+DEFAULT_BUDGET = (10.0, 200_000)
+
+
+@dataclass(frozen=True)
+class Classification:
+    """What kind of machine a machine is.
+
+    Attributes:
+        properties: What was asked, in a fixed order.
+        size: The number of elements of S¹, the identity among them; None if unknown.
+        semigroup_size: The number of elements of T(A); None if unknown.
+        at_least: A lower bound of ``size``: what was found.
+        subgroups: The groups, largest first: the maximal subgroups of the monoid if it
+            was enumerated, else the groups of its image classes, of which each maximal
+            subgroup is one; None if neither is known.
+        factors: The simple groups that are composition factors of these; None likewise.
+    """
+
+    properties: tuple[Property, ...]
+    size: int | None
+    semigroup_size: int | None
+    at_least: int
+    subgroups: tuple[Subgroup, ...] | None
+    factors: tuple[str, ...] | None
+
+    def __getitem__(self, wanted: str) -> Property:
+        """The property of this name.
+
+        Raises:
+            MachineError: If there is none.
+        """
+        for found in self.properties:
+            if found.name == wanted:
+                return found
+        names = ", ".join(found.name for found in self.properties)
+        raise MachineError(f"there is no property {wanted!r}; there are {names}")
+
+
+def classify(
+    machine: Semiautomaton | Automaton, budget: Budget | None = None
+) -> Classification:
+    """Which classes of the theory a machine belongs to, each with evidence.
+
+    All states count, reachable or not; take `algebra.operations.reachable` before if
+    only the reachable ones matter. What the budget does not decide is None; what was
+    refuted before it ran out stays refuted.
+
+    Args:
+        machine: Any machine; outputs do not matter.
+        budget: The most elements of the monoid, and the longest time for elements and
+            images; 200,000 and 10 s unless given.
+    """
+    budget = budget or Budget(*DEFAULT_BUDGET)
+    findings = find(machine, budget)
+    groups = _groups(findings, budget)
+    order = _group_order(findings)
+    return Classification(
+        properties=_properties(findings),
+        size=order or _known_size(findings.monoid),
+        semigroup_size=order or _known_semigroup_size(findings.monoid),
+        at_least=order or findings.elements.size,
+        subgroups=None if groups is None else groups.subgroups,
+        factors=None if groups is None else groups.factors,
+    )
+
+
+def _properties(findings: Findings) -> tuple[Property, ...]:
+    machine = findings.machine
+    ordered, piecewise = digraph.r_trivial(machine), digraph.j_trivial(machine)
+    commuting, local = letters.commutative(machine), generalised_definite(machine)
+    aperiodic = subgroups.aperiodic(findings, bool(ordered.holds))
+    found = (
+        letters.permutation(machine),
+        letters.permutation_reset(machine),
+        letters.memory(machine),
+        commuting,
+        digraph.transitive(machine),
+        synchronising(machine),
+        digraph.nilpotent(machine),
+        definite(machine),
+        digraph.reverse_definite(machine),
+        local,
+        elements.locally_testable(findings),
+        elements.band(findings),
+        ordered,
+        elements.l_trivial(findings),
+        piecewise,
+        elements.da(findings),
+        aperiodic,
+        subgroups.solvable(findings, bool(aperiodic.holds or commuting.holds)),
+    )
+    facts = {p.name: p for p in (ordered, piecewise, local, aperiodic)}
+    return tuple(p if p.holds is not None else _implied(p, facts) for p in found)
+
+
+# What follows from what: (property, its value) from (property, its value).
+_IMPLICATIONS = {
+    ("locally testable", True): (("generalised definite", True),),
+    ("locally testable", False): (("aperiodic", False),),
+    ("idempotent", False): (("aperiodic", False),),
+    ("L-trivial", True): (("J-trivial", True),),
+    ("L-trivial", False): (("aperiodic", False),),
+    ("DA", True): (("R-trivial", True), ("generalised definite", True)),
+    ("DA", False): (("aperiodic", False),),
+}
+
+
+def _implied(found: Property, facts: dict[str, Property]) -> Property:
+    """An undecided property, decided if another one implies it or refutes it."""
+    for value in (True, False):
+        for other, holds in _IMPLICATIONS.get((found.name, value), ()):
+            fact = facts[other]
+            if fact.holds is holds:
+                reason = f"it is {'' if holds else 'not '}{other}: {fact.evidence}"
+                return Property(found.name, value, reason, fact.witness)
+    return found
+
+
+def _group_order(findings: Findings) -> int | None:
+    """The number of elements if the letters permute the states and it is easy."""
+    rows = findings.acting.transitions
+    if not (np.sort(rows, axis=1) == np.arange(rows.shape[1])).all():
+        return None
+    group = PermutationGroup(rows)
+    return group.order if tractable(group) else None
+
+
+def _known_size(monoid: TransformationMonoid | None) -> int | None:
+    return None if monoid is None else monoid.size
+
+
+def _known_semigroup_size(monoid: TransformationMonoid | None) -> int | None:
+    return None if monoid is None else monoid.semigroup_size
+
+
+def _groups(findings: Findings, budget: Budget) -> Content | None:
+    found = findings.relations
+    try:
+        if found is not None:
+            chosen = found.first_idempotents[found.idempotent_counts > 0]
+            groups = (found.maximal_subgroup(int(e)) for e in chosen)
+            return content(groups, budget)
+        if findings.skeleton is not None:
+            return content((c.group for c in findings.skeleton.classes), budget)
+    except BudgetExceeded:
+        return None
+    return None

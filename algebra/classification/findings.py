@@ -1,0 +1,107 @@
+"""What can be found out about a machine within a budget: elements and images."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from algebra.automaton import Automaton
+from algebra.budget import Budget, BudgetExceeded
+from algebra.classification.content import tractable
+from algebra.froidure_pin import Enumeration
+from algebra.green import Green, green
+from algebra.groups.permutation_group import PermutationGroup
+from algebra.monoid import TransformationMonoid
+from algebra.operations import reachable
+from algebra.semiautomaton import Semiautomaton
+from algebra.skeleton import Skeleton, skeleton
+
+MOST_IMAGES = 50_000
+MOST_IMAGE_ENTRIES = 100_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """The elements of the monoid and the images of the states, as far as they go.
+
+    Attributes:
+        machine: The machine.
+        acting: A machine with the same monoid, on fewer states if one is known.
+        elements: The elements found; all of them if there is no ``shortage``.
+        shortage: Why not all elements are known; empty if they are.
+        skeleton: The images, their classes and groups; None if there are too many.
+        image_shortage: Why the images are not known; empty if they are.
+    """
+
+    machine: Semiautomaton
+    acting: Semiautomaton
+    elements: Enumeration
+    shortage: str
+    skeleton: Skeleton | None
+    image_shortage: str
+
+    @cached_property
+    def monoid(self) -> TransformationMonoid | None:
+        """The monoid, if all its elements are known."""
+        if not self.elements.complete:
+            return None
+        return TransformationMonoid.of(self.elements)
+
+    @cached_property
+    def relations(self) -> Green | None:
+        """Green's relations, if the monoid is known."""
+        return None if self.monoid is None else green(self.monoid)
+
+
+def find(machine: Semiautomaton | Automaton, budget: Budget) -> Findings:
+    """Enumerate elements and images: each gets half of the time that is left."""
+    if isinstance(machine, Automaton):
+        acting, machine = _points(machine), machine.semiautomaton
+    else:
+        acting = machine
+    elements, shortage = Enumeration(acting), ""
+    try:
+        elements.run(_for_elements(acting, budget))
+    except BudgetExceeded as error:
+        shortage = str(error)
+    try:
+        images = skeleton(acting, _for_images(acting, budget))
+    except BudgetExceeded as error:
+        return Findings(machine, acting, elements, shortage, None, str(error))
+    return Findings(machine, acting, elements, shortage, images, "")
+
+
+def _points(machine: Automaton) -> Semiautomaton:
+    """The machine's letters on its points, if that shows the same monoid.
+
+    If words that agree on the points agree on what the start leads to, the maps of the
+    states are determined by those of the points, as all states are reachable. If there
+    are as many states as permutations of the points, then no two of these are equal.
+    """
+    if machine.action is None or len(reachable(machine).states) < len(machine.states):
+        return machine.semiautomaton
+    rows = np.array(machine.action)
+    if (np.sort(rows, axis=1) != np.arange(rows.shape[1])).any():
+        return machine.semiautomaton
+    group = PermutationGroup(rows)
+    if not tractable(group) or group.order != len(machine.states):
+        return machine.semiautomaton
+    points = tuple(f"point {i}" for i in range(rows.shape[1]))
+    return Semiautomaton(rows, machine.letters, points)
+
+
+def _for_elements(machine: Semiautomaton, budget: Budget) -> Budget:
+    size = budget.size
+    if (np.sort(machine.transitions) == np.arange(len(machine.states))).all():
+        # The number of elements of a group is known before they are.
+        group = PermutationGroup(machine.transitions)
+        if not tractable(group) or group.order > size:
+            size = 1
+    return Budget((budget.seconds - budget.spent()) / 2, size)
+
+
+def _for_images(machine: Semiautomaton, budget: Budget) -> Budget:
+    # A level of images is made at once, with a row of states for each.
+    rows = MOST_IMAGE_ENTRIES // machine.transitions.size
+    size = min(MOST_IMAGES, max(rows, len(machine.states)))
+    return Budget((budget.seconds - budget.spent()) / 2, min(budget.size, size))

@@ -1,0 +1,235 @@
+"""Green's relations of a transformation monoid, and its D-classes as egg-boxes.
+
+Two elements are R-related if each is the other times something on the right, L-related
+on the left; H is both, D joins them, and D is J because the monoid is finite. In the
+right Cayley graph R-classes are strongly connected components, in the left one L-classes.
+An identity that was adjoined to T(A) is a class of its own and changes no other class.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import networkx as nx
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import connected_components
+
+from algebra.errors import MachineError
+from algebra.froidure_pin import Numbers
+from algebra.groups.naming import name
+from algebra.groups.permutation_group import PermutationGroup
+from algebra.monoid import TransformationMonoid
+from algebra.semiautomaton import IntArray
+
+NO_IDEMPOTENT = -1
+
+
+@dataclass(frozen=True, eq=False)
+class EggBox:
+    """A D-class laid out: a row for each R-class, a column for each L-class.
+
+    Attributes:
+        number: The number of the D-class.
+        rank: The number of states in the image of each element.
+        r_classes: ``(rows,)`` numbers of the R-classes; each row is one kernel if the
+            class is regular.
+        l_classes: ``(columns,)`` numbers of the L-classes; each column is one image if
+            the class is regular.
+        h_size: The number of elements of each H-class, in each cell.
+        first: ``(rows, columns)``: the element with the smallest word in each cell.
+        idempotents: ``(rows, columns)``: the idempotent of each cell that is a group,
+            −1 in the other cells.
+        group: The maximal subgroup, on the image of the first idempotent; None if the
+            class is not regular.
+        group_name: Its name, ``"1"`` if trivial; empty if the class is not regular.
+    """
+
+    number: int
+    rank: int
+    r_classes: IntArray
+    l_classes: IntArray
+    h_size: int
+    first: IntArray
+    idempotents: IntArray
+    group: PermutationGroup | None
+    group_name: str
+
+    @property
+    def size(self) -> int:
+        """The number of elements of the D-class."""
+        return self.first.size * self.h_size
+
+    @property
+    def regular(self) -> bool:
+        """Whether the class has an idempotent (then every row and column has one)."""
+        return self.group is not None
+
+
+@dataclass(frozen=True, eq=False)
+class Green:
+    """The classes of the elements; all are numbered by their smallest elements.
+
+    Attributes:
+        monoid: The monoid.
+        r_class: ``(size,)``: the R-class of each element.
+        l_class: ``(size,)``: the L-class of each element.
+        h_class: ``(size,)``: the H-class of each element.
+        d_class: ``(size,)``: the D-class (or J-class) of each element.
+    """
+
+    monoid: TransformationMonoid
+    r_class: IntArray
+    l_class: IntArray
+    h_class: IntArray
+    d_class: IntArray
+
+    @cached_property
+    def d_sizes(self) -> IntArray:
+        """``(D-classes,)``: their numbers of elements."""
+        return np.bincount(self.d_class)
+
+    @cached_property
+    def idempotent_counts(self) -> IntArray:
+        """``(D-classes,)``: their numbers of idempotents; regular classes have some."""
+        return np.bincount(
+            self.d_class[self.monoid.idempotents], minlength=len(self.d_sizes)
+        )
+
+    @cached_property
+    def h_sizes(self) -> IntArray:
+        """``(D-classes,)``: the sizes of their H-classes."""
+        first = np.unique(self.d_class, return_index=True)[1]
+        return np.bincount(self.h_class)[self.h_class[first]]
+
+    @cached_property
+    def first_idempotents(self) -> IntArray:
+        """``(D-classes,)``: the smallest idempotent of each, −1 where there is none."""
+        found = np.full(len(self.d_sizes), NO_IDEMPOTENT, dtype=np.int64)
+        backwards = self.monoid.idempotents[::-1]
+        found[self.d_class[backwards]] = backwards
+        return found
+
+    @cached_property
+    def order(self) -> IntArray:
+        """``(m, 2)``: pairs of D-classes whose closure is the order of J-classes.
+
+        The second is below the first: J ≤ K if S¹·J·S¹ ⊆ S¹·K·S¹.
+        """
+        step = np.concatenate([self.monoid.right, self.monoid.left], axis=1)
+        source = np.repeat(self.d_class, step.shape[1])
+        pairs = np.unique(source * len(self.d_sizes) + self.d_class[step.ravel()])
+        above, below = np.divmod(pairs, len(self.d_sizes))
+        strict = above != below
+        return np.stack([above[strict], below[strict]], axis=1)
+
+    def covers(self) -> IntArray:
+        """``(m, 2)``: the pairs of the order with nothing between: its Hasse diagram."""
+        graph: nx.DiGraph[int] = nx.DiGraph(self.order.tolist())
+        edges = sorted(nx.transitive_reduction(graph).edges)
+        return np.array(edges, dtype=np.int64).reshape(-1, 2)
+
+    @cached_property
+    def _by_d_class(self) -> list[IntArray]:
+        return np.split(
+            np.argsort(self.d_class, kind="stable"), np.cumsum(self.d_sizes)[:-1]
+        )
+
+    def members(self, number: int) -> IntArray:
+        """The elements of a D-class, in order.
+
+        Raises:
+            MachineError: If there is no such class.
+        """
+        if not 0 <= number < len(self.d_sizes):
+            raise MachineError(f"the D-classes are 0..{len(self.d_sizes) - 1}")
+        return self._by_d_class[number]
+
+    def maximal_subgroup(self, idempotent: int) -> PermutationGroup:
+        """The H-class of an idempotent as permutations of its image.
+
+        Elements of the class have the idempotent's image and kernel, so that they are
+        determined by what they do on the image. Its states are numbered in order.
+        """
+        members = self.members(int(self.d_class[idempotent]))
+        inside = members[self.h_class[members] == self.h_class[idempotent]]
+        image = np.unique(self.monoid.elements[idempotent])
+        rows = self.monoid.elements[inside[:, None], image]
+        return _generated(np.searchsorted(image, rows))
+
+    def egg_box(self, number: int) -> EggBox:
+        """A D-class laid out in rows and columns.
+
+        Raises:
+            MachineError: If there is no such class.
+        """
+        members = self.members(number)
+        r_classes, row = np.unique(self.r_class[members], return_inverse=True)
+        l_classes, column = np.unique(self.l_class[members], return_inverse=True)
+        first = np.full((len(r_classes), len(l_classes)), NO_IDEMPOTENT, dtype=np.int64)
+        first[row[::-1], column[::-1]] = members[::-1]
+        idempotents = np.full_like(first, NO_IDEMPOTENT)
+        own = np.isin(members, self.monoid.idempotents, assume_unique=True)
+        idempotents[row[own], column[own]] = members[own]
+        chosen = int(self.first_idempotents[number])
+        group = None if chosen == NO_IDEMPOTENT else self.maximal_subgroup(chosen)
+        return EggBox(
+            number,
+            len(np.unique(self.monoid.elements[members[0]])),
+            r_classes,
+            l_classes,
+            int(self.h_sizes[number]),
+            first,
+            idempotents,
+            group,
+            "" if group is None else name(group),
+        )
+
+    def egg_boxes(self) -> tuple[EggBox, ...]:
+        """All D-classes laid out, in the order of their numbers."""
+        return tuple(self.egg_box(i) for i in range(len(self.d_sizes)))
+
+
+def green(monoid: TransformationMonoid) -> Green:
+    """Green's relations, from the strongly connected components of the Cayley graphs."""
+    r, left = _components(monoid.right), _components(monoid.left)
+    h, first = _numbered(r * (int(left.max()) + 1) + left)
+    joined = _joined(r[first], left[first])
+    return Green(monoid, r, left, h, _numbered(joined[h])[0])
+
+
+def _components(graph: Numbers) -> IntArray:
+    """The strongly connected component of each node of a graph ``(nodes, letters)``."""
+    nodes, letters = graph.shape
+    start = np.arange(0, graph.size + 1, letters)
+    edges = csr_array(
+        (np.ones(graph.size, dtype=np.int8), graph.ravel(), start), (nodes, nodes)
+    )
+    return _numbered(connected_components(edges, connection="strong")[1])[0]
+
+
+def _joined(r: IntArray, left: IntArray) -> IntArray:
+    """The D-class of each H-class, from its R-class and its L-class."""
+    shape = (int(r.max()) + 1, int(left.max()) + 1)
+    edges = coo_array(
+        (np.ones(len(r), dtype=np.int8), (r, shape[0] + left)), (sum(shape), sum(shape))
+    )
+    label = connected_components(edges.tocsr(), directed=False)[1]
+    return np.asarray(label[r], dtype=np.int64)
+
+
+def _numbered(label: npt.NDArray[np.integer]) -> tuple[IntArray, IntArray]:
+    """Classes numbered in the order of their first members, and these members."""
+    _, first, index = np.unique(label, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[index], np.sort(first)
+
+
+def _generated(elements: IntArray) -> PermutationGroup:
+    """The group with these elements ``(order, points)``, from few generators."""
+    found = PermutationGroup.trivial(elements.shape[1])
+    while found.order < len(elements):
+        outside = elements[~found.contains(elements)]
+        found = PermutationGroup(np.concatenate([found.generators, outside[:1]]))
+    return found
