@@ -88,7 +88,7 @@ def decomposition(facts: dict[str, Any]) -> None:
         wide.print(_components(facts["levels"]))
         out.print("\nWhat the values leave of the states that are still possible:")
         for row in sorted(rows, key=lambda row: row["component"]):
-            for line in _meaning(row):
+            for line in _meaning(row, SHOWN_CONTEXTS if len(rows) <= 10 else 1):
                 out.print(line)
     out.print()
     _proof(out, facts)
@@ -123,7 +123,7 @@ def _short(number: int) -> str:
     return f"{number:,}" if number < 10**9 else f"{number:.1e}"
 
 
-def _meaning(row: dict[str, Any]) -> list[str]:
+def _meaning(row: dict[str, Any], most: int) -> list[str]:
     """Lines on what the values of one component say."""
     meaning = row["meaning"]
     head = f"  {row['component']}: {row['kind']}"
@@ -133,9 +133,9 @@ def _meaning(row: dict[str, Any]) -> list[str]:
         (reading,) = meaning["readings"]
         return [head, *_values(reading, "    ")]
     lines = [head]
-    for reading in meaning["readings"][:SHOWN_CONTEXTS]:
+    for reading in meaning["readings"][:most]:
         lines += [f"    given {_set(reading['possible'])}", *_values(reading, "      ")]
-    hidden = meaning["contexts"] - len(meaning["readings"][:SHOWN_CONTEXTS])
+    hidden = meaning["contexts"] - len(meaning["readings"][:most])
     return [*lines, f"    … {_count(hidden, 'more context')}"] if hidden else lines
 
 

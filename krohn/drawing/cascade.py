@@ -11,7 +11,7 @@ from algebra.cascade_structure import Reading, dependencies, levels, meaning
 from algebra.covering import Covering
 from krohn.contexts import merged
 from krohn.drawing.canvas import SOFT, Box, Canvas, DrawingError, legible, measure
-from krohn.drawing.component import Card, card, draw_card, glyph_size
+from krohn.drawing.component import MOST_CIRCLES, Card, card, draw_card, glyph_size
 from krohn.drawing.readings import Scale, arranged, key_entries, scale_of
 from krohn.drawing.wires import LANE, TRACK, Port, draw_wires, lanes
 
@@ -160,15 +160,16 @@ def _remarks(cascade: Cascade, scale: Scale) -> list[str]:
     if not cascade.components:
         return ["A machine with one state needs no components."]
     remarks = [
-        "Squares: what a value says of the states that the coordinates above leave; one "
-        "grid for each context, or one for all where it says the same in each."
+        f"{'Bars' if scale.counted else 'Squares'}: what a value says of the states that "
+        "the coordinates above leave; one grid for each context, or one for all where it "
+        "says the same in each."
     ]
     if dependencies(cascade).any():
         remarks.append(
             "Wires: a component reads the letter and those components, before they move, "
             "on whose lanes its wire has a dot."
         )
-    if any(component.resets.any() for component in cascade.components):
+    if any(component.size <= MOST_CIRCLES for component in cascade.components):
         remarks.append(
             "Circles: values; coloured arrows are permutations that generate the group, "
             "short arrows from nowhere are resets."

@@ -167,17 +167,25 @@ def arranged(
     """
     if not readings:
         return None
+    different = _by_counts(readings) if scale.counted else readings
     values = len(names) if len(names) <= MOST_VALUES else MOST_VALUES - 2
     names = tuple(legible(name, 8) for name in names)
     margin = max(measure(name, LABEL_SIZE)[0] for name in names) + 0.07
     fitting = int((REGION + BETWEEN) / (margin + scale.width + BETWEEN))
     rows = max(1, most // (values + 1))
-    count = min(len(readings), rows * max(1, fitting), MOST_SHOWN)
+    count = min(len(different), rows * max(1, fitting), MOST_SHOWN)
     # As square as the room allows, and no column longer than the first.
     columns = min(max(1, fitting), count, -(-count // min(rows, count)) + 1)
-    return Readings(
-        readings[:count], len(readings) - count, columns, values, names, scale
-    )
+    hidden = len(readings) - count
+    return Readings(different[:count], hidden, columns, values, names, scale)
+
+
+def _by_counts(readings: tuple[Reading, ...]) -> tuple[Reading, ...]:
+    """One reading for each way in which the values share out states by number."""
+    found: dict[bytes, Reading] = {}
+    for reading in readings:
+        found.setdefault(reading.refined.sum(axis=1).tobytes(), reading)
+    return tuple(found.values())
 
 
 def draw_readings(canvas: Canvas, x: float, y: float, readings: Readings) -> None:

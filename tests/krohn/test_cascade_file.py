@@ -1,0 +1,91 @@
+"""Cascades written as data are the same cascades when they are read."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from algebra import covering, zoo
+from algebra.cascade import Cascade
+from algebra.decomposition.methods import METHODS, decompose
+from algebra.errors import KrohnError, MachineError
+from krohn import cascade_file
+
+
+def cascade(name: str, method: str = "holonomy") -> Cascade:
+    return decompose(zoo.machine(name).semiautomaton, method).cascade
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", ["Grid4", "abab", "S4", "Adder"])
+def test_what_is_read_is_what_was_written(
+    name: str, method: str, tmp_path: Path
+) -> None:
+    written = cascade(name, method)
+    cascade_file.save(written, tmp_path / "c.json")
+    read = cascade_file.load(tmp_path / "c.json")
+    assert cascade_file.to_object(read) == cascade_file.to_object(written)
+    machine = zoo.machine(name).semiautomaton
+    assert covering.prove(machine, read) == covering.prove(machine, written)
+
+
+def test_the_data_alone_follow_the_machine() -> None:
+    machine = zoo.machine("abab")
+    data = json.loads(json.dumps(cascade_file.to_object(cascade("abab"))))
+    rng = np.random.default_rng(7)
+    for _ in range(20):
+        state, at = machine.start, data["lift"][machine.start]
+        for letter in rng.integers(len(machine.letters), size=12).tolist():
+            at = step(data, at, letter)
+            state = int(machine.transitions[letter, state])
+            assert stands_for(data, at) == state
+
+
+def step(data: dict[str, Any], at: list[int], letter: int) -> list[int]:
+    node, after = data["wiring"]["entry"][letter], []
+    layers = data["wiring"]["layers"]
+    for value, part, layer in zip(at, data["components"], layers, strict=True):
+        after.append(part["transitions"][layer["emit"][node]][value])
+        node = layer["follow"][node][value]
+    return after
+
+
+def stands_for(data: dict[str, Any], at: list[int]) -> int:
+    node = 0
+    for value, follow in zip(at, data["projection"], strict=True):
+        node = follow[node][value]
+    return node
+
+
+Change = Callable[[dict[str, Any]], Any]
+CHANGES: dict[str, Change] = {
+    "version": lambda data: data.update(version=2),
+    "no lift": lambda data: data.pop("lift"),
+    "a lift too short": lambda data: data["lift"].pop(),
+    "a lift beyond": lambda data: data["lift"][0].__setitem__(0, 9),
+    "a half": lambda data: data["lift"][0].__setitem__(0, 0.5),
+    "a name": lambda data: data["lift"][0].__setitem__(0, "0"),
+    "a node beyond": lambda data: data["wiring"]["entry"].__setitem__(0, 99),
+    "a layer less": lambda data: data["projection"].pop(),
+    "wiring": lambda data: data.update(wiring=None),
+    "a component": lambda data: data["components"].pop(),
+    "two alike": lambda data: data["components"][0].update(states=["0", "0"]),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+def test_damaged_data_are_refused(change: Change) -> None:
+    data = cascade_file.to_object(cascade("Grid4"))
+    change(data)
+    with pytest.raises(MachineError):
+        cascade_file.from_object(data)
+
+
+@pytest.mark.parametrize("text", ["", "[", "[]", "3", '{"format": "krohn-cascade"}'])
+def test_other_files_are_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "c.json").write_text(text)
+    with pytest.raises(KrohnError):
+        cascade_file.load(tmp_path / "c.json")

@@ -1,0 +1,267 @@
+"""``krohn decompose`` and ``krohn draw --eggbox``: text, JSON, files, trouble."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from algebra import covering, zoo
+from algebra.budget import BudgetExceeded
+from algebra.decomposition.methods import METHODS
+from algebra.errors import KrohnError
+from krohn import cascade_file, cli
+from krohn.decomposition import decompose, describe
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command came to."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """The one JSON object on standard output."""
+        (line,) = self.out.splitlines()
+        found = json.loads(line)
+        assert isinstance(found, dict)
+        return found
+
+    @property
+    def trouble(self) -> str:
+        """The one line on standard error."""
+        assert self.code == 2
+        (line,) = self.err.splitlines()
+        return line
+
+
+Command = Callable[..., Done]
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run the command as from a shell."""
+
+    def call(*arguments: object) -> Done:
+        code = cli.run([str(a) for a in arguments])
+        found = capsys.readouterr()
+        return Done(code, found.out, found.err)
+
+    return call
+
+
+# --- what is computed -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["auto", *METHODS])
+@pytest.mark.parametrize("name", ["Grid4", "S4", "abab", "Dyck4,2", "PermReset4"])
+def test_facts_agree_with_the_cascade(name: str, method: str) -> None:
+    found = decompose(name, method)
+    facts = describe(found)
+    cascade = found.found.cascade
+    rows = [row for level in facts["levels"] for row in level]
+    assert sorted(row["component"] for row in rows) == [
+        i + 1 for i in range(len(cascade.components))
+    ]
+    for row in rows:
+        assert row["states"] == cascade.components[row["component"] - 1].size
+        assert row["order"] == cascade.components[row["component"] - 1].group.order
+    assert facts["coordinates"] >= facts["states"] == len(zoo.machine(name).states)
+    assert method in ("auto", facts["method"])
+    assert facts["method"] in {row["method"] for row in facts["tried"]}
+
+
+def test_components_read_only_levels_above() -> None:
+    for name in ("Grid4", "S4", "C2xC3xC5", "Dyck4,2", "Adder"):
+        levels = describe(decompose(name))["levels"]
+        above: set[int] = set()
+        for level in levels:
+            assert all(set(row["reads"]) <= above for row in level)
+            above |= {row["component"] for row in level}
+
+
+def test_counters_side_by_side_lie_on_one_level() -> None:
+    (level,) = describe(decompose("C2xC3xC5", "prime"))["levels"]
+    assert sorted(row["order"] for row in level) == [2, 3, 5]
+    assert all(row["reads"] == [] for row in level)
+
+
+def test_grids_are_flip_flops_that_halve_what_is_possible() -> None:
+    rows = [
+        row
+        for level in describe(decompose("Grid4", "holonomy"))["levels"]
+        for row in level
+    ]
+    assert [row["kind"] for row in rows] == ["flip-flop"] * 3
+    assert rows[0]["meaning"]["readings"] == [
+        {"possible": list("0123"), "leaves": {"0": list("012"), "1": list("123")}}
+    ]
+    assert [row["meaning"]["contexts"] for row in rows] == [1, 2, 3]
+
+
+def test_only_what_is_reachable_is_decomposed_on_demand() -> None:
+    machine = zoo.machine("Dyck4,2")
+    assert describe(decompose(machine, start="error"))["states"] == 1
+    assert describe(decompose(machine))["states"] == 32
+
+
+def test_one_state_needs_no_component() -> None:
+    facts = describe(decompose(zoo.machine("Dyck4,2"), start="error"))
+    assert facts["levels"] == []
+    assert facts["coordinates"] == 1
+    assert facts["start"] == {"state": "error", "coordinates": []}
+
+
+def test_a_short_budget_says_what_to_do() -> None:
+    with pytest.raises(BudgetExceeded, match=r"Grid9.*raise --budget.*--method"):
+        decompose("Grid9", "holonomy", seconds=0)
+
+
+def test_unknown_methods_are_refused() -> None:
+    with pytest.raises(KrohnError, match=r"holonomy.*not 'magic'"):
+        decompose("Grid4", "magic")
+
+
+# --- the command ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["Grid4", "S5", "C6", "FlipFlop", "Adder", "Rubik"])
+def test_json(command: Command, name: str) -> None:
+    found = command("decompose", name, "--json").json
+    assert found.keys() == {
+        *("machine", "states", "letters", "method", "why", "levels", "covers"),
+        *("coordinates", "triples", "start", "seconds", "tried"),
+    }
+    assert found["machine"] == name
+    assert found["covers"] is True
+    for level in found["levels"]:
+        for row in level:
+            assert row.keys() == {
+                *("component", "kind", "states", "group", "order", "reads", "nodes"),
+                "meaning",
+            }
+            for reading in row["meaning"]["readings"]:
+                left = set().union(*map(set, reading["leaves"].values()))
+                assert left == set(reading["possible"])
+
+
+def test_text(command: Command) -> None:
+    done = command("decompose", "Grid4", "--method", "holonomy")
+    assert (done.code, done.err) == (0, "")
+    for line in (
+        "Grid4: 4 states, 2 letters, decomposed by holonomy into 3 components on 3 levels",
+        "    1   1  flip-flop        2  1          1  letter            2",
+        "    given {0, 1, 2}",
+        "      1 → {1, 2}",
+        "The start 0 has the coordinates (0, 0, 0).",
+        "Chosen: holonomy was asked for.",
+    ):
+        assert line in done.out.splitlines()
+    assert "Proved: from each of 8 coordinates" in done.out
+
+
+def test_text_is_cut_where_there_is_much(command: Command) -> None:
+    out = command("decompose", "Dyck4,2", "--method", "holonomy").out
+    assert "… 4 more contexts" in out
+    assert "… (16 in all)" in out
+    assert len(out.splitlines()) < 100
+    assert "more values" in command("decompose", "C12").out
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png", "pdf", "json"])
+def test_files(command: Command, tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"c.{suffix}"
+    found = command("decompose", "Adder", "-o", path, "--json").json
+    assert found["file"] == str(path)
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+    again = tmp_path / f"d.{suffix}"
+    assert command("decompose", "Adder", "-o", again).code == 0
+    assert again.read_bytes() == path.read_bytes()
+    if suffix == "json":
+        covering.prove(zoo.machine("Adder").semiautomaton, cascade_file.load(path))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["Grid4", "--method", "magic"], "--method"),
+        (["Grid9", "--method", "holonomy", "--budget", 0], "raise --budget"),
+        (["Grid4", "--budget", -1], "--budget"),
+        (["Grid4", "-o", "c.txt"], ".svg, .png, .pdf, .json"),
+        (["Grid4", "-o", "c"], ".svg, .png, .pdf, .json"),
+        (["Grid4", "--start", "9"], "'9' is not a state"),
+        (["nothing"], "zoo"),
+        (["Grid4", "-o", "nowhere/c.svg"], "cannot be written"),
+        (["Grid4", "-o", "nowhere/c.json"], "cannot be written"),
+    ],
+    ids=str,
+)
+def test_trouble_is_one_line(
+    command: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[object],
+    says: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert says in command("decompose", *arguments).trouble
+    done = command("decompose", *arguments, "--json")
+    assert says in done.json["error"]
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- egg-boxes ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png", "pdf"])
+def test_eggboxes(command: Command, tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"e.{suffix}"
+    assert command("draw", "Grid4", "--eggbox", "-o", path).out == f"drew {path}\n"
+    assert path.stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["A5", "--eggbox", "--budget", 0, "-o", "e.svg"], "too large for a picture"),
+        (["m.safetensors", "--eggbox", "-o", "e.svg"], "--eggbox needs a machine"),
+        (["Grid4", "--eggbox", "-o", "e.txt"], ".svg, .png, .pdf"),
+    ],
+    ids=str,
+)
+def test_egg_trouble_is_one_line(
+    command: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[object],
+    says: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert says in command("draw", *arguments).trouble
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- the example ----------------------------------------------------------------------
+
+
+def test_the_example_runs() -> None:
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, root / "examples" / "decompose.py"],
+        env={**os.environ, "PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "level 1: counter modulo 2, reads the letter alone" in done.stdout
+    assert done.stdout.count("the same states") == 2
+    assert done.stdout.count("proved again") == 2

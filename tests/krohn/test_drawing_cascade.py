@@ -1,0 +1,199 @@
+"""Pictures of cascades: exact squares, wires for real dependencies, nothing overlaps."""
+
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from matplotlib.patches import PathPatch, Rectangle
+
+from algebra import zoo
+from algebra.cascade import trivial
+from algebra.cascade_structure import dependencies, meaning
+from algebra.decomposition.methods import Decomposition, decompose
+from algebra.errors import KrohnError
+from algebra.semiautomaton import Semiautomaton
+from krohn.drawing import draw_cascade, save
+from krohn.drawing.canvas import INK, Box, measure
+from krohn.drawing.readings import GONE, LEFT
+from krohn.drawing.wires import WIRE, lanes
+
+CASES = [
+    ("Grid4", "holonomy"),
+    ("Grid20", "holonomy"),
+    ("Dyck4,2", "auto"),
+    ("S4", "auto"),
+    ("S4", "holonomy"),
+    ("C2xC3xC5", "auto"),
+    ("abab", "prime"),
+    ("PermReset4", "derived"),
+    ("S5", "holonomy"),
+    ("Adder", "auto"),
+    ("Q8", "prime"),
+    ("Dyck5,2", "auto"),
+]
+
+
+def full(points: int) -> Semiautomaton:
+    """All transformations of some points."""
+    letters = np.tile(np.arange(points), (3, 1))
+    letters[0] = np.roll(letters[0], -1)
+    letters[1, :2] = 1, 0
+    letters[2, :2] = 0, 0
+    return Semiautomaton(letters, ("c", "t", "m"), tuple(map(str, range(points))))
+
+
+def found(name: str, method: str) -> Decomposition:
+    machine = full(4) if name == "T4" else zoo.machine(name).semiautomaton
+    return decompose(machine, method)
+
+
+def draw(decomposition: Decomposition, name: str = "m") -> Figure:
+    return draw_cascade(
+        decomposition.cascade, name, decomposition.method, decomposition.covering
+    )
+
+
+def texts(figure: Figure) -> list[str]:
+    return [text.get_text() for text in figure.axes[0].texts]
+
+
+def text_boxes(figure: Figure) -> list[Box]:
+    boxes = []
+    for text in figure.axes[0].texts:
+        x, y = text.get_position()
+        bold = text.get_fontweight() == "bold"
+        # Narrower than it stands, since neighbours in a row may touch.
+        width = measure(text.get_text(), float(text.get_fontsize()), bold)[0] * 0.98
+        height = float(text.get_fontsize()) / 72 * 0.8
+        left = {"left": x, "center": x - width / 2, "right": x - width}
+        low = float(left[text.get_ha()])
+        boxes.append(Box(low, y - height / 2, low + width, y + height / 2))
+    return boxes
+
+
+def wires(figure: Figure) -> list[np.ndarray[Any, Any]]:
+    """The straight pieces of all wires, ``(2, 2)`` each."""
+    pieces = []
+    for patch in figure.axes[0].patches:
+        if isinstance(patch, PathPatch) and to_hex(patch.get_edgecolor()) == WIRE:
+            corners = patch.get_path().vertices
+            pieces += [np.array(corners[i : i + 2]) for i in range(len(corners) - 1)]
+    return pieces
+
+
+def rectangles(figure: Figure, color: str) -> int:
+    return sum(
+        isinstance(patch, Rectangle) and to_hex(patch.get_facecolor()) == color
+        for patch in figure.axes[0].patches
+    )
+
+
+@pytest.mark.parametrize(("name", "method"), [*CASES, ("T4", "derived")])
+def test_no_text_meets_another_or_a_wire(name: str, method: str) -> None:
+    figure = draw(found(name, method), name)
+    boxes = text_boxes(figure)
+    shown = texts(figure)
+    overlaps = [
+        (shown[i], shown[j])
+        for (i, a), (j, b) in combinations(enumerate(boxes), 2)
+        if a.meets(b)
+    ]
+    assert overlaps == []
+    for piece in wires(figure):
+        (left, low), (right, high) = piece.min(axis=0), piece.max(axis=0)
+        wire = Box(left - 1e-3, low - 1e-3, right + 1e-3, high + 1e-3)
+        assert not [t for t, box in zip(shown, boxes, strict=True) if box.meets(wire)]
+
+
+@pytest.mark.parametrize(("name", "method"), CASES)
+def test_there_is_a_dot_for_every_dependency(name: str, method: str) -> None:
+    decomposition = found(name, method)
+    figure = draw(decomposition)
+    circles = [
+        patch
+        for patch in figure.axes[0].patches
+        if type(patch).__name__ == "Circle" and patch.get_linewidth() == 0
+    ]
+    assert all(to_hex(dot.get_facecolor()) == INK for dot in circles)
+    assert len(circles) == dependencies(decomposition.cascade).sum()
+
+
+def test_squares_are_what_the_values_leave() -> None:
+    decomposition = found("Grid4", "holonomy")
+    readings = [r for of_one in meaning(decomposition.cascade) for r in of_one]
+    figure = draw(decomposition)
+    left = sum(int(reading.refined.sum()) for reading in readings)
+    possible = sum(int(reading.possible.sum()) * 2 for reading in readings)
+    # One square of each colour is in the legend.
+    assert rectangles(figure, LEFT) == left + 1
+    assert rectangles(figure, GONE) == possible - left + 1
+
+
+def test_the_caption_says_what_was_proved(tmp_path: Path) -> None:
+    decomposition = found("Grid4", "holonomy")
+    save(draw(decomposition, "Grid4"), tmp_path / "c.svg")
+    root = ElementTree.parse(tmp_path / "c.svg").getroot()
+    shown = [
+        "".join(e.itertext()) for e in root.iter("{http://www.w3.org/2000/svg}text")
+    ]
+    assert "Grid4" in shown
+    assert any("covering proved for 8 coordinates" in text for text in shown)
+    unproved = texts(draw_cascade(decomposition.cascade))
+    assert any("not proved to cover" in text for text in unproved)
+
+
+def test_states_beyond_forty_are_counted() -> None:
+    assert "32 of 64" in texts(draw(found("Dyck5,2", "auto")))
+
+
+def test_long_names_become_numbers_with_a_key() -> None:
+    names = tuple(f"state_with_a_long_name_{i}" for i in range(3))
+    machine = Semiautomaton(np.array([[1, 2, 0]]), ("a",), names)
+    shown = " ".join(texts(draw(decompose(machine))))
+    assert all(name in shown for name in names)
+    assert "The states, from left to right" in shown
+
+
+@pytest.mark.parametrize(
+    "names", [("$x$", "_{2}"), ("<&>", '"'), ("\x00\n", "字" * 50)]
+)
+def test_any_name_can_be_drawn(names: tuple[str, str], tmp_path: Path) -> None:
+    machine = Semiautomaton(np.array([[0, 0], [1, 1]]), names, names)
+    save(draw(decompose(machine), names[0]), tmp_path / "c.svg")
+    assert (tmp_path / "c.svg").stat().st_size > 1000
+
+
+def test_one_state_is_an_empty_picture_that_says_so() -> None:
+    machine = Semiautomaton(np.array([[0]]), ("a",), ("only",))
+    assert any("one state" in text for text in texts(draw(decompose(machine))))
+
+
+def test_components_that_neither_permute_nor_reset_are_drawn() -> None:
+    machine = zoo.machine("Grid4").semiautomaton
+    assert "machine of 4 states" in texts(draw_cascade(trivial(machine)))
+
+
+def test_too_many_components_are_refused_with_advice() -> None:
+    with pytest.raises(KrohnError, match=r"79 components.*up to 64.*\.json"):
+        draw(found("Grid80", "holonomy"))
+
+
+@given(st.data())
+def test_lanes_that_are_in_use_together_differ(data: st.DataObject) -> None:
+    count = data.draw(st.integers(1, 7))
+    bits = data.draw(st.lists(st.booleans(), min_size=count**2, max_size=count**2))
+    order = list(range(count))
+    reads = np.tril(np.array(bits).reshape(count, count), -1)
+    lane = lanes(reads, order)
+    assert set(lane) == set(np.flatnonzero(reads.any(axis=0)).tolist())
+    ends = {s: int(np.flatnonzero(reads[:, s]).max()) for s in lane}
+    for first, second in combinations(sorted(lane), 2):
+        if ends[first] >= second:
+            assert lane[first] != lane[second]
