@@ -221,7 +221,7 @@ def _check_diagram(
 ) -> None:
     if len(layers) != len(sizes):
         raise MachineError(f"the {what} needs one layer for each component")
-    after = [*(len(layer) for layer in layers[1:]), leaves]
+    after = [*(len(layer) for layer in layers), leaves][1:]
     for layer, size, count in zip(layers, sizes, after, strict=True):
         if layer.ndim != 2 or layer.shape[1] != size:
             raise MachineError(f"a layer of the {what} has shape {layer.shape}")

@@ -24,6 +24,7 @@ BoolArray = npt.NDArray[np.bool_]
 BitArray = npt.NDArray[np.uint64]
 
 MOST_IMAGES = 200_000
+PIECE_BYTES = 2**25
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,47 +216,48 @@ def images(
     Raises:
         BudgetExceeded: If there are too many of them.
     """
-    n = len(machine.states)
-    known = {set_keys(np.ones((1, n), dtype=bool))[0]: 0}
-    levels, parents = [np.ones((1, n), dtype=bool)], [np.full((1, 2), -1)]
+    n, letters = len(machine.states), len(machine.letters)
+    everything = np.ones((1, n), dtype=bool)
+    known = {key: i for i, key in enumerate(set_keys(everything))}
+    pieces, parents = [everything], [np.full((1, 2), -1)]
     steps: list[IntArray] = []
     first, singletons = 0, False
-    while True:
-        frontier = levels[-1]
-        step, fresh, parent = _advance(machine, frontier, first, known)
+    rows = max(1, PIECE_BYTES // (letters * n))
+    for piece in pieces:
+        step, fresh, parent = _advance(machine, piece, first, known)
         steps.append(step)
+        first += len(piece)
         budget.check(len(known), "images of the state set")
-        first += len(frontier)
-        if not len(fresh) and not singletons:
+        if first == len(known) and not singletons:
             fresh, singletons = _missing_singletons(n, known), True
             parent = np.full((len(fresh), 2), -1)
-        if not len(fresh):
-            break
-        levels.append(fresh)
-        parents.append(parent)
+        for start in range(0, len(fresh), rows):
+            pieces.append(fresh[start : start + rows])
+            parents.append(parent[start : start + rows])
     return (
-        np.concatenate(levels),
+        np.concatenate(pieces),
         np.concatenate(steps, axis=1),
         np.concatenate(parents),
     )
 
 
 def _advance(
-    machine: Semiautomaton, frontier: BoolArray, first: int, known: dict[bytes, int]
+    machine: Semiautomaton, piece: BoolArray, first: int, known: dict[bytes, int]
 ) -> tuple[IntArray, BoolArray, IntArray]:
-    """Where letters take the newest sets; the new sets among them, and their origin."""
-    shape = (len(machine.letters), len(frontier))
-    after = np.stack([apply(letter, frontier) for letter in machine.transitions])
-    flat = after.reshape(-1, frontier.shape[1])
+    """Where letters take some sets; the new sets among those, and their origin."""
+    after = np.stack([apply(letter, piece) for letter in machine.transitions])
+    flat = after.reshape(-1, piece.shape[1])
     step = np.empty(len(flat), dtype=np.int64)
     fresh: list[int] = []
     for i, key in enumerate(set_keys(flat)):
-        found = known.setdefault(key, len(known))
-        step[i] = found
-        if found >= first + len(frontier) + len(fresh):
+        count = len(known)
+        step[i] = known.setdefault(key, count)
+        if len(known) > count:
             fresh.append(i)
-    letter, row = np.unravel_index(np.array(fresh, dtype=np.int64), shape)
-    return step.reshape(shape), flat[fresh], np.stack([row + first, letter], axis=1)
+    new = np.array(fresh, dtype=np.int64)
+    letter, row = np.unravel_index(new, after.shape[:2])
+    origin = np.stack([row + first, letter], axis=1)
+    return step.reshape(after.shape[:2]), flat[new], origin
 
 
 def _missing_singletons(n: int, known: dict[bytes, int]) -> BoolArray:

@@ -13,9 +13,9 @@ from algebra.decomposition.group_part import Chain, flip_flops, split
 from algebra.decomposition.holonomy import holonomy as plain_holonomy
 from algebra.decomposition.reach import restricted
 from algebra.decomposition.refine import refine
-from algebra.decomposition.simplify import simplify
 from algebra.decomposition.search import MOST_STATES, Search
 from algebra.decomposition.series import derived_chain, prime_chain
+from algebra.decomposition.simplify import simplify
 from algebra.errors import KrohnError
 from algebra.semiautomaton import Semiautomaton
 
@@ -93,8 +93,9 @@ def decompose(
     found: dict[str, Cascade] = {}
     tried: dict[str, CascadeCost | str] = {}
     for name in names:
+        limit = Budget(budget.seconds / len(names), budget.size)
         try:
-            found[name] = METHODS[name](machine, budget)
+            found[name] = METHODS[name](machine, limit)
             tried[name] = cost(found[name])
         except BudgetExceeded as reason:
             tried[name] = str(reason)

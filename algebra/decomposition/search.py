@@ -15,7 +15,7 @@ from algebra.decomposition.refine import refine
 from algebra.decomposition.simplify import simplify
 from algebra.semiautomaton import IntArray, Semiautomaton
 
-MOST_STATES = 100
+MOST_STATES = 200
 TRIED = 6
 SHARE = 0.2
 
@@ -26,7 +26,8 @@ class Search:
 
     A machine is taken as it is if it permutes and resets; otherwise it is decomposed by
     holonomy, by factors side by side, and by some of its congruences, and the parts in
-    turn. No congruences are tried any more after a fifth of the time.
+    turn. Where holonomy succeeds, no congruences
+    are tried any more after a fifth of the time.
 
     Attributes:
         budget: How long to search and how many images to keep.
@@ -50,19 +51,23 @@ class Search:
         whole = trivial(machine)
         if whole.components[0].is_permutation_reset:
             return whole
-        failure: BudgetExceeded | None = None
-        candidates = []
+        candidates, failure = [], None
+        left = (self.budget.seconds - self.budget.spent()) / 2
         try:
-            candidates.append(simplify(holonomy(machine, self.budget)))
+            limit = Budget(left, self.budget.size)
+            candidates.append(simplify(holonomy(machine, limit)))
         except BudgetExceeded as reason:
             failure = reason
-        candidates.extend(self._by_congruences(machine))
+        share = SHARE if candidates else 1.0
+        candidates.extend(self._by_congruences(machine, share * self.budget.seconds))
         if not candidates:
             raise failure or BudgetExceeded("no decomposition was found", 0)
         return min(candidates, key=cost)
 
-    def _by_congruences(self, machine: Semiautomaton) -> Iterator[Cascade]:
-        if len(machine.states) > MOST_STATES or self._late():
+    def _by_congruences(
+        self, machine: Semiautomaton, until: float
+    ) -> Iterator[Cascade]:
+        if len(machine.states) > MOST_STATES or self.budget.spent() > until:
             return
         try:
             principal = principal_congruences(machine.transitions, self.budget)
@@ -70,7 +75,7 @@ class Search:
             if factors is not None:
                 yield self._completed(side_by_side(machine, factors))
             for partition in _promising(principal):
-                if self._late():
+                if self.budget.spent() > until:
                     return
                 yield self._completed(by_congruence(machine, partition))
         except BudgetExceeded:
@@ -83,9 +88,6 @@ class Search:
             if not component.is_permutation_reset:
                 cascade = refine(cascade, at, self.best(component.machine))
         return simplify(cascade)
-
-    def _late(self) -> bool:
-        return self.budget.spent() > SHARE * self.budget.seconds
 
 
 def _promising(principal: Sequence[IntArray]) -> list[IntArray]:
