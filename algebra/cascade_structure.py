@@ -88,6 +88,8 @@ def _distinct_readings(possible: BoolArray, refined: BoolArray) -> list[Reading]
     occurs = np.asarray(refined.any(axis=2))
     fewer = occurs[:, :, None] & (refined != possible[:, None])
     tells = np.asarray(fewer.any(axis=(1, 2)))
+    if not tells.any():
+        return []
     flat = refined[tells].reshape(int(tells.sum()), -1)
     _, first = np.unique(flat, axis=0, return_index=True)
     chosen = np.flatnonzero(tells)[np.sort(first)]
