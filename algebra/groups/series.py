@@ -1,5 +1,7 @@
 """Composition series, composition factors, chief series and normal subgroups."""
 
+from collections.abc import Iterator
+
 import numpy as np
 from sympy import factorint
 
@@ -22,7 +24,8 @@ from algebra.semiautomaton import IntArray
 
 MOST_CONJUGATED = 4_096
 MOST_COSETS = 3_000
-MOST_SEARCHED = 200_000
+MOST_LISTED = 200_000
+MOST_ENTRIES = 20_000_000
 _TRIES = 500
 
 
@@ -157,20 +160,19 @@ def _reduced_primitive(group: PermutationGroup) -> Homomorphism | None:
     return None
 
 
-def _candidates(group: PermutationGroup) -> list[IntArray]:
+def _candidates(group: PermutationGroup) -> Iterator[IntArray]:
     """Elements such that a normal subgroup other than 1 contains one of them."""
     once = [p for p in factorint(group.degree) if group.order // p % p]
     if once:
-        return [_element_of_order(group, max(once))]
+        yield _element_of_order(group, max(once))
+        return
     prime = max(factorint(group.degree))
-    elements = group.elements(MOST_SEARCHED)
+    elements = group.elements(MOST_ENTRIES // group.degree)
     left = elements[orders(elements) == prime]
-    found = []
     while len(left):
-        found.append(left[:1])
+        yield left[:1]
         inside = {row.tobytes() for row in _conjugacy_class(group, left[0])}
         left = left[[row.tobytes() not in inside for row in left]]
-    return found
 
 
 def _element_of_order(group: PermutationGroup, prime: int) -> IntArray:
@@ -211,7 +213,7 @@ def _factor_name(group: PermutationGroup, normal: PermutationGroup) -> str:
     if order != 20_160:
         return simple_name(order)
     # A8 has elements of order 15, and PSL(3,4) has none.
-    listed = group.order <= MOST_SEARCHED
+    listed = group.order <= MOST_LISTED
     rows = group.elements() if listed else group.random(_TRIES)
     outside = [~normal.contains(powers(rows, e)) for e in (3, 5)]
     found = bool((normal.contains(powers(rows, 15)) & outside[0] & outside[1]).any())
