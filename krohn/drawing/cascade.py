@@ -171,8 +171,8 @@ def _remarks(cascade: Cascade, scale: Scale) -> list[str]:
         )
     if any(component.size <= MOST_CIRCLES for component in cascade.components):
         remarks.append(
-            "Circles: values; coloured arrows are permutations that generate the group, "
-            "short arrows from nowhere are resets."
+            "Circles: values; coloured arrows are permutations among the component's "
+            "letters, short arrows from nowhere are resets."
         )
     names = tuple(legible(cascade.states[q], 24) for q in scale.order.tolist())
     if not scale.counted and scale.labels != names:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -26,7 +27,9 @@ from krohn.drawing.readings import Readings, draw_readings
 
 MOST_CIRCLES = 8
 MOST_GENERATORS = 3
+MOST_LETTERS = 24
 RADIUS = 0.085
+NAME_SIZE = 6.5
 TITLE = 0.36
 PAD = 0.12
 BESIDE = 0.22
@@ -171,7 +174,7 @@ def _places(component: Component) -> Points | None:
         return None
     if _in_row(component):
         return np.stack([np.arange(count) * 0.26, np.zeros(count)], axis=1)
-    radius = 0.17 if count == 2 else max(0.24, 0.42 / (2 * np.sin(np.pi / count)))
+    radius = 0.21 if count == 2 else max(0.24, 0.42 / (2 * np.sin(np.pi / count)))
     first = np.pi if count == 2 else np.pi / 2
     angles = first - 2 * np.pi * np.arange(count) / count
     places = np.empty((count, 2))
@@ -208,12 +211,14 @@ def _glyph(canvas: Canvas, x: float, y: float, component: Component) -> None:
         _moves(canvas, places, component)
     for value, (left, up) in enumerate(places.tolist()):
         canvas.circle(left, up, RADIUS, width=0.9)
-        shown = legible(component.machine.states[value], 3)
-        canvas.text(left, up - 0.003, shown, size=6.5)
+        shown = legible(component.machine.states[value], 4)
+        wide = measure(shown, NAME_SIZE)[0]
+        size = NAME_SIZE * min(1.0, (2 * RADIUS - 0.03) / max(wide, 1e-9))
+        canvas.text(left, up - 0.003, shown, size=round(size, 1))
 
 
 def _turns(canvas: Canvas, places: Points, component: Component) -> None:
-    """The arrows of a few permutations that generate the group."""
+    """The arrows of a few permutations."""
     for number, row in enumerate(generators(component)):
         color = TURN_COLORS[number]
         for value, after in enumerate(row.tolist()):
@@ -240,9 +245,10 @@ def _link(
         canvas.head(curve[0], curve[0] - curve[1], color, 0.075)
 
 
+@lru_cache(maxsize=128)
 def generators(component: Component) -> list[IntArray]:
-    """Few of the letters that generate as large a group as can be had of so few."""
-    rows = component.machine.transitions[component.permutes]
+    """A few of the letters that together generate much of the group."""
+    rows = component.machine.transitions[component.permutes][:MOST_LETTERS]
     chosen: list[IntArray] = []
     order = 1
     while len(chosen) < MOST_GENERATORS:

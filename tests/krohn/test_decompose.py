@@ -218,6 +218,11 @@ def test_trouble_is_one_line(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_help_names_every_method(command: Command) -> None:
+    words = command("decompose", "--help").out.replace(",", " ").replace(".", " ")
+    assert {"auto", *METHODS} <= set(words.split())
+
+
 # --- egg-boxes ------------------------------------------------------------------------
 
 
