@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from algebra.cascade import INVALID, Cascade, Component
 from algebra.groups.naming import name
+from algebra.rows import distinct
 from algebra.semiautomaton import IntArray
 
 BoolArray = npt.NDArray[np.bool_]
@@ -51,8 +52,8 @@ def _labels_above(labels: IntArray, follow: IntArray) -> tuple[IntArray, bool]:
     alike = (~valid | (below == largest[:, None])).all(axis=1)
     above = largest.copy()
     if not alike.all():
-        _, index = np.unique(below[~alike], axis=0, return_inverse=True)
-        above[~alike] = index.reshape(-1) + int(labels.max()) + 1
+        _, index = distinct(below[~alike] - INVALID)
+        above[~alike] = index + int(labels.max()) + 1
     return above, not alike.all()
 
 

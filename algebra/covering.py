@@ -21,6 +21,7 @@ import numpy as np
 from algebra.budget import Budget
 from algebra.cascade import INVALID, Cascade
 from algebra.errors import KrohnError
+from algebra.rows import distinct
 from algebra.semiautomaton import IntArray, Semiautomaton
 
 
@@ -115,15 +116,7 @@ def _descend(cascade: Cascade, triples: IntArray, i: int, letter: str) -> IntArr
             f"letter {letter} leads from valid coordinates to invalid ones in component "
             f"{i + 1} of {len(cascade.components)}"
         )
-    return _distinct(after)
-
-
-def _distinct(triples: IntArray) -> IntArray:
-    shape = tuple((triples.max(axis=0) + 1).tolist())
-    if np.prod(np.array(shape, dtype=object)) < 2**62:
-        codes = np.unique(np.ravel_multi_index(tuple(triples.T), shape))
-        return np.stack(np.unravel_index(codes, shape), axis=1).astype(np.int64)
-    return np.unique(triples, axis=0)
+    return distinct(after)[0]
 
 
 def _count(cascade: Cascade) -> int:

@@ -50,17 +50,21 @@ def holonomy(machine: Semiautomaton, budget: Budget) -> Cascade:
 def prime(machine: Semiautomaton, budget: Budget) -> Cascade:
     """Holonomy, taken apart to counters modulo primes, simple groups and flip-flops."""
     cascade = plain_holonomy(machine, budget)
-    return _tidied(_refined(cascade, prime_chain, digits=True), budget)
+    return _tidied(_refined(cascade, prime_chain, budget, digits=True), budget)
 
 
 def derived(machine: Semiautomaton, budget: Budget) -> Cascade:
     """Holonomy, with every group as counters along its derived series, and memories."""
-    return _tidied(_refined(plain_holonomy(machine, budget), derived_chain), budget)
+    return _tidied(
+        _refined(plain_holonomy(machine, budget), derived_chain, budget), budget
+    )
 
 
 def congruence(machine: Semiautomaton, budget: Budget) -> Cascade:
     """Quotients first: blocks of congruences, places in blocks, machines side by side."""
-    return _tidied(_refined(Search(budget).best(machine), derived_chain), budget)
+    return _tidied(
+        _refined(Search(budget).best(machine), derived_chain, budget), budget
+    )
 
 
 METHODS: dict[str, Callable[[Semiautomaton, Budget], Cascade]] = {
@@ -116,10 +120,13 @@ def _tidied(cascade: Cascade, budget: Budget) -> Cascade:
         return simple
 
 
-def _refined(cascade: Cascade, chain: Chain, digits: bool = False) -> Cascade:
+def _refined(
+    cascade: Cascade, chain: Chain, budget: Budget, digits: bool = False
+) -> Cascade:
     """Groups and memories taken apart, as far as the groups can be listed."""
     at = 0
     while at < len(cascade.components):
+        budget.check(len(cascade.components), "components")
         inner, settled = _parts(cascade.components[at], chain, digits)
         if inner is not None:
             cascade = refine(cascade, at, inner)

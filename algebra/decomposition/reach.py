@@ -7,7 +7,7 @@ import numpy as np
 
 from algebra.budget import Budget
 from algebra.cascade import INVALID, Cascade, Projection
-from algebra.decomposition.layers import distinct
+from algebra.rows import distinct
 from algebra.semiautomaton import IntArray
 
 

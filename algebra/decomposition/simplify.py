@@ -13,7 +13,8 @@ from algebra.cascade import (
     component_of,
 )
 from algebra.decomposition.cost import cost
-from algebra.decomposition.layers import distinct, letters_of, next_layer
+from algebra.decomposition.layers import letters_of, next_layer
+from algebra.rows import distinct
 from algebra.semiautomaton import IntArray
 
 MOST_COMPARED = 1_000
