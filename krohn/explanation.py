@@ -1,17 +1,30 @@
 """What a machine is, and what it would cost to compile it in each way."""
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
 from algebra.automaton import Automaton
+from algebra.budget import Budget
+from algebra.classification import Classification, classify
+from algebra.classification.content import LARGEST_COUNT, writable
 from algebra.formats import Complete
 from algebra.operations import minimise, reachable
 from algebra.structure import as_counter, as_memory
-from compiler import plan
-from compiler.pipeline import Options
-from compiler.plan import SUMMARIES, Candidate
+from compiler.constructions import scan, sequential
+from compiler.cost import predict
+from compiler.errors import CompileError
+from compiler.pipeline import Options, arrange, optimise
+from compiler.plan import CONSTRUCTIONS, SUMMARIES, Candidate, candidates, construct
 from krohn.compilation import precision_of
 from krohn.sources import read
+
+# What is forecast and searched must be so within seconds.
+MOST_POINTS = 128
+MOST_TABLE_ROWS = 400_000
+MOST_SECONDS = 4.0
+MOST_ELEMENTS = 200_000
+MOST_ENTRIES = 20_000_000
 
 
 def explain(
@@ -27,7 +40,10 @@ def explain(
     Returns:
         ``states``, ``letters`` (counts), ``constructions`` (those that apply, best
         first, with their cost), ``unavailable`` (the others, with the reason),
-        ``chosen`` and ``why``, and further facts.
+        ``chosen`` and ``why``; ``properties`` (name, whether it holds or null, why,
+        and a witness), ``aperiodic``, ``solvable``, ``groups``, ``monoid_size`` (of S¹,
+        null if unknown), ``monoid_at_least``, ``semigroup_size`` (of T(A)), all of the
+        reachable part; ``depth``: what they mean for networks; and further facts.
 
     Raises:
         KrohnError: If the machine cannot be read.
@@ -35,18 +51,27 @@ def explain(
     machine = source if isinstance(source, Automaton) else read(source, complete)
     machine = machine if start is None else machine.with_start(start)
     options = Options(precision_of(dtype), strict)
-    found = plan.candidates(machine, length, options)
+    found = _candidates(machine, length, options)
     usable = [c for c in found if c.cost is not None]
+    part = reachable(machine)
+    kind = classify(part, _budget(part))
     return {
         "name": machine.name,
         "states": len(machine.states),
         "letters": len(machine.letters),
         "start": machine.states[machine.start],
-        "reachable": len(reachable(machine).states),
+        "reachable": len(part.states),
         "minimal": len(minimise(machine).states),
         "outputs": machine.output.on if machine.output else "the states themselves",
         "points": len(machine.action[0]) if machine.action else None,
         "kind": _kind(machine),
+        **_sizes(kind),
+        "groups": _groups(kind),
+        "composition_factors": kind.factors,
+        "aperiodic": kind["aperiodic"].holds,
+        "solvable": kind["solvable"].holds,
+        "properties": [asdict(found) for found in kind.properties],
+        "depth": list(_depth(kind)),
         "length": length,
         "dtype": dtype,
         "constructions": [_row(c) for c in usable],
@@ -55,8 +80,113 @@ def explain(
         ],
         "chosen": usable[0].name if usable else None,
         "why": _why(usable),
-        "rnn_width": len(reachable(machine).states) * len(machine.letters) + 1,
+        "rnn_width": len(part.states) * len(machine.letters) + 1,
     }
+
+
+def _budget(machine: Automaton) -> Budget:
+    elements = MOST_ENTRIES // len(machine.states)
+    return Budget(MOST_SECONDS, min(MOST_ELEMENTS, elements))
+
+
+def _candidates(machine: Automaton, length: int, options: Options) -> list[Candidate]:
+    """Every construction with its cost; those that are far too large are not tried."""
+    large = dict(_too_large(machine, length))
+    if not large:
+        return candidates(machine, length, options)
+    found = [
+        Candidate(name, None, large[name])
+        if name in large
+        else _forecast(name, machine, length, options)
+        for name in CONSTRUCTIONS
+    ]
+    return sorted(found, key=_preference)
+
+
+def _too_large(machine: Automaton, length: int) -> Iterator[tuple[str, str]]:
+    letters, states = machine.transitions.shape
+    points = states if machine.action is None else len(machine.action[0])
+    if points > MOST_POINTS:
+        size = float(points) ** 4 * max(1, (length - 1).bit_length())
+        yield scan.NAME, f"it would have about {size:.0e} parameters"
+    if letters * states * length > MOST_TABLE_ROWS:
+        yield (
+            sequential.NAME,
+            f"its {length} layers would need a table of {letters * states:,} rows each",
+        )
+
+
+def _forecast(
+    name: str, machine: Automaton, length: int, options: Options
+) -> Candidate:
+    try:
+        program = construct(name, machine, length)
+        layout, features = arrange(optimise(program, options), options)
+    except CompileError as error:
+        return Candidate(name, None, str(error))
+    return Candidate(name, predict(layout, features, options.strict))
+
+
+def _preference(found: Candidate) -> tuple[float, float]:
+    if found.cost is None:
+        return float("inf"), float("inf")
+    return found.cost.depth, found.cost.parameters
+
+
+def _sizes(kind: Classification) -> dict[str, int | None]:
+    sizes = kind.size, kind.semigroup_size
+    size, semigroup = (None if n is None else writable(n) for n in sizes)
+    return {
+        "monoid_size": size,
+        "monoid_at_least": min(kind.at_least, LARGEST_COUNT),
+        "semigroup_size": semigroup,
+    }
+
+
+def _groups(kind: Classification) -> list[dict[str, Any]] | None:
+    return None if kind.subgroups is None else [asdict(g) for g in kind.subgroups]
+
+
+def _depth(kind: Classification) -> Iterator[str]:
+    """What the properties mean for the depth of networks, best news first."""
+    yield from _shortest(kind)
+    solvable = kind["solvable"]
+    if solvable.holds is None:
+        yield (
+            "a depth that does not grow with T: not decided whether there is one "
+            f"({solvable.evidence})"
+        )
+    elif solvable.holds:
+        circuits = "star-free, AC⁰" if kind["aperiodic"].holds else "ACC⁰"
+        yield (
+            "a depth that does not grow with T, for its groups are solvable "
+            f"(Theorem 11; {circuits})"
+        )
+    else:
+        yield (
+            "no depth that does not grow with T, unless TC⁰ = NC¹: a group in it is "
+            "not solvable (Theorem 13)"
+        )
+    yield "a depth of about log₂ T, as for every machine (Theorem 10)"
+
+
+def _shortest(kind: Classification) -> Iterator[str]:
+    if kind["definite"].holds:
+        yield f"shifts alone: {kind['definite'].evidence}"
+    elif kind["reverse definite"].holds:
+        yield f"{kind['reverse definite'].evidence}: a look at the first ones is enough"
+    elif kind["memory"].holds:
+        yield "one memory, depth 1: the last letter that writes decides (Lemma 16)"
+    elif kind["permutation"].holds and kind["commutative"].holds:
+        yield "counters alone, depth 1: the letters are counted (Lemmas 15 and 17)"
+    elif kind["permutation"].holds and kind["solvable"].holds:
+        yield "counters over counters: its group is solvable (Theorem 16)"
+    elif kind["permutation-reset"].holds and kind["solvable"].holds:
+        yield "its group, and the last reset (Lemma 20)"
+    elif kind["J-trivial"].holds:
+        yield "which short subwords have occurred decides (piecewise testable)"
+    elif kind["aperiodic"].holds:
+        yield "memories alone: nothing is counted modulo a number (Krohn, Rhodes)"
 
 
 def _row(candidate: Candidate) -> dict[str, Any]:

@@ -1,10 +1,12 @@
 """What the commands print for people."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
 
+from algebra.classification.content import amount
 from compiler.program import Map, Program, reads
 from compiler.program import Table as Rows
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
 
 SHOWN_STATES = 12
+SHOWN_GROUPS = 8
 SHOWN_VALUES = 8
 SHOWN_CONTEXTS = 3
 SHOWN_READS = 5
@@ -58,6 +61,11 @@ def explanation(facts: dict[str, Any]) -> None:
     out.print(f"It is {facts['kind']}.")
     if facts["points"]:
         out.print(f"Its letters act faithfully on {facts['points']} points.")
+    for line in _monoid(facts):
+        out.print(line)
+    out.print("\nFor the depth of networks:")
+    for line in facts["depth"]:
+        out.print(f"  {line}")
     out.print(f"\nConstructions for words of up to {facts['length']} letters:")
     table = _table(
         "name", " depth", " layers", " d_model", " MLP", " parameters", "how"
@@ -178,6 +186,61 @@ def _proof(out: Console, facts: dict[str, Any]) -> None:
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _monoid(facts: dict[str, Any]) -> Iterator[str]:
+    """The monoid, its groups and the machine's properties, a line each."""
+    if facts["monoid_size"] is None:
+        known = amount(facts["monoid_at_least"])
+        yield f"Its words induce at least {known} transformations."
+    else:
+        size = amount(facts["semigroup_size"])
+        yield f"Its words induce {size} transformations, the semigroup T(A)."
+    if facts["groups"] is not None:
+        yield f"Groups in T(A): {_groups(facts['groups'])}."
+    for title, value in (("It is", True), ("It is not", False), ("Not decided", None)):
+        names = [p["name"] for p in facts["properties"] if p["holds"] is value]
+        if names:
+            yield f"{title}: {', '.join(names)}."
+    for found in facts["properties"]:
+        if found["name"] in ("aperiodic", "solvable") and found["holds"] is False:
+            yield f"Not {found['name']}: {_evidence(found)}."
+        elif found["name"] == "synchronising" and found["holds"] and found["witness"]:
+            yield f"All states are reset by {_word(found['witness']['word'])}."
+
+
+def _groups(groups: list[dict[str, Any]]) -> str:
+    kinds = dict.fromkeys(g["name"] for g in groups if g["order"] != 1)
+    if not kinds:
+        return "trivial ones only"
+    names = list(kinds)
+    shown = ", ".join(names[:SHOWN_GROUPS])
+    more = len(names) - SHOWN_GROUPS
+    return f"{shown}, and {more} more kinds" if more > 0 else shown
+
+
+def _evidence(found: dict[str, Any]) -> str:
+    witness = found["witness"]
+    if "words" in witness:
+        words = " and ".join(_word(word) for word in witness["words"][:2])
+        if len(witness["words"]) > 2:
+            others = len(witness["words"]) - 2
+            words = f"{words}, with {others} more, generate a group that contains"
+        else:
+            words = f"{words} generate"
+        of_order = witness["group"].startswith("order")
+        group = (
+            f"a perfect group of {witness['group']}" if of_order else witness["group"]
+        )
+        return f"{words} {group}"
+    states = " → ".join([*witness["states"], witness["states"][0]][: SHOWN_STATES + 1])
+    return f"{_word(witness['word'])} leads {states}"
+
+
+def _word(letters: list[str]) -> str:
+    shown = " ".join(letters[:SHOWN_STATES])
+    longer = len(letters) > SHOWN_STATES
+    return f"“{shown} … ({len(letters)} letters)”" if longer else f"“{shown}”"
 
 
 def compiled(result: dict[str, Any], model: "CompiledModel") -> None:

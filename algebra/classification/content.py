@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import factorial
+from math import factorial, log10
 
 from algebra.budget import Budget, BudgetExceeded
 from algebra.groups.closure import closure
@@ -16,6 +16,9 @@ from algebra.groups.series import composition_factors
 MOST_POINTS_NAMED = 10
 MOST_POINTS_LISTED = 200
 MOST_POINTS_ORDERED = 50
+MOST_GENERATORS_COMPARED = 100
+LARGEST_COUNT = 10**100
+_LARGEST_EXACT = 10**15
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,8 @@ class Subgroup:
     Attributes:
         name: What it is called; ``"1"`` if it is trivial, "order …" or "a group on …
             states" if it is too large to be named quickly.
-        order: The number of its elements; None if it is too large to be counted.
+        order: The number of its elements; None if it is too large to be counted, or
+            to be written.
         degree: The number of states that it permutes.
         count: How many D-classes of the monoid have it, or classes of images.
     """
@@ -98,12 +102,24 @@ def called(group: PermutationGroup) -> str:
     if _nameable(group):
         return name(group)
     if tractable(group):
-        return f"order {group.order:,}"
+        return f"order {amount(group.order)}"
     return f"a group on {group.degree} states"
 
 
+def amount(number: int) -> str:
+    """A number for people: all digits, or how many digits."""
+    if number < _LARGEST_EXACT:
+        return f"{number:,}"
+    return f"about 10^{round(log10(number))}"
+
+
+def writable(number: int) -> int | None:
+    """A number that can be written down, None if it is too large for that."""
+    return number if number < LARGEST_COUNT else None
+
+
 def _describe(group: PermutationGroup) -> tuple[Subgroup, tuple[str, ...] | None]:
-    order = group.order if tractable(group) else None
+    order = writable(group.order) if tractable(group) else None
     return Subgroup(called(group), order, group.degree, 1), _factors(group)
 
 
@@ -122,6 +138,8 @@ def _holds_even(group: PermutationGroup) -> bool:
 
 def _nameable(group: PermutationGroup) -> bool:
     if group.degree <= MOST_POINTS_NAMED:
+        return True
+    if len(group.generators) <= MOST_GENERATORS_COMPARED and group.is_abelian:
         return True
     return group.degree <= MOST_POINTS_LISTED and is_listed(group)
 

@@ -22,7 +22,7 @@ from itertools import combinations
 import numpy as np
 
 from algebra.budget import Budget, BudgetExceeded
-from algebra.classification.content import called, tractable
+from algebra.classification.content import called, tractable, writable
 from algebra.classification.findings import Findings
 from algebra.classification.property import Property, Witness, act, call, spell
 from algebra.froidure_pin import Enumeration
@@ -87,7 +87,7 @@ def solvable(findings: Findings, known: bool) -> Property:
         "states": call(findings.machine, bad.points[0] if same else states),
         "words": [spell(findings.machine, word) for word in words],
         "group": called(core),
-        "order": core.order,
+        "order": writable(core.order),
     }
     reason = f"words generate the perfect group {called(core)} on some states"
     return Property("solvable", False, reason, witness)
@@ -156,7 +156,7 @@ def _perfect_words(
     words of generators, of which the perfect group is the last derived subgroup.
     """
     letters = found.permutator_words(image_class)
-    core = image_class.group.perfect_core()
+    core = _perfect_core(image_class.group)
     elements = Enumeration(np.array([row for _, row in letters]))
     try:
         elements.run(Budget(size=MOST_LISTED))
@@ -165,6 +165,12 @@ def _perfect_words(
     pair = _generating_pair(elements.rows.astype(np.int64), core)
     words = [[a for i in elements.word(e) for a in letters[i][0]] for e in pair]
     return words, core
+
+
+def _perfect_core(group: PermutationGroup) -> PermutationGroup:
+    if group.is_giant:
+        return PermutationGroup.alternating(group.degree)
+    return group.perfect_core()
 
 
 def _generating_pair(elements: IntArray, core: PermutationGroup) -> tuple[int, ...]:

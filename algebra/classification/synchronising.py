@@ -10,6 +10,7 @@ from algebra.classification.property import Property, call, count, spell
 from algebra.semiautomaton import IntArray, Semiautomaton
 
 MOST_PAIR_STEPS = 6_000_000
+LONGEST_WORD = 20_000
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ def synchronising(machine: Semiautomaton) -> Property:
     apart = np.argwhere(merging.distance[merging.pair] < 0)
     if not len(apart):
         word = _reset_word(machine.transitions[chosen], merging)
-        return _reset(machine, chosen[word])
+        return _reset(machine, None if word is None else chosen[word])
     if few < letters:
         return _undecided()
     return _apart(machine, apart[0])
@@ -65,7 +66,12 @@ def _apart(machine: Semiautomaton, pair: IntArray) -> Property:
     )
 
 
-def _reset(machine: Semiautomaton, word: IntArray) -> Property:
+def _reset(machine: Semiautomaton, word: IntArray | None) -> Property:
+    if word is None:
+        reason = (
+            f"any two states are merged by a word; more than {LONGEST_WORD:,} letters"
+        )
+        return Property("synchronising", True, f"{reason} merge all")
     end = 0
     for letter in word:
         end = int(machine.transitions[letter, end])
@@ -105,13 +111,16 @@ def _distances(next_node: IntArray, root: int) -> IntArray:
     return np.where(next_node == root, steps, -1)
 
 
-def _reset_word(rows: IntArray, merging: _Merging) -> list[int]:
+def _reset_word(rows: IntArray, merging: _Merging) -> list[int] | None:
+    """A word that merges all states; None if the one that was sought is very long."""
     states, word = np.arange(rows.shape[1]), list[int]()
     while len(states) > 1:
         first, second = np.triu_indices(len(states), 1)
         pairs = merging.pair[states[first], states[second]]
         best = int(merging.distance[pairs].argmin())
         p, q = int(states[first[best]]), int(states[second[best]])
+        if len(word) + merging.distance[pairs[best]] > LONGEST_WORD:
+            return None
         while p != q:
             letter = int(merging.letter[merging.pair[p, q]])
             word.append(letter)
