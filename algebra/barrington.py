@@ -7,15 +7,24 @@ machine that composes permutations evaluates every formula, which is why the gro
 as hard as all of NC1.
 """
 
-import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 
 from algebra.automaton import Automaton, Output
-from algebra.errors import KrohnError
+from algebra.formula import (
+    And,
+    Constant,
+    Formula,
+    FormulaError,
+    Not,
+    Variable,
+    Xor,
+    parse,
+    value_of,
+)
 from algebra.groups.permutation_group import PermutationGroup
 from algebra.groups.permutations import commutator, conjugate, inverse, product
 from algebra.semiautomaton import IntArray, Semiautomaton
@@ -27,50 +36,6 @@ Permutation = tuple[int, ...]
 
 IDENTITY: Permutation = (0, 1, 2, 3, 4)
 CYCLE: Permutation = (1, 2, 3, 4, 0)
-
-
-class FormulaError(KrohnError):
-    """A formula cannot be read or is too large."""
-
-
-@dataclass(frozen=True)
-class Variable:
-    """The value of an input."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class Constant:
-    """Always true, or always false."""
-
-    value: bool
-
-
-@dataclass(frozen=True)
-class Not:
-    """True where its argument is false."""
-
-    argument: "Formula"
-
-
-@dataclass(frozen=True)
-class And:
-    """True where both arguments are."""
-
-    left: "Formula"
-    right: "Formula"
-
-
-@dataclass(frozen=True)
-class Xor:
-    """True where exactly one argument is."""
-
-    left: "Formula"
-    right: "Formula"
-
-
-Formula = Variable | Constant | Not | And | Xor
 
 
 @dataclass(frozen=True)
@@ -106,72 +71,8 @@ class BranchingProgram:
         return len(self.instructions)
 
 
-def parse(text: str) -> Formula:
-    """The formula of a text like ``a & ~b | (c ^ d)``.
-
-    ``~`` binds tightest, then ``&``, ``^`` and ``|``, as in Python, whose ``not``,
-    ``and`` and ``or`` may be written as well. ``True`` and ``False`` are constants,
-    other names are inputs. ``x | y`` is read as ``~(~x & ~y)``; chains of one gate
-    become balanced trees.
-
-    Raises:
-        FormulaError: If this is no such formula.
-    """
-    try:
-        return _formula(ast.parse(text.strip(), mode="eval").body)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise FormulaError(
-            f"{text!r} is no formula; write names, ~, &, ^, | and brackets"
-        ) from error
-
-
-def variables(formula: Formula) -> tuple[str, ...]:
-    """The inputs of a formula in the order in which they occur first."""
-    match formula:
-        case Variable(name):
-            return (name,)
-        case Constant():
-            return ()
-        case Not(argument):
-            return variables(argument)
-        case And(left, right) | Xor(left, right):
-            return tuple(dict.fromkeys(variables(left) + variables(right)))
-
-
-def evaluate(formula: Formula, assignment: Mapping[str, bool]) -> bool:
-    """The value of a formula.
-
-    Raises:
-        FormulaError: If the assignment lacks an input.
-    """
-    match formula:
-        case Variable(name):
-            return _value(name, assignment)
-        case Constant(value):
-            return value
-        case Not(argument):
-            return not evaluate(argument, assignment)
-        case And(left, right):
-            return evaluate(left, assignment) and evaluate(right, assignment)
-        case Xor(left, right):
-            return evaluate(left, assignment) != evaluate(right, assignment)
-
-
-def depth(formula: Formula) -> int:
-    """How many AND gates lie on a path at most; an XOR is made of three, two deep."""
-    match formula:
-        case Variable() | Constant():
-            return 0
-        case Not(argument):
-            return depth(argument)
-        case And(left, right):
-            return 1 + max(depth(left), depth(right))
-        case Xor(left, right):
-            return 2 + max(depth(left), depth(right))
-
-
 def compile_formula(formula: Formula | str) -> BranchingProgram:
-    """The program of a formula: at most 4^depth instructions (see `depth`).
+    """The program of a formula: at most 4^depth instructions (see `algebra.formula.depth`).
 
     With A and B such that A⁻¹B⁻¹AB = c, programs for left with A and right with B give
     one for their conjunction with c, as the commutator of the two: if either is the
@@ -202,7 +103,7 @@ def choose(
     """
     return tuple(
         step.if_true
-        if step.variable is None or _value(step.variable, assignment)
+        if step.variable is None or value_of(step.variable, assignment)
         else step.if_false
         for step in program.instructions
     )
@@ -248,58 +149,6 @@ def machine(program: BranchingProgram) -> Automaton:
 
 def _letter(permutation: Permutation) -> str:
     return one_line(np.array(permutation))
-
-
-def _value(name: str, assignment: Mapping[str, bool]) -> bool:
-    if name not in assignment:
-        raise FormulaError(f"give a value to {name!r}")
-    return bool(assignment[name])
-
-
-def _formula(node: ast.expr) -> Formula:
-    match node:
-        case ast.Name(id=name):
-            return Variable(name)
-        case ast.Constant(value=bool() as value):
-            return Constant(value)
-        case ast.UnaryOp(op=ast.Invert() | ast.Not(), operand=argument):
-            return Not(_formula(argument))
-        case ast.BinOp(op=op) if type(op) in _GATES:
-            return _folded(_GATES[type(op)], _operands(node, type(op)))
-        case ast.BoolOp(op=op, values=values):
-            return _folded(_GATES[type(op)], [_formula(value) for value in values])
-    raise ValueError
-
-
-def _operands(node: ast.expr, gate: type[ast.operator]) -> list[Formula]:
-    """The arguments of a chain like ``a & b & c``, which Python nests to the left."""
-    found = []
-    while isinstance(node, ast.BinOp) and type(node.op) is gate:
-        found.append(_formula(node.right))
-        node = node.left
-    return [_formula(node), *reversed(found)]
-
-
-def _or(left: Formula, right: Formula) -> Formula:
-    return Not(And(Not(left), Not(right)))
-
-
-_Gate = Callable[[Formula, Formula], Formula]
-_GATES: dict[type[ast.AST], _Gate] = {
-    ast.BitAnd: And,
-    ast.And: And,
-    ast.BitOr: _or,
-    ast.Or: _or,
-    ast.BitXor: Xor,
-}
-
-
-def _folded(gate: _Gate, arguments: list[Formula]) -> Formula:
-    """A gate of many arguments as a balanced tree."""
-    if len(arguments) == 1:
-        return arguments[0]
-    half = len(arguments) // 2
-    return gate(_folded(gate, arguments[:half]), _folded(gate, arguments[half:]))
 
 
 def _as_ands(formula: Xor) -> Formula:

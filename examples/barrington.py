@@ -12,14 +12,8 @@ from itertools import product
 import numpy as np
 
 import krohn
-from algebra.barrington import (
-    compile_formula,
-    depth,
-    evaluate,
-    machine,
-    variables,
-    word,
-)
+from algebra.barrington import compile_formula, machine, word
+from algebra.formula import depth, evaluate, variables
 from algebra.groups.naming import name
 from algebra.groups.permutation_group import PermutationGroup
 from krohn.running import Runner

@@ -171,12 +171,17 @@ def _wreath_parts() -> dict[str, tuple[int, int, _Build]]:
     return parts
 
 
-def known_groups(order: int) -> Iterator[tuple[str, PermutationGroup]]:
+@lru_cache(maxsize=64)
+def known_groups(order: int) -> tuple[tuple[str, PermutationGroup], ...]:
     """Named groups of an order, the more usual names first.
 
     The symmetric groups; some matrix groups; and wreath products of small groups in
     their natural actions (C2^2 on 4 points), regular for cyclic groups.
     """
+    return tuple(_known_groups(order))
+
+
+def _known_groups(order: int) -> Iterator[tuple[str, PermutationGroup]]:
     for n in range(3, 13):
         if factorial(n) == order:
             yield f"S{n}", PermutationGroup.symmetric(n)

@@ -13,6 +13,7 @@ conjugate (they are the powers of Singer cycles), so that this determines the gr
 """
 
 from collections import Counter
+from functools import lru_cache
 from itertools import chain
 from math import prod
 
@@ -34,6 +35,14 @@ _Factors = tuple[list[int], list[str]]
 
 def name(group: PermutationGroup) -> str:
     """What the group is called; see the module for what the names mean."""
+    return _remembered(group.degree, group.generators.tobytes())
+
+
+@lru_cache(maxsize=1024)
+def _remembered(degree: int, data: bytes) -> str:
+    # The same few small groups are named again and again.
+    rows = np.frombuffer(data, dtype=np.int64).reshape(-1, degree)
+    group = PermutationGroup(rows)
     found = _named_factors(group)
     return _product_name(*found) if found else _by_factors(group)
 

@@ -2,15 +2,20 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import factorial
 
 import numpy as np
 import numpy.typing as npt
 
 from algebra.budget import BudgetExceeded
 from algebra.groups import permutations
+from algebra.groups.centraliser import commuting_permutations
 from algebra.groups.closure import closure, keys, listed_keys, narrowest
-from algebra.groups.giants import holds_alternating, random_elements
+from algebra.groups.giants import (
+    Giants,
+    find_giants,
+    holds_alternating,
+    random_elements,
+)
 from algebra.groups.permutations import GroupError, as_permutations, commutator
 from algebra.groups.stabiliser_chain import StabiliserChain
 from algebra.groups.table import GroupTable, table_of
@@ -81,9 +86,8 @@ class PermutationGroup:
         """The number of elements, exactly."""
         if self._listed is not None:
             return len(self._listed)
-        if self.is_giant:
-            even = permutations.is_even(self.generators).all()
-            return factorial(self.degree) // (2 if even else 1)
+        if self.giants.orbits:
+            return self.giants.even_order * self.beside_giants.order
         return self._chain.order
 
     @property
@@ -102,6 +106,16 @@ class PermutationGroup:
     def is_giant(self) -> bool:
         """Whether it is known to hold all even permutations of at least 8 points."""
         return holds_alternating(self.generators, self.is_transitive)
+
+    @cached_property
+    def giants(self) -> Giants:
+        """Orbits of a large group on which it is all, or all but parity, by itself."""
+        return find_giants(self.generators, self.orbits)
+
+    @cached_property
+    def beside_giants(self) -> "PermutationGroup":
+        """The group modulo the even permutations of its giants, on few points."""
+        return PermutationGroup(self.giants.reduced(self.generators))
 
     @cached_property
     def _listed(self) -> IntArray | None:
@@ -164,7 +178,7 @@ class PermutationGroup:
             draw = np.random.default_rng(seed)
             chosen = draw.integers(len(self._listed), size=count)
             return self._listed[chosen].astype(np.int64)
-        if self.is_giant:
+        if self.giants.orbits:
             return random_elements(self.generators, count, seed)
         return self._chain.random(count, np.random.default_rng(seed))
 
@@ -186,10 +200,12 @@ class PermutationGroup:
         if self._listed is not None:
             wanted = listed_keys(rows.astype(narrowest(self.degree)))
             return np.array([key in self._keys for key in wanted], dtype=bool)
-        if self.is_giant:
-            odd_too = not permutations.is_even(self.generators).all()
-            return permutations.is_even(rows) | odd_too
-        return self._chain.contains(rows)
+        if not self.giants.orbits:
+            return self._chain.contains(rows)
+        good = self.giants.keeps(rows)
+        images = self.giants.reduced(rows[good])
+        good[good] = self.beside_giants.contains(images)
+        return good
 
     def __le__(self, other: "PermutationGroup") -> bool:
         """Whether this is a subgroup of the other."""
@@ -200,7 +216,7 @@ class PermutationGroup:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PermutationGroup):
             return NotImplemented
-        return self <= other and other <= self
+        return self.order == other.order and self <= other
 
     def __hash__(self) -> int:
         return hash((self.degree, self.order))
@@ -224,27 +240,25 @@ class PermutationGroup:
         """Whether every element of this group maps the subgroup to itself."""
         return bool(subgroup.contains(self._conjugates(subgroup.generators)).all())
 
-    def normal_closure(self, rows: npt.ArrayLike) -> "PermutationGroup":
-        """The smallest subgroup with these elements that is normal in this group."""
-        found = self.subgroup(rows)
+    def normal_closure(
+        self, rows: npt.ArrayLike, known: "PermutationGroup | None" = None
+    ) -> "PermutationGroup":
+        """The smallest normal subgroup with these elements (and those known)."""
+        found = known or PermutationGroup.trivial(self.degree)
+        pending = np.asarray(rows, dtype=np.int64).reshape(-1, self.degree)
         while True:
-            images = self._conjugates(found.generators)
-            outside = images[~found.contains(images)]
+            outside = pending[~found.contains(pending)]
+            if not len(outside):
+                pending = self._conjugates(found.generators)
+                outside = pending[~found.contains(pending)]
             if not len(outside):
                 return found
             # One at a time: each at least doubles the group, so few are ever needed.
-            small = found.order * 2 <= SMALL_ORDER
-            found = found.enlarged(outside[:1] if small else outside)
+            found = found.enlarged(outside[:1])
 
     def enlarged(self, rows: IntArray) -> "PermutationGroup":
         """The group generated together with some more rows ``(k, n)``."""
-        if self.order * 2 <= SMALL_ORDER:
-            return PermutationGroup(np.concatenate([self.generators, rows]))
-        chain = StabiliserChain(self.degree)
-        chain.extend(np.concatenate([self.generators, rows]))
-        made = PermutationGroup(chain.levels[0].generators)
-        made.__dict__["_chain"] = chain
-        return made
+        return PermutationGroup(np.concatenate([self.generators, rows]))
 
     def _conjugates(self, rows: IntArray) -> IntArray:
         images = permutations.conjugate(rows[:, None], self.generators[None])
@@ -254,14 +268,31 @@ class PermutationGroup:
     def _derived(self) -> "PermutationGroup":
         if self.is_abelian:
             return PermutationGroup.trivial(self.degree)
-        if self._listed is None and self.is_giant:
-            return PermutationGroup.alternating(self.degree)
         i, j = np.triu_indices(len(self.generators), 1)
-        return self.normal_closure(commutator(self.generators[i], self.generators[j]))
+        rows = commutator(self.generators[i], self.generators[j])
+        if self._listed is not None or not self.giants.orbits:
+            return self.normal_closure(rows)
+        known = self.subgroup(self.giants.even_rows(self.degree))
+        return self.normal_closure(rows, known)
 
     def derived_subgroup(self) -> "PermutationGroup":
         """What the commutators generate."""
         return self._derived
+
+    def centre(self) -> "PermutationGroup":
+        """The elements that commute with all others.
+
+        Raises:
+            BudgetExceeded: If too many permutations commute with the group.
+        """
+        return PermutationGroup(self._central())
+
+    def _central(self) -> IntArray:
+        if self.is_small:
+            chosen = self.table.small_generators(self.table.centre)
+            return self.elements()[chosen]
+        rows = commuting_permutations(self.generators, self.orbits)
+        return rows[self.contains(rows)]
 
     def derived_series(self) -> tuple["PermutationGroup", ...]:
         """The group, its derived subgroup, and so on as long as they get smaller."""

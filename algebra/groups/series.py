@@ -55,6 +55,9 @@ def composition_factors(group: PermutationGroup) -> tuple[str, ...]:
         primes = factorint(group.order // derived.order).items()
         abelian = [f"C{p}" for p, times in primes for _ in range(times)]
         return (*abelian, *composition_factors(derived))
+    if not group.is_small and (giants := group.giants.orbits):
+        simple = [f"A{len(orbit)}" for orbit in giants]
+        return (*simple, *composition_factors(group.beside_giants))
     after = maximal_normal_subgroup(group)
     return (_factor_name(group, after), *composition_factors(after))
 
@@ -98,8 +101,9 @@ def maximal_normal_subgroup(group: PermutationGroup) -> PermutationGroup:
     derived = group.derived_subgroup()
     if derived.order < group.order:
         return _of_prime_index(group, derived)
-    if group.is_giant:
-        return PermutationGroup.trivial(group.degree)
+    if group.giants.orbits:
+        # The perfect group is the product of one giant and what fixes it.
+        return group.subgroup(group.giants.without_first(group.generators))
     action = _reduced(group)
     if action is not None:
         return action.preimage(maximal_normal_subgroup(action.image))

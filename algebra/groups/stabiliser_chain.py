@@ -7,18 +7,21 @@ sifted at once.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
 import numpy.typing as npt
 
 from algebra.budget import BudgetExceeded
+from algebra.groups.giants import random_walk
 from algebra.groups.permutations import inverse, product
 from algebra.semiautomaton import IntArray
 
 MOST_ENTRIES = 50_000_000
 _BATCH = 2_000_000
+_FEW = 3
+_IDLE = 8
 
 
 @dataclass(frozen=True)
@@ -105,10 +108,31 @@ class StabiliserChain:
         Raises:
             BudgetExceeded: If the chain would not fit in memory.
         """
-        for row in rows:
-            left, stopped = self.sift(row[None])
-            if (left[0] != np.arange(self.degree)).any():
-                self._close(self._insert(left[0], 0, int(stopped[0])))
+        while len(rows):
+            for row in rows[:_FEW]:
+                self._absorb(row)
+            self._fill()
+            self._close(len(self.levels) - 1)
+            # Most of many generators lie in what the first few of them generate.
+            rows = rows[_FEW:]
+            rows = rows[~self.contains(rows)]
+
+    def _fill(self) -> None:
+        """Sift random elements, which make the levels nearly complete quickly."""
+        idle = 0
+        walk = random_walk(self.stabiliser(0)) if len(self.stabiliser(0)) else iter(())
+        for row in walk:
+            idle = 0 if self._absorb(row) else idle + 1
+            if idle == _IDLE:
+                break
+
+    def _absorb(self, row: IntArray) -> bool:
+        """Make what is left of a row a generator; whether anything was left."""
+        left, stopped = self.sift(row[None])
+        if (left[0] == np.arange(self.degree)).all():
+            return False
+        self._insert(left[0], 0, int(stopped[0]))
+        return True
 
     def elements(self) -> IntArray:
         """All elements ``(order, n)``, the identity first."""
@@ -132,10 +156,7 @@ class StabiliserChain:
             moved = int(np.flatnonzero(row != np.arange(self.degree))[0])
             self.levels.append(_level(moved, row[None][:0]))
         for depth in range(top, bottom + 1):
-            level = self.levels[depth]
-            self.levels[depth] = _level(
-                level.point, np.concatenate([level.generators, row[None]])
-            )
+            self.levels[depth] = _enlarged(self.levels[depth], row)
         self._check_size()
         return bottom
 
@@ -168,6 +189,13 @@ class StabiliserChain:
                 "points, too many for its stabiliser chain; take fewer points",
                 self.order,
             )
+
+
+def _enlarged(level: Level, row: IntArray) -> Level:
+    generators = np.concatenate([level.generators, row[None]])
+    if (level.place[row[level.orbit]] >= 0).all():
+        return replace(level, generators=generators)
+    return _level(level.point, generators)
 
 
 def _level(point: int, generators: IntArray) -> Level:

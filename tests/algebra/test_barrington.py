@@ -10,6 +10,12 @@ from hypothesis import strategies as st
 from algebra.barrington import (
     CYCLE,
     IDENTITY,
+    choose,
+    compile_formula,
+    machine,
+    word,
+)
+from algebra.formula import (
     And,
     Constant,
     Formula,
@@ -17,14 +23,10 @@ from algebra.barrington import (
     Not,
     Variable,
     Xor,
-    choose,
-    compile_formula,
     depth,
     evaluate,
-    machine,
     parse,
     variables,
-    word,
 )
 from algebra.groups.naming import name
 from algebra.groups.permutation_group import PermutationGroup

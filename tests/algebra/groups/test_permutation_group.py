@@ -11,6 +11,8 @@ from sympy.combinatorics import PermutationGroup as SympyGroup
 
 from algebra import zoo
 from algebra.budget import BudgetExceeded
+from algebra.groups.blocks import minimal_blocks
+from algebra.groups.families import cyclic, direct_product, wreath_product
 from algebra.groups.permutation_group import PermutationGroup
 from algebra.groups.permutations import GroupError, conjugate, is_even, orders, product
 from algebra.zoo.rubik import rubik
@@ -68,14 +70,53 @@ def test_the_perfect_core_of_s5_is_a5() -> None:
     assert core == core.derived_subgroup()
 
 
-def test_the_cube_has_its_famous_order_and_index() -> None:
+def test_the_cube_has_its_famous_order() -> None:
     group = PermutationGroup(rubik().transitions)
     assert group.order == RUBIK
-    everything = 3**8 * factorial(8) * 2**12 * factorial(12)
-    assert everything == 12 * RUBIK
     assert [len(orbit) for orbit in group.orbits] == [24, 24]
     assert not group.is_solvable
     assert group.perfect_core().order == RUBIK // 2
+    assert group.centre().order == 2
+
+
+def test_the_cube_has_index_12_among_all_ways_to_assemble_it() -> None:
+    group = PermutationGroup(rubik().transitions)
+    corners, edges = (
+        minimal_blocks(group.action_on(orbit))[0] for orbit in group.orbits
+    )
+    corner = np.array(group.orbits[0])[corners == 0]
+    first, second = (np.array(group.orbits[1])[edges == i] for i in (0, 1))
+    twist, flip, swap = np.tile(np.arange(48), (3, 1))
+    twist[corner] = np.roll(corner, 1)
+    flip[first] = first[::-1]
+    swap[first], swap[second] = second, first
+    # Any exchange of two edges lies in the full group, whichever way round.
+    everything = group.enlarged(np.stack([twist, flip, swap]))
+    whole = direct_product(
+        wreath_product(cyclic(3), PermutationGroup.symmetric(8)),
+        wreath_product(cyclic(2), PermutationGroup.symmetric(12)),
+    )
+    assert whole.order == everything.order == 12 * RUBIK
+
+
+def test_giants_are_told_apart_from_linked_ones() -> None:
+    rows = PermutationGroup.symmetric(9).generators
+    linked = PermutationGroup(np.concatenate([rows, rows + 9], axis=1))
+    assert linked.order == factorial(9)
+    apart = direct_product(PermutationGroup(rows), PermutationGroup.symmetric(10))
+    assert apart.order == factorial(9) * factorial(10)
+    mixed = apart.subgroup(
+        np.stack(
+            [
+                apart.generators[0][apart.generators[2]],
+                apart.generators[1],
+                apart.generators[3][apart.generators[2]],
+            ]
+        )
+    )
+    assert mixed.order == factorial(9) * factorial(10) // 2
+    assert mixed.perfect_core().order == factorial(9) * factorial(10) // 4
+    assert not mixed.contains(apart.generators[0])
 
 
 @pytest.mark.parametrize("degree", [7, 8, 9, 12, 60])
@@ -195,3 +236,20 @@ def test_a_chain_and_a_list_answer_alike() -> None:
 def test_solvability_of_random_permutations_of_many_points_is_quick() -> None:
     rows = np.random.default_rng(1).permuted(np.tile(np.arange(1000), (2, 1)), axis=1)
     assert not PermutationGroup(rows).is_solvable
+
+
+@given(groups())
+def test_the_centre_is_what_commutes(group: PermutationGroup) -> None:
+    elements = group.elements()[:2000]
+    if len(elements) == group.order:
+        assert group.centre().order == sum(
+            (group.generators[:, row] == row[group.generators]).all()
+            for row in elements
+        )
+
+
+def test_centres_of_large_groups_are_found() -> None:
+    group = direct_product(PermutationGroup.symmetric(8), cyclic(6))
+    assert group.centre().order == 6
+    assert wreath_product(cyclic(2), PermutationGroup.symmetric(9)).centre().order == 2
+    assert PermutationGroup.symmetric(9).centre().is_trivial
