@@ -106,8 +106,9 @@ class Green:
     def first_idempotents(self) -> IntArray:
         """``(D-classes,)``: the smallest idempotent of each, −1 where there is none."""
         found = np.full(len(self.d_sizes), NO_IDEMPOTENT, dtype=np.int64)
-        backwards = self.monoid.idempotents[::-1]
-        found[self.d_class[backwards]] = backwards
+        own = self.monoid.idempotents
+        classes, first = np.unique(self.d_class[own], return_index=True)
+        found[classes] = own[first]
         return found
 
     @cached_property
@@ -166,8 +167,8 @@ class Green:
         members = self.members(number)
         r_classes, row = np.unique(self.r_class[members], return_inverse=True)
         l_classes, column = np.unique(self.l_class[members], return_inverse=True)
-        first = np.full((len(r_classes), len(l_classes)), NO_IDEMPOTENT, dtype=np.int64)
-        first[row[::-1], column[::-1]] = members[::-1]
+        cell = np.unique(row * len(l_classes) + column, return_index=True)[1]
+        first = members[cell].reshape(len(r_classes), len(l_classes))
         idempotents = np.full_like(first, NO_IDEMPOTENT)
         own = np.isin(members, self.monoid.idempotents, assume_unique=True)
         idempotents[row[own], column[own]] = members[own]

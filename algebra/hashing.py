@@ -8,7 +8,8 @@ from algebra.semiautomaton import IntArray
 Rows = npt.NDArray[np.unsignedinteger]
 Words = npt.NDArray[np.uint64]
 
-_VACANT = -1
+_VACANT = np.iinfo(np.int32).max
+_ABSENT = -1
 _FIRST_CAPACITY = 64
 _SLOTS_PER_ROW = 2
 _WORD = 8  # bytes
@@ -67,13 +68,15 @@ class RowTable:
         """The number of each row of ``(m, width)``, −1 for rows that are not there."""
         words = self._pack(rows)
         slot = self._home(words)
-        found = np.full(len(words), _VACANT, dtype=np.int64)
+        found = np.full(len(words), _ABSENT, dtype=np.int64)
         pending = np.arange(len(words))
         while pending.size:
             held = self._slots[slot[pending]]
-            same = (held != _VACANT) & self._equal(held, words[pending])
+            taken = held != _VACANT
+            pending, held = pending[taken], held[taken]
+            same = self._equal(held, words[pending])
             found[pending[same]] = held[same]
-            pending = pending[(held != _VACANT) & ~same]
+            pending = pending[~same]
             self._advance(slot, pending)
         return found
 
@@ -84,9 +87,8 @@ class RowTable:
         pending = np.arange(len(words))
         while pending.size:
             vacant = self._slots[slot[pending]] == _VACANT
-            # Of several writes to one slot numpy keeps the last: the smallest number.
-            claims = pending[vacant][::-1]
-            self._slots[slot[claims]] = base + claims
+            claims = pending[vacant]
+            np.minimum.at(self._slots, slot[claims], (base + claims).astype(np.int32))
             held = self._slots[slot[pending]]
             same = self._equal(held, words[pending])
             owner[pending[same]] = held[same]
