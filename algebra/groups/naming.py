@@ -8,7 +8,8 @@ groups, the groups of `algebra.groups.families`, and direct products of these.
 ``C7 ⋊ C3`` or ``C2^4 ⋊ C5`` stands for a cyclic group that acts faithfully and
 irreducibly on an elementary abelian one. All such subgroups of one order of GL(k, p) are
 conjugate (they are the powers of Singer cycles), so that this determines the group.
-``C3 ⋊_2 C8`` has generators a, b with b⁻¹ab = a². Everything else is called
+``C3 ⋊_2 C8`` has generators a, b with b⁻¹ab = a²; in ``Dih(C3^2)`` an involution
+inverts the abelian group in brackets. Everything else is called
 ``order 32 (C2^5)``, with its composition factors, which claims nothing more.
 """
 
@@ -21,7 +22,7 @@ import numpy as np
 from sympy import factorint, isprime
 
 from algebra.budget import BudgetExceeded
-from algebra.groups.abelian import abelian_name, primary_parts
+from algebra.groups.abelian import abelian_name, primary_parts, primary_parts_of_table
 from algebra.groups.decomposition import direct_factors
 from algebra.groups.families import known_groups
 from algebra.groups.isomorphism import isomorphism
@@ -102,7 +103,7 @@ def _factors_of_table(table: GroupTable) -> _Factors | None:
 
 def _indecomposable_name(table: GroupTable) -> str | None:
     """The proper name of a small group without direct factors, if it has one here."""
-    for rule in (_simple, _with_large_cycle, _irreducible, _metacyclic, _from_families):
+    for rule in _RULES:
         title = rule(table)
         if title is not None:
             return title
@@ -193,6 +194,19 @@ def _split_by_cycle(table: GroupTable, a: int) -> tuple[int, int] | None:
     return (len(powers), min(found)) if found else None
 
 
+def _generalised_dihedral(table: GroupTable) -> str | None:
+    """An abelian group A of index 2 outside of which every b has order 2.
+
+    Then (ab)² = 1 says that b inverts A. The elements of larger order generate A,
+    unless A has exponent 2, when the group is abelian.
+    """
+    below = table.generated(np.flatnonzero(table.orders > 2).tolist())
+    inside = table.restricted(below)
+    if 2 * len(below) != table.order or not inside.is_abelian:
+        return None
+    return f"Dih({abelian_name(primary_parts_of_table(inside))})"
+
+
 def _from_families(table: GroupTable) -> str | None:
     for title, group in known_groups(table.order):
         try:
@@ -201,6 +215,16 @@ def _from_families(table: GroupTable) -> str | None:
         except BudgetExceeded:
             continue
     return None
+
+
+_RULES = (
+    _simple,
+    _with_large_cycle,
+    _irreducible,
+    _generalised_dihedral,
+    _metacyclic,
+    _from_families,
+)
 
 
 def _conjugate(table: GroupTable, a: int, b: int) -> int:

@@ -108,6 +108,7 @@ OTHERS = {
     "C5 ⋊_2 C8": metacyclic(5, 8, 3),
     "C2^3 ⋊ C7": affine_group(2, (((0, 1, 0), (0, 0, 1), (1, 1, 0)),)),
     "C3^2 ⋊ C4": affine_group(3, (((0, 1), (2, 0)),)),
+    "Dih(C3^2)": affine_group(3, (((2, 0), (0, 2)),)),
     "PSL(2,7)": projective_group(7, special=True),
     "PGL(2,7)": projective_group(7, special=False),
     "PSL(2,11)": projective_group(11, special=True),
