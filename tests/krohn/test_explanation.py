@@ -1,0 +1,166 @@
+"""What `krohn explain` says of machines, small and large."""
+
+import json
+from time import monotonic
+
+import numpy as np
+import pytest
+
+from algebra.automaton import Automaton
+from algebra.semiautomaton import IntArray, Semiautomaton
+from krohn import show
+from krohn.explanation import explain
+
+RANDOM = np.random.default_rng(0)
+
+
+def machine_of(table: IntArray) -> Automaton:
+    rows = np.asarray(table)
+    letters = tuple(f"a{i}" for i in range(rows.shape[0]))
+    states = tuple(f"q{i}" for i in range(rows.shape[1]))
+    return Automaton(Semiautomaton(rows, letters, states))
+
+
+def printed(facts: dict, capsys: pytest.CaptureFixture[str]) -> str:
+    show.explanation(facts)
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "aperiodic", "solvable", "groups"),
+    [
+        ("Grid4", 18, True, True, set()),
+        ("Dyck4,2", 1246, True, True, set()),
+        ("C12", 12, False, True, {"C12"}),
+        ("PermReset4", 48, False, True, {"S4"}),
+        ("S5", 120, False, False, {"S5"}),
+        ("regex:(ab)*", 6, True, True, set()),
+    ],
+)
+def test_monoids_and_groups(
+    name: str,
+    size: int,
+    aperiodic: bool,
+    solvable: bool,
+    groups: set[str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    facts = explain(name, 16)
+    assert facts["monoid_size"] == facts["monoid_at_least"] == size
+    assert (facts["aperiodic"], facts["solvable"]) == (aperiodic, solvable)
+    assert {g["name"] for g in facts["groups"]} - {"1"} == groups
+    assert json.loads(json.dumps(facts))["properties"]
+    text = printed(facts, capsys)
+    assert f"{facts['semigroup_size']:,} transformations" in text
+    assert len(text.splitlines()) <= 50
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("Grid9", ["memories alone", "AC⁰", "Theorem 11", "Theorem 10"]),
+        ("C6", ["counters alone", "ACC⁰", "Theorem 11", "Theorem 10"]),
+        ("D8", ["its group is solvable", "Theorem 11"]),
+        ("Memory4", ["one memory"]),
+        ("PermReset3", ["the last reset", "Theorem 11"]),
+        ("A5", ["unless TC⁰ = NC¹", "Theorem 13", "Theorem 10"]),
+        ("regex:(a|b)*a(a|b)", ["shifts alone", "last 2 letters"]),
+        ("regex:ab(a|b)*", ["a look at the first ones"]),
+        ("regex:(a|b|c)*a(a|b|c)*b(a|b|c)*", ["subwords"]),
+    ],
+)
+def test_what_it_means_for_depth(
+    name: str, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = printed(explain(name, 16), capsys)
+    for word in words:
+        assert word in text
+
+
+def test_refutations_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(explain("S5", 16), capsys)
+    assert "generate A5" in text
+    assert "Not aperiodic: “21345” leads 12345 → 21345 → 12345." in text
+    assert "All states are reset by “L L L”." in printed(explain("Grid4", 9), capsys)
+
+
+def test_only_reachable_states_count() -> None:
+    """A group that no word reaches from the start does not matter."""
+    facts = explain(machine_of(np.array([[0, 2, 1], [0, 1, 2]])), 8)
+    assert (facts["reachable"], facts["monoid_size"]) == (1, 1)
+    assert facts["aperiodic"]
+
+
+def corridor(n: int) -> IntArray:
+    cells = np.arange(n)
+    return np.array([np.maximum(cells - 1, 0), np.minimum(cells + 1, n - 1)])
+
+
+def blocks(n: int, size: int) -> IntArray:
+    order = RANDOM.permutation(n // size) * size
+    return np.concatenate([i + RANDOM.permutation(size) for i in order])
+
+
+def slow_to_reset(n: int) -> IntArray:
+    return np.array([(np.arange(n) + 1) % n, np.maximum(np.arange(n), 1)])
+
+
+LARGE = {
+    "random": lambda: RANDOM.integers(1000, size=(50, 1000)),
+    "random, 2 letters": lambda: RANDOM.integers(1000, size=(2, 1000)),
+    "all permutations": lambda: np.stack([RANDOM.permutation(1000) for _ in range(50)]),
+    "permutations of blocks": lambda: np.stack([blocks(1000, 10) for _ in range(3)]),
+    "permutations of small blocks": lambda: np.stack([blocks(48, 3) for _ in range(3)]),
+    "a corridor": lambda: corridor(1000),
+    "slow to reset": lambda: slow_to_reset(1000),
+    "a counter": lambda: (np.arange(1000) + np.arange(50)[:, None]) % 1000,
+    "the last bits": lambda: (2 * np.arange(1024) + np.arange(2)[:, None]) % 1024,
+    "never back": lambda: RANDOM.integers(np.arange(800), 800, size=(9, 800)),
+    "enough to compile": lambda: RANDOM.integers(64, size=(50, 64)),
+}
+
+
+QUICK = ("random", "a counter", "permutations of small blocks")
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [k if k in QUICK else pytest.param(k, marks=pytest.mark.slow) for k in LARGE],
+)
+def test_large_machines_are_explained_within_seconds(
+    kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine = machine_of(LARGE[kind]())
+    began = monotonic()
+    facts = explain(machine, 128)
+    # Measured: up to 4 s on one of two busy cores.
+    assert monotonic() - began < 20
+    json.dumps(facts)
+    assert len(printed(facts, capsys).splitlines()) <= 50
+
+
+def test_large_answers() -> None:
+    letters = np.stack([RANDOM.permutation(200) for _ in range(2)])
+    facts = explain(machine_of(letters), 8)
+    assert (facts["solvable"], facts["groups"][0]["name"]) == (False, "S200")
+    assert facts["monoid_size"] is None
+    assert facts["monoid_at_least"] == 10**100
+    bits = (2 * np.arange(256) + np.arange(2)[:, None]) % 256
+    assert "last 8 letters" in explain(machine_of(bits), 8)["depth"][0]
+
+
+def test_constructions_that_are_far_too_large_are_not_tried() -> None:
+    facts = explain("C200", 128, "float64")
+    reasons = {row["name"]: row["reason"] for row in facts["unavailable"]}
+    assert facts["chosen"] == "counter"
+    assert "parameters" in reasons["scan"]
+    assert "rows each" in reasons["sequential"]
+
+
+def test_the_forecast_is_the_one_of_the_planner() -> None:
+    small, large = explain("C40", 16), explain("C160", 16)
+    assert [row["name"] for row in small["constructions"]] == [
+        *("product", "counter", "scan", "sequential")
+    ]
+    assert [row["name"] for row in large["constructions"]] == ["counter"]
+    assert large["chosen"] == "counter"
