@@ -181,8 +181,10 @@ class Attention:
 
     def _projected(self, matrix: FloatArray) -> Noisy:
         """Queries or keys that depend on the position alone, ``(T + 1, k)``."""
-        x = Noisy.exact(self.positions, self.precision)
-        return x.affine(matrix, np.zeros(matrix.shape[1]))
+        # Products with zero entries are zero; only what is read bears on exactness.
+        used = np.flatnonzero(matrix.any(axis=1))
+        x = Noisy.exact(self.positions[:, used], self.precision)
+        return x.affine(matrix[used], np.zeros(matrix.shape[1]))
 
     def _look_back(self, head: int, by: int) -> Look:
         self._features(self.query[head])
@@ -276,15 +278,16 @@ class Attention:
         """
         assert channel.head is not None
         source = self.statement.channels[channel.inputs[0]]
-        if source.one_hot or self.stream.noise[source.name].any():
-            raise Rejected(f"the sum {channel.name!r} needs an exact integer to add up")
+        if source.one_hot:
+            raise Rejected(f"the sum {channel.name!r} needs an integer to add up")
+        noise = float(self.stream.noise[source.name].max())
         gain = self.gain(channel)
         q = self._projected(self.query[channel.head])
         k = self._projected(self.key[channel.head])
         t = np.arange(len(self.positions), dtype=np.float64)
         weight = 1 / (np.exp(q.value @ k.value[0]) + t)
         most = t * max(source.domain)
-        self._check_sums(float(max(source.domain)))
+        self._check_sums(float(max(source.domain)) + noise)
         unit = self.precision.accumulator_unit
         if weight.min() < self.precision.smallest:
             raise Rejected(
@@ -298,6 +301,8 @@ class Attention:
         if self.precision.digits < self.precision.accumulator_digits:
             relative = relative + 2 * self.precision.unit
         error = most * (np.abs(gain * weight - 1) + gain * weight * relative)
+        # The weights are a convex combination up to their own errors.
+        error = error + gain * noise * (1 + relative)
         worst = float(self._written(channel, most, error).max())
         values = np.array(channel.domain)
         return per_value(channel, values, np.full(len(values), worst))

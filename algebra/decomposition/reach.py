@@ -52,20 +52,33 @@ def _codes(cascade: Cascade, rows: IntArray) -> IntArray:
     return code
 
 
-def restricted(cascade: Cascade, budget: Budget) -> Cascade:
+def restricted(
+    cascade: Cascade, budget: Budget, start: int | None = None
+) -> Cascade:
     """The cascade in which only reachable coordinates are valid.
 
     Everything else becomes free, so that ``simplify`` finds more that is alike and fewer
     real dependencies.
+
+    Args:
+        cascade: Any cascade.
+        budget: How many coordinates there may be, and for how long to search.
+        start: If given, only what words reach from the lift of this state counts; all
+            states must be reachable from it. The other states get reachable lifts.
 
     Raises:
         BudgetExceeded: If too many coordinates are reachable.
     """
     if not cascade.components:
         return cascade
-    return replace(
-        cascade, projection=_trie(cascade, reachable_coordinates(cascade, budget))
-    )
+    first = cascade.lift if start is None else cascade.lift[[start]]
+    rows = reachable_coordinates(cascade, budget, first)
+    lift = cascade.lift
+    if start is not None:
+        _, some = np.unique(cascade.state_of(rows), return_index=True)
+        lift = rows[some]
+        lift[start] = cascade.lift[start]
+    return replace(cascade, projection=_trie(cascade, rows), lift=lift)
 
 
 def _trie(cascade: Cascade, rows: IntArray) -> Projection:

@@ -134,18 +134,20 @@ def _with_identities(
     domains = {new: source.domains[old] for old, new in names.items()}
     return replace(
         source,
-        operations=_through_embedding(operations),
+        operations=_through_embedding(operations, set(names.values())),
         domains={**source.domains, **domains},
         one_hot=source.one_hot | (set(names.values()) if one_hot else set()),
     )
 
 
-def _through_embedding(operations: dict[str, Operation]) -> dict[str, Operation]:
-    """Let identities of embedded channels be embedded themselves."""
+def _through_embedding(
+    operations: dict[str, Operation], new: set[str]
+) -> dict[str, Operation]:
+    """Let new identities of embedded channels be embedded themselves."""
     done: dict[str, Operation] = {}
     for name, operation in operations.items():
         done[name] = operation
-        if isinstance(operation, Map) and len(operation.inputs) == 1:
+        if name in new and isinstance(operation, Map) and len(operation.inputs) == 1:
             inner = operations[operation.inputs[0]]
             if _is_identity(operation) and _is_embedded(operations, inner):
                 done[name] = inner
@@ -179,9 +181,12 @@ def _new_channels(source: Program, target: Program) -> Iterator[tuple[str, str]]
         if name in source.operations:
             continue
         equal = [n for n, op in source.operations.items() if op == operation]
-        if not equal and not _is_identity(operation):
+        if equal and _is_embedded(source.operations, operation):
+            yield name, equal[0]
+        elif _is_identity(operation):
+            yield name, reads(operation)[0]
+        else:
             raise PassError(f"the new channel {name!r} is not a copy")
-        yield name, equal[0] if equal else reads(operation)[0]
 
 
 def _check_identities(source: Program, target: Program) -> None:

@@ -168,8 +168,8 @@ def test_an_action_that_does_not_determine_the_state_is_refused(own: Build) -> N
         ("C5", "counter"),
         ("FlipFlop", "memory"),
         ("C2xC2", "product"),
-        ("S4", "scan"),
-        ("Grid4", "scan"),
+        ("S4", "cascade"),
+        ("A5", "scan"),
     ],
 )
 def test_the_planner_takes_the_least_depth(name: str, chosen: str) -> None:
