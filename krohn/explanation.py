@@ -6,7 +6,7 @@ from typing import Any
 
 from algebra.automaton import Automaton
 from algebra.budget import Budget
-from algebra.classification import Classification, classify
+from algebra.classification import Classification, Property, classify
 from algebra.classification.content import LARGEST_COUNT, writable
 from algebra.formats import Complete
 from algebra.operations import minimise, reachable
@@ -15,10 +15,17 @@ from compiler.constructions import scan, sequential
 from compiler.cost import predict
 from compiler.errors import CompileError
 from compiler.pipeline import Options, arrange, optimise
-from compiler.plan import CONSTRUCTIONS, SUMMARIES, Candidate, candidates, construct
+from compiler.plan import (
+    CONSTRUCTIONS,
+    LARGEST_PARAMETERS,
+    SUMMARIES,
+    Candidate,
+    construct,
+)
 from krohn.compilation import precision_of
 from krohn.sources import read
 
+CASCADE = "cascade"
 # What is forecast and searched must be so within seconds.
 MOST_POINTS = 128
 MOST_TABLE_ROWS = 400_000
@@ -51,10 +58,20 @@ def explain(
     machine = source if isinstance(source, Automaton) else read(source, complete)
     machine = machine if start is None else machine.with_start(start)
     options = Options(precision_of(dtype), strict)
-    found = _candidates(machine, length, options)
-    usable = [c for c in found if c.cost is not None]
     part = reachable(machine)
     kind = classify(part, _budget(part))
+    found = _candidates(machine, length, options, kind["solvable"])
+    return {
+        **_facts(machine, part),
+        **_theory(kind),
+        "length": length,
+        "dtype": dtype,
+        **_offers(found),
+        "rnn_width": len(part.states) * len(machine.letters) + 1,
+    }
+
+
+def _facts(machine: Automaton, part: Automaton) -> dict[str, Any]:
     return {
         "name": machine.name,
         "states": len(machine.states),
@@ -65,6 +82,11 @@ def explain(
         "outputs": machine.output.on if machine.output else "the states themselves",
         "points": len(machine.action[0]) if machine.action else None,
         "kind": _kind(machine),
+    }
+
+
+def _theory(kind: Classification) -> dict[str, Any]:
+    return {
         **_sizes(kind),
         "groups": _groups(kind),
         "composition_factors": kind.factors,
@@ -72,15 +94,17 @@ def explain(
         "solvable": kind["solvable"].holds,
         "properties": [asdict(found) for found in kind.properties],
         "depth": list(_depth(kind)),
-        "length": length,
-        "dtype": dtype,
+    }
+
+
+def _offers(found: list[Candidate]) -> dict[str, Any]:
+    usable = [c for c in found if c.cost is not None]
+    others = [c for c in found if c.cost is None]
+    return {
         "constructions": [_row(c) for c in usable],
-        "unavailable": [
-            {"name": c.name, "reason": c.reason} for c in found if c.cost is None
-        ],
+        "unavailable": [{"name": c.name, "reason": c.reason} for c in others],
         "chosen": usable[0].name if usable else None,
         "why": _why(usable),
-        "rnn_width": len(part.states) * len(machine.letters) + 1,
     }
 
 
@@ -89,14 +113,19 @@ def _budget(machine: Automaton) -> Budget:
     return Budget(MOST_SECONDS, min(MOST_ELEMENTS, elements))
 
 
-def _candidates(machine: Automaton, length: int, options: Options) -> list[Candidate]:
-    """Every construction with its cost; those that are far too large are not tried."""
-    large = dict(_too_large(machine, length))
-    if not large:
-        return candidates(machine, length, options)
+def _candidates(
+    machine: Automaton, length: int, options: Options, solvable: Property
+) -> list[Candidate]:
+    """Every construction with its cost; those that cannot be are not tried."""
+    hopeless = dict(_too_large(machine, length))
+    if not solvable.holds:
+        # To look for its decomposition could take for ever.
+        undecided = "whether its groups are solvable was not decided"
+        no = "its groups are not all solvable (Theorem 13)"
+        hopeless[CASCADE] = undecided if solvable.holds is None else no
     found = [
-        Candidate(name, None, large[name])
-        if name in large
+        Candidate(name, None, hopeless[name])
+        if name in hopeless
         else _forecast(name, machine, length, options)
         for name in CONSTRUCTIONS
     ]
@@ -124,13 +153,16 @@ def _forecast(
         layout, features = arrange(optimise(program, options), options)
     except CompileError as error:
         return Candidate(name, None, str(error))
-    return Candidate(name, predict(layout, features, options.strict))
+    cost = predict(layout, features, options.strict)
+    if cost.parameters > LARGEST_PARAMETERS:
+        return Candidate(name, None, f"it would have {cost.parameters:.1e} parameters")
+    return Candidate(name, cost)
 
 
-def _preference(found: Candidate) -> tuple[float, float]:
+def _preference(found: Candidate) -> tuple[float, float, str]:
     if found.cost is None:
-        return float("inf"), float("inf")
-    return found.cost.depth, found.cost.parameters
+        return float("inf"), float("inf"), found.name
+    return found.cost.depth, found.cost.parameters, found.name
 
 
 def _sizes(kind: Classification) -> dict[str, int | None]:
