@@ -1,7 +1,9 @@
 """Every way to decompose a machine, by name, and the choice among them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from algebra.budget import Budget, BudgetExceeded
 from algebra.cascade import Cascade, Component
@@ -17,7 +19,10 @@ from algebra.decomposition.search import MOST_STATES, Search
 from algebra.decomposition.series import derived_chain, prime_chain
 from algebra.decomposition.simplify import simplify
 from algebra.errors import KrohnError
+from algebra.rows import distinct
 from algebra.semiautomaton import Semiautomaton
+
+Method = Callable[[Semiautomaton, Budget], Cascade]
 
 LARGEST_SPLIT_GROUP = 2_000
 MOST_COORDINATES = 20_000
@@ -67,7 +72,7 @@ def congruence(machine: Semiautomaton, budget: Budget) -> Cascade:
     )
 
 
-METHODS: dict[str, Callable[[Semiautomaton, Budget], Cascade]] = {
+METHODS: dict[str, Method] = {
     "holonomy": holonomy,
     "derived": derived,
     "congruence": congruence,
@@ -96,18 +101,33 @@ def decompose(
     names = ("derived", "congruence") if method == "auto" else (method,)
     found: dict[str, Cascade] = {}
     tried: dict[str, CascadeCost | str] = {}
-    for name in names:
-        limit = Budget(budget.seconds / len(names), budget.size)
+    costs: dict[str, CascadeCost] = {}
+    for i, name in enumerate(names):
+        left = (budget.seconds - budget.spent()) / (len(names) - i)
+        limit = Budget(left, budget.size)
         try:
-            found[name] = METHODS[name](machine, limit)
-            tried[name] = cost(found[name])
+            found[name] = _by(METHODS[name], machine, limit)
+            tried[name] = costs[name] = cost(found[name])
         except BudgetExceeded as reason:
             tried[name] = str(reason)
     if not found:
         raise BudgetExceeded("; ".join(f"{n}: {why}" for n, why in tried.items()), 0)
-    best = min(found, key=lambda name: cost(found[name]))
-    covering = prove(machine, found[best])
-    return Decomposition(found[best], covering, best, cost(found[best]), tried)
+    best = min(costs, key=lambda name: costs[name])
+    covering = prove(machine, found[best], Budget(budget.seconds))
+    return Decomposition(found[best], covering, best, costs[best], tried)
+
+
+def _by(method: Method, machine: Semiautomaton, budget: Budget) -> Cascade:
+    """What a method finds, looking but once at letters that do the same."""
+    _, kind = distinct(machine.transitions)
+    _, first, index = np.unique(kind, return_index=True, return_inverse=True)
+    kept = np.sort(first)
+    names = tuple(machine.letters[letter] for letter in kept.tolist())
+    smaller = Semiautomaton(machine.transitions[kept], names, machine.states)
+    cascade = method(smaller, budget)
+    entry = cascade.wiring.entry[np.searchsorted(kept, first[index])]
+    wiring = replace(cascade.wiring, entry=entry)
+    return replace(cascade, letters=machine.letters, wiring=wiring)
 
 
 def _tidied(cascade: Cascade, budget: Budget) -> Cascade:

@@ -16,6 +16,7 @@ from algebra.decomposition.simplify import simplify
 from algebra.semiautomaton import IntArray, Semiautomaton
 
 MOST_STATES = 200
+MOST_MOVES = 4_000_000
 TRIED = 6
 SHARE = 0.2
 
@@ -67,11 +68,13 @@ class Search:
     def _by_congruences(
         self, machine: Semiautomaton, until: float
     ) -> Iterator[Cascade]:
-        if len(machine.states) > MOST_STATES or self.budget.spent() > until:
+        letters, n = machine.transitions.shape
+        moves = letters * n * (n - 1) // 2
+        if n > MOST_STATES or moves > MOST_MOVES or self.budget.spent() > until:
             return
         try:
             principal = principal_congruences(machine.transitions, self.budget)
-            factors = factor_congruences(principal)
+            factors = self._factors(principal, until)
             if factors is not None:
                 yield self._completed(side_by_side(machine, factors))
             for partition in _promising(principal):
@@ -80,6 +83,15 @@ class Search:
                 yield self._completed(by_congruence(machine, partition))
         except BudgetExceeded:
             return
+
+    def _factors(
+        self, principal: Sequence[IntArray], until: float
+    ) -> list[IntArray] | None:
+        left = (until - self.budget.spent()) / 2
+        try:
+            return factor_congruences(principal, Budget(left))
+        except BudgetExceeded:
+            return None
 
     def _completed(self, cascade: Cascade) -> Cascade:
         """All components decomposed further."""

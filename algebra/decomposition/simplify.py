@@ -36,15 +36,22 @@ def simplify(cascade: Cascade) -> Cascade:
     cascade = _drop_determined(cascade)
     if not cascade.components:
         return cascade
-    # To fill in what is free can make a component read another one that it need not.
-    joined = [
-        replace(cascade, wiring=_reachable_wiring(_merged_wiring(cascade, fill)))
-        for fill in (False, True)
-    ]
-    cascade = min(joined, key=cost)
+    cascade = _joined(cascade)
     for at in range(len(cascade.components)):
         cascade = _only_occurring(cascade, at)
     return cascade
+
+
+def _joined(cascade: Cascade) -> Cascade:
+    """The cascade with nodes of the wiring that are alike, or can be made so, as one."""
+    plain, filled = (
+        replace(cascade, wiring=_reachable_wiring(_merged_wiring(cascade, fill)))
+        for fill in (False, True)
+    )
+    if list(map(len, plain.wiring.emit)) == list(map(len, filled.wiring.emit)):
+        return plain
+    # To fill in what is free can make a component read another one that it need not.
+    return min(plain, filled, key=cost)
 
 
 def restricted_wiring(wiring: Wiring, projection: Projection) -> Wiring:
