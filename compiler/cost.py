@@ -6,7 +6,12 @@ from typing import Any
 from compiler.errors import CompileError
 from compiler.heads import Positions, budget, patterns
 from compiler.mlp import block_tables
-from compiler.numerics import count_scale, match_scale, recency_scale
+from compiler.numerics import (
+    count_scale,
+    match_scale,
+    recency_scale,
+    sibling_scale,
+)
 from compiler.program import Map, Program, reads
 from compiler.schedule import Layout, width
 from network.modelfile import parameters
@@ -106,9 +111,11 @@ def _attention(
     """How many heads a block has, and how large their queries and values are."""
     program = layout.plan.program
     queries, values = [0], [0]
-    for (kind, _), channels in patterns(layout, block).items():
-        matches = features.code if kind == "shift" else None
-        queries.append(matches.dimensions + 1 if matches else 1)
+    for (kind, level, _), channels in patterns(layout, block).items():
+        matched = features.bits - level if kind == "sibling" else 0
+        if kind == "shift" and features.code:
+            matched = features.code.dimensions
+        queries.append(matched + 1)
         values.append(sum(width(program, n) for n in channels))
     k, v = max(queries), max(values)
     if strict:
@@ -147,6 +154,9 @@ def _largest_in_heads(features: Positions) -> float:
         sizes.append(scale * max(1, features.code.frequencies - 1))
     if features.latest:
         sizes += recency_scale(features.length, features.precision)
+    if features.bits:
+        slope = sibling_scale(features.length, features.precision)
+        sizes.append(slope * 2.0 ** (features.bits - 1))
     if features.sums:
         sizes.append(count_scale(features.length))
     return max(sizes)

@@ -13,12 +13,13 @@ from compiler.numerics import (
     match_scale,
     position_code,
     recency_scale,
+    sibling_scale,
 )
-from compiler.program import Latest, PrefixSum, Program, Shift
+from compiler.program import Latest, PrefixSum, Program, Shift, SiblingLatest
 from compiler.schedule import Layout
 from network.precision import FloatArray, Precision
 
-Pattern = tuple[str, int | str]
+Pattern = tuple[str, int, str]
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class Positions:
         code: The position code of its look-backs, if it has any.
         latest: Whether it has a latest-match head.
         sums: Whether it has a prefix sum.
+        bits: How many binary digits of positions its sibling blocks need; 0 for none.
     """
 
     length: int
@@ -48,15 +50,17 @@ class Positions:
     code: PositionCode | None
     latest: bool
     sums: bool
+    bits: int
     sizes: Mapping[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
         wanted = {
-            "one": int(self.code is not None or self.latest),
-            "bos": int(self.code is not None or self.sums),
+            "one": int(self.code is not None or self.latest or self.bits > 0),
+            "bos": int(self.code is not None or self.sums or self.bits > 0),
             "code": self.code.dimensions if self.code else 0,
             "index": int(self.latest),
             "count": int(self.sums),
+            "bits": self.bits,
         }
         object.__setattr__(self, "sizes", {n: w for n, w in wanted.items() if w})
 
@@ -69,6 +73,8 @@ class Positions:
             "index": t[:, None],
             "count": count_scores(self.length)[:, None],
         }
+        digits = (t[:, None].astype(np.int64) >> np.arange(self.bits)) & 1
+        whole["bits"] = (2.0 * digits - 1.0) * (t > 0)[:, None]
         if self.code:
             # BOS is found by the sink alone, so its code is empty.
             whole["code"] = self.code.vectors(t) * (t > 0)[:, None]
@@ -85,6 +91,9 @@ def positions(program: Program, precision: Precision) -> Positions:
         code=position_code(program.length, furthest) if furthest else None,
         latest=any(isinstance(op, Latest) for op in operations),
         sums=any(isinstance(op, PrefixSum) for op in operations),
+        bits=program.length.bit_length()
+        if any(isinstance(op, SiblingLatest) for op in operations)
+        else 0,
     )
 
 
@@ -99,6 +108,8 @@ def budget(program: Program, precision: Precision) -> None:
         match_scale(features.code, program.length, precision)
     if features.latest:
         recency_scale(program.length, precision)
+    if features.bits:
+        sibling_scale(program.length, precision)
     for operation in program.operations.values():
         if isinstance(operation, PrefixSum):
             largest = max(program.domains[operation.source])
@@ -112,11 +123,13 @@ def patterns(layout: Layout, block: int) -> dict[Pattern, list[str]]:
         operation = layout.plan.program.operations[name]
         match operation:
             case Shift(_, by):
-                grouped.setdefault(("shift", by), []).append(name)
+                grouped.setdefault(("shift", by, ""), []).append(name)
             case Latest(_, where):
-                grouped.setdefault(("latest", where), []).append(name)
+                grouped.setdefault(("latest", 0, where), []).append(name)
+            case SiblingLatest(_, where, level):
+                grouped.setdefault(("sibling", level, where), []).append(name)
             case PrefixSum():
-                grouped.setdefault(("sum", 0), []).append(name)
+                grouped.setdefault(("sum", 0, ""), []).append(name)
     return grouped
 
 
@@ -124,15 +137,14 @@ def build(
     layout: Layout, features: Positions, pattern: Pattern, channels: list[str]
 ) -> Head:
     """The head of a pattern, copying each channel's source to the channel."""
-    kind, argument = pattern
+    kind, number, where = pattern
+    gain = 1.0
     if kind == "shift":
-        assert isinstance(argument, int)
-        query, key = _shift(layout, features, argument)
-        gain = 1.0
+        query, key = _shift(layout, features, number)
     elif kind == "latest":
-        assert isinstance(argument, str)
-        query, key = _latest(layout, features, argument)
-        gain = 1.0
+        query, key = _latest(layout, features, where)
+    elif kind == "sibling":
+        query, key = _sibling(layout, features, number, where)
     else:
         query, key = _uniform(layout)
         gain = count_scale(features.length)
@@ -171,6 +183,30 @@ def _latest(
     return query, key
 
 
+def _sibling(
+    layout: Layout, features: Positions, level: int, where: str
+) -> tuple[FloatArray, FloatArray]:
+    """Match the higher binary digits of the position, the lowest of them flipped.
+
+    Which positions agree so with t and come before it: those of its sibling block.
+    """
+    slope = sibling_scale(features.length, features.precision)
+    low = layout.features["bits"][0]
+    count = features.bits - level
+    query = np.zeros((layout.d_model, count + 1))
+    key = np.zeros((layout.d_model, count + 1))
+    matched = np.arange(count)
+    size = 2.0**level
+    query[low + level + matched, matched] = np.where(matched == 0, -1, 1) * slope * size
+    key[low + level + matched, matched] = 1.0
+    query[layout.features["one"][0], count] = slope
+    # Centred recency: BOS, which has no digits, stands in the middle.
+    key[low + np.arange(level), count] = 2.0 ** (np.arange(level) - 1)
+    key[layout.places[where].start, count] = 2 * size
+    key[layout.features["bos"][0], count] = size * (count - 1)
+    return query, key
+
+
 def _uniform(layout: Layout) -> tuple[FloatArray, FloatArray]:
     """Score 0 everywhere but at BOS, whose score keeps all weights at 1/C."""
     query = np.zeros((layout.d_model, 1))
@@ -187,7 +223,7 @@ def _copy(
     targets: list[int] = []
     for name in channels:
         operation = layout.plan.program.operations[name]
-        assert isinstance(operation, (Shift, Latest, PrefixSum))
+        assert isinstance(operation, (Shift, Latest, SiblingLatest, PrefixSum))
         source, target = layout.places[operation.source], layout.places[name]
         sources += range(source.start, source.stop)
         targets += range(target.start, target.stop)

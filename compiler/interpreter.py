@@ -15,6 +15,7 @@ from compiler.program import (
     Program,
     Select,
     Shift,
+    SiblingLatest,
     Table,
     Token,
 )
@@ -72,9 +73,23 @@ def _evaluate(
             marked = np.where(values[where] == 1, positions, 0)
             last = np.maximum.accumulate(marked, axis=1)
             return np.take_along_axis(values[source], last, axis=1)
+        case SiblingLatest(source, where, level):
+            at = _last_of_sibling(values[where], positions, level)
+            return np.take_along_axis(values[source], at, axis=1)
         case PrefixSum(source):
             return np.cumsum(values[source], axis=1)
     raise CompileError(f"the interpreter does not know {operation!r}")
+
+
+def _last_of_sibling(where: IntArray, positions: IntArray, level: int) -> IntArray:
+    """``(batch, positions)``: the last flagged position of the block before, or 0."""
+    block = positions >> level
+    marked = np.where(where == 1, positions, 0)
+    last = np.maximum.accumulate(marked, axis=1)
+    end = np.maximum((block << level) - 1, 0)
+    found = last[:, end]
+    inside = (block % 2 == 1) & (found >> level == block - 1)
+    return np.where(inside, found, 0)
 
 
 def look_up(function: Table, arguments: IntArray, name: str = "table") -> IntArray:

@@ -76,13 +76,31 @@ class Latest:
 
 
 @dataclass(frozen=True, slots=True)
+class SiblingLatest:
+    """``source`` at the last flagged position of the block just before t's block.
+
+    Positions fall into blocks of 2^level. If t's block is the second of a pair, this is
+    ``source`` at the last j of the first one where ``where`` is 1; otherwise, or if
+    there is none, ``source`` at BOS. ``where`` is 1 at BOS.
+
+    The siblings of t's blocks at all levels partition 0..t−1, those of lower levels
+    lying later: so the first of them that answers is the latest position *before* t,
+    which no single head can find (spec/shallower, section 3, with fewer comparisons).
+    """
+
+    source: str
+    where: str
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
 class PrefixSum:
     """The sum of ``source`` over positions 0..t; ``source`` is 0 at BOS."""
 
     source: str
 
 
-Operation: TypeAlias = Token | Map | Shift | Latest | PrefixSum
+Operation: TypeAlias = Token | Map | Shift | Latest | SiblingLatest | PrefixSum
 
 
 @dataclass(frozen=True)
@@ -131,7 +149,7 @@ def reads(operation: Operation) -> tuple[str, ...]:
             return ()
         case Map(_, inputs):
             return inputs
-        case Latest(source, where):
+        case Latest(source, where) | SiblingLatest(source, where):
             return (source, where)
         case Shift(source) | PrefixSum(source):
             return (source,)
@@ -146,6 +164,9 @@ def rename(operation: Operation, names: Mapping[str, str]) -> Operation:
             return Map(function, tuple(names.get(n, n) for n in inputs))
         case Latest(source, where):
             return Latest(names.get(source, source), names.get(where, where))
+        case SiblingLatest(source, where, level):
+            read, flag = names.get(source, source), names.get(where, where)
+            return SiblingLatest(read, flag, level)
         case Shift(source, by):
             return Shift(names.get(source, source), by)
         case PrefixSum(source):
@@ -174,4 +195,4 @@ def rows_of(function: Table) -> Iterator[tuple[tuple[int, ...], int]]:
 
 def is_attention(operation: Operation) -> bool:
     """Whether the operation looks at other positions."""
-    return isinstance(operation, (Shift, Latest, PrefixSum))
+    return isinstance(operation, (Shift, Latest, SiblingLatest, PrefixSum))

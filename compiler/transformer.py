@@ -205,5 +205,6 @@ _OPERATION_NAMES = {
     "Token": "token",
     "Shift": "shift",
     "Latest": "latest",
+    "SiblingLatest": "sibling-latest",
     "PrefixSum": "prefix-sum",
 }

@@ -72,6 +72,8 @@ class Attention:
             return self._look_back(head, channel.by)
         if channel.op == "latest":
             return self._look_latest(head, channel.inputs[1])
+        if channel.op == "sibling-latest":
+            return self._look_in_sibling(head, channel.inputs[1], channel.by)
         return self._look_everywhere(head)
 
     def copies(self, channels: Sequence[Channel]) -> None:
@@ -238,10 +240,35 @@ class Attention:
         leak, gap = _leak_latest(scores)
         return self._sharp(leak, gap, error, float(np.abs(scores).max()) + error)
 
+    def _look_in_sibling(self, head: int, where: str, level: int) -> Look:
+        """The last flagged position of the sibling block, or else BOS."""
+        self._features(self.query[head])
+        self._features(self.key[head], where)
+        q = self._projected(self.query[head])
+        k = self._flagged_keys(head, where)
+        error = self._score_error(q, k)
+        plain, flagged = np.split(k.value, 2)
+        leak, gap, peak = 0.0, np.inf, 0.0
+        rows = max(1, CELLS // len(plain))
+        for low in range(0, len(q.value), rows):
+            part = q.value[low : low + rows]
+            found = _leak_in_sibling(part @ plain.T, part @ flagged.T, low, level)
+            leak, gap = max(leak, found[0]), min(gap, found[1])
+            peak = max(peak, found[2])
+        return self._sharp(leak, gap, *self._finished(error, peak + error))
+
     def _flag_scores(
         self, head: int, where: str, query: FloatArray
     ) -> tuple[FloatArray, float]:
         """``(2, T + 1)``: the score of each position, unflagged and flagged."""
+        key = self._flagged_keys(head, where)
+        score = key.affine(query[:, None], np.zeros(1))
+        largest = float((np.abs(score.value) + score.total).max())
+        exponent = 8 * self.precision.accumulator_unit * largest
+        return score.value.reshape(2, -1), float(score.total.max()) + exponent
+
+    def _flagged_keys(self, head: int, where: str) -> Noisy:
+        """``(2 (T + 1), k)``: the keys of all positions, unflagged, then flagged."""
         flag = self.statement.channels[where]
         span = list(flag.span)
         if flag.one_hot or not set(flag.domain) <= {0, 1}:
@@ -251,12 +278,9 @@ class Attention:
         flat = x.reshape(-1, x.shape[-1])
         rest = np.zeros_like(flat)
         rest[:, span] = self.stream.noise[where].max()
-        key = Noisy(flat, (), (), rest, self.precision)
-        key = key.affine(self.key[head], np.zeros(self.key.shape[2]))
-        score = key.affine(query[:, None], np.zeros(1))
-        largest = float((np.abs(score.value) + score.total).max())
-        exponent = 8 * self.precision.accumulator_unit * largest
-        return score.value.reshape(2, -1), float(score.total.max()) + exponent
+        used = np.flatnonzero(self.key[head].any(axis=1))
+        key = Noisy(flat[:, used], (), (), rest[:, used], self.precision)
+        return key.affine(self.key[head][used], np.zeros(self.key.shape[2]))
 
     def _look_everywhere(self, head: int) -> Look:
         """All positions but BOS have score exactly 0."""
@@ -336,14 +360,90 @@ def _leak_latest(scores: FloatArray) -> tuple[float, float]:
     """The worst leak and smallest gap over all flaggings; BOS is always flagged."""
     unflagged, flagged = scores[0].copy(), scores[1]
     unflagged[0] = -np.inf
-    before = np.maximum(unflagged, flagged)
-    earlier = np.concatenate([[-np.inf], np.logaddexp.accumulate(before)[:-1]])
-    later = np.logaddexp.accumulate(unflagged[::-1])[::-1]
-    later = np.concatenate([later[1:], [-np.inf]])
+    before = _Rivals.before(np.maximum(unflagged, flagged))
+    after = _Rivals.before(unflagged[::-1]).reversed()
+    return _apart(flagged, before.joined(after))
+
+
+def _leak_in_sibling(
+    plain: FloatArray, flagged: FloatArray, first: int, level: int
+) -> tuple[float, float, float]:
+    """Worst leak, smallest gap and largest score over all flaggings.
+
+    Args:
+        plain: ``(rows, T + 1)``: the scores of unflagged positions, for the queries of
+            positions ``first``, ``first`` + 1, …
+        flagged: The same of flagged positions; BOS is always flagged.
+        first: The position of the first row.
+        level: Blocks are of 2^level positions.
+    """
+    leak, gap, peak = 0.0, np.inf, 0.0
+    for row, (u, f) in enumerate(zip(plain, flagged, strict=True)):
+        t = first + row
+        u, f = u[: t + 1], f[: t + 1]
+        found = _leak_of_query(u, f, t >> level, level)
+        leak, gap = max(leak, found[0]), min(gap, found[1])
+        peak = max(peak, float(np.abs(u).max()), float(np.abs(f).max()))
+    return leak, gap, peak
+
+
+def _leak_of_query(
+    u: FloatArray, f: FloatArray, block: int, level: int
+) -> tuple[float, float]:
+    """The worst leak and smallest gap of one query, which lies in ``block``."""
+    either = np.maximum(u, f)
+    inside = block % 2 == 1
+    low = max((block - 1) << level, 1) if inside else len(u)
+    high = block << level if inside else len(u)
+    outside = np.concatenate([either[1:low], either[high:]])
+    # Nothing flagged in the sibling block: BOS is right.
+    leak, gap = _apart(f[:1], _Rivals.of(np.concatenate([outside, u[low:high]])))
+    if low < high:
+        # Else its last flagged position: before it anything, after it nothing flagged.
+        fixed = _Rivals.of(np.append(outside, f[0]))
+        before = _Rivals.before(either[low:high])
+        after = _Rivals.before(u[low:high][::-1]).reversed()
+        found = _apart(f[low:high], fixed.joined(before).joined(after))
+        leak, gap = max(leak, found[0]), min(gap, found[1])
+    return leak, gap
+
+
+@dataclass(frozen=True)
+class _Rivals:
+    """Scores that compete with each of some right ones: log of the sum, and largest."""
+
+    mass: FloatArray
+    highest: FloatArray
+
+    @staticmethod
+    def of(scores: FloatArray) -> "_Rivals":
+        """The same scores for all."""
+        if not len(scores):
+            return _Rivals(np.array([-np.inf]), np.array([-np.inf]))
+        mass = np.logaddexp.reduce(scores)
+        return _Rivals(np.array([mass]), scores.max(keepdims=True))
+
+    @staticmethod
+    def before(scores: FloatArray) -> "_Rivals":
+        """For each place the scores before it."""
+        none = [-np.inf]
+        mass = np.concatenate([none, np.logaddexp.accumulate(scores)[:-1]])
+        highest = np.concatenate([none, np.maximum.accumulate(scores)[:-1]])
+        return _Rivals(mass, highest)
+
+    def reversed(self) -> "_Rivals":
+        """The same from the last place to the first."""
+        return _Rivals(self.mass[::-1], self.highest[::-1])
+
+    def joined(self, other: "_Rivals") -> "_Rivals":
+        """Both together."""
+        return _Rivals(
+            np.logaddexp(self.mass, other.mass),
+            np.maximum(self.highest, other.highest),
+        )
+
+
+def _apart(right: FloatArray, rivals: _Rivals) -> tuple[float, float]:
     with np.errstate(over="ignore"):
-        leak = np.exp(np.logaddexp(earlier, later) - flagged).max()
-    highest = np.concatenate([[-np.inf], np.maximum.accumulate(before)[:-1]])
-    highest_later = np.maximum.accumulate(unflagged[::-1])[::-1]
-    highest_later = np.concatenate([highest_later[1:], [-np.inf]])
-    gap = (flagged - np.maximum(highest, highest_later)).min()
-    return float(leak), float(gap)
+        leak = np.exp(rivals.mass - right).max()
+    return float(leak), float((right - rivals.highest).min())

@@ -79,7 +79,7 @@ def prove(
     if _is_sequential(statement, machine, reach):
         readings = dict(statement.decode)
         return Meaning("prefixes", len(readings), readings)
-    transducer = Transducer.of(statement)
+    transducer = Transducer.of(statement, reach)
     start = transducer.advance((), statement.letters)
     outputs = len(statement.outputs)
     return _follow(

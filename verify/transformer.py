@@ -169,7 +169,7 @@ def _head(
     attention: Attention, channel: Channel, looks: dict[object, Look]
 ) -> tuple[FloatArray, dict[str, Any]]:
     """One channel of a head; channels that look alike through one head are alike."""
-    if channel.op not in ("shift", "latest", "prefix-sum"):
+    if channel.op not in ("shift", "latest", "sibling-latest", "prefix-sum"):
         raise Rejected(f"channel {channel.name!r} is not what a head can compute")
     alike = (channel.head, channel.op, channel.by, channel.inputs[1:])
     if alike not in looks:

@@ -22,6 +22,7 @@ from algebra.dependency import Dependency, dependency
 from algebra.operations import reachable
 from algebra.semiautomaton import IntArray
 from algebra.structure import as_counter, as_memory
+from compiler.constructions.before import latest_before
 from compiler.constructions.counter import LARGEST_SUM
 from compiler.errors import CompileError
 from compiler.program import (
@@ -31,7 +32,6 @@ from compiler.program import (
     PrefixSum,
     Program,
     Row,
-    Shift,
     Token,
     table,
 )
@@ -128,7 +128,9 @@ class _Builder:
         """A channel with a value for each letter that component ``i`` reads."""
         found = dependency(self.cascade, i)
         node, channel = self._follow(i, found)
-        last = {(n,): values[int(letter)] for n, letter in enumerate(found.emit)}
+        last: dict[Row, int] = {
+            (n,): values[int(letter)] for n, letter in enumerate(found.emit)
+        }
         self.operations[name] = Map(table({**last, (node,): at_bos}), (channel,))
 
     def _follow(self, i: int, found: Dependency) -> tuple[int, str]:
@@ -157,7 +159,7 @@ class _Builder:
         if f"increment{i}" in self.operations:
             self.operations[name] = self._turned_back(i)
         else:
-            self.operations[name] = Shift(f"now{i}", 1)
+            self.operations |= self._stored_before(i)
         return name
 
     def _counter(
@@ -189,12 +191,26 @@ class _Builder:
         return Map(table(rows), (f"now{i}", f"increment{i}"))
 
     def _memory(self, i: int, writes: tuple[int | None, ...]) -> None:
-        start = int(self.start[i])
-        values = {a: start if q is None else q for a, q in enumerate(writes)}
+        # 0 stands for nothing written yet: the start, which BOS holds.
+        values = {a: 1 if q is None else q + 1 for a, q in enumerate(writes)}
         flags = {a: int(q is not None) for a, q in enumerate(writes)}
-        self._letter(i, f"written{i}", values, start)
+        self._letter(i, f"written{i}", values, 0)
         self._letter(i, f"writes{i}", flags, 1)
-        self.operations[f"now{i}"] = Latest(f"written{i}", f"writes{i}")
+        self.operations[f"stored{i}"] = Latest(f"written{i}", f"writes{i}")
+        self.operations[f"now{i}"] = self._state_of(i, f"stored{i}")
+
+    def _state_of(self, i: int, stored: str) -> Operation:
+        rows: dict[Row, int] = {
+            (q + 1,): q for q in range(self.cascade.components[i].size)
+        }
+        return Map(table({**rows, (0,): int(self.start[i])}), (stored,))
+
+    def _stored_before(self, i: int) -> dict[str, Operation]:
+        values = range(self.cascade.components[i].size + 1)
+        made = latest_before(
+            f"earlier{i}", f"written{i}", f"writes{i}", values, self.length
+        )
+        return {**made, f"before{i}": self._state_of(i, f"earlier{i}")}
 
     def project(self) -> str:
         """The channel of the machine's state."""

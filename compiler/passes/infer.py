@@ -18,6 +18,7 @@ from compiler.program import (
     Program,
     Select,
     Shift,
+    SiblingLatest,
     Table,
     Token,
     rows_of,
@@ -78,7 +79,7 @@ def infer(
     match operation:
         case Token():
             return Values(program.bos, frozenset(range(len(program.letters))))
-        case Shift(source) | Latest(source, _):
+        case Shift(source) | Latest(source) | SiblingLatest(source):
             read = values[source]
             return Values(read.bos, read.later | {read.bos})
         case PrefixSum(source):
