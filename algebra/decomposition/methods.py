@@ -132,10 +132,10 @@ def _by(method: Method, machine: Semiautomaton, budget: Budget) -> Cascade:
 
 def _tidied(cascade: Cascade, budget: Budget) -> Cascade:
     """Simplified, and cut down to reachable coordinates where that makes it cheaper."""
-    simple = simplify(cascade)
+    simple = simplify(cascade, budget)
     limit = Budget(budget.seconds - budget.spent(), MOST_COORDINATES)
     try:
-        return min(simple, simplify(restricted(simple, limit)), key=cost)
+        return min(simple, simplify(restricted(simple, limit), budget), key=cost)
     except BudgetExceeded:
         return simple
 
@@ -149,7 +149,7 @@ def _refined(
         budget.check(len(cascade.components), "components")
         inner, settled = _parts(cascade.components[at], chain, digits)
         if inner is not None:
-            cascade = refine(cascade, at, inner)
+            cascade = refine(cascade, at, inner, budget)
         at += settled
     return cascade
 

@@ -56,7 +56,7 @@ class Search:
         left = (self.budget.seconds - self.budget.spent()) / 2
         try:
             limit = Budget(left, self.budget.size)
-            candidates.append(simplify(holonomy(machine, limit)))
+            candidates.append(simplify(holonomy(machine, limit), limit))
         except BudgetExceeded as reason:
             failure = reason
         share = SHARE if candidates else 1.0
@@ -98,8 +98,10 @@ class Search:
         for at in range(len(cascade.components) - 1, -1, -1):
             component = cascade.components[at]
             if not component.is_permutation_reset:
-                cascade = refine(cascade, at, self.best(component.machine))
-        return simplify(cascade)
+                cascade = refine(
+                    cascade, at, self.best(component.machine), self.budget
+                )
+        return simplify(cascade, self.budget)
 
 
 def _promising(principal: Sequence[IntArray]) -> list[IntArray]:
