@@ -172,6 +172,26 @@ def factor_congruences(
     return _without_redundant(chosen, first, second)
 
 
+def independent(factors: Sequence[IntArray]) -> list[IntArray]:
+    """Congruences that tell of each other met in one, so that those left do not.
+
+    Two congruences tell nothing of each other if each block of one meets each block of
+    the other. In a direct product the many coarse congruences of one factor thus
+    become that factor again.
+    """
+    kept: list[IntArray] = []
+    for factor in factors:
+        for other in [c for c in kept if not _crossing(c, factor)]:
+            kept = [c for c in kept if c is not other]
+            factor = meet([factor, other])
+        kept.append(factor)
+    return kept
+
+
+def _crossing(one: IntArray, other: IntArray) -> bool:
+    return blocks(meet([one, other])) == blocks(one) * blocks(other)
+
+
 def _atoms(principal: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
     """For every smallest congruence two states that it identifies.
 

@@ -54,22 +54,20 @@ def holonomy(machine: Semiautomaton, budget: Budget) -> Cascade:
 
 def prime(machine: Semiautomaton, budget: Budget) -> Cascade:
     """Holonomy, taken apart to counters modulo primes, simple groups and flip-flops."""
-    cascade = plain_holonomy(machine, budget)
+    cascade = simplify(plain_holonomy(machine, budget), budget)
     return _tidied(_refined(cascade, prime_chain, budget, digits=True), budget)
 
 
 def derived(machine: Semiautomaton, budget: Budget) -> Cascade:
     """Holonomy, with every group as counters along its derived series, and memories."""
-    return _tidied(
-        _refined(plain_holonomy(machine, budget), derived_chain, budget), budget
-    )
+    cascade = simplify(plain_holonomy(machine, budget), budget)
+    return _tidied(_refined(cascade, derived_chain, budget), budget)
 
 
 def congruence(machine: Semiautomaton, budget: Budget) -> Cascade:
     """Quotients first: blocks of congruences, places in blocks, machines side by side."""
-    return _tidied(
-        _refined(Search(budget).best(machine), derived_chain, budget), budget
-    )
+    cascade = Search(budget).best(machine)
+    return _tidied(_refined(cascade, derived_chain, budget), budget)
 
 
 METHODS: dict[str, Method] = {

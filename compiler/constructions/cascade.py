@@ -18,7 +18,7 @@ from algebra.cascade import INVALID, Cascade, Component
 from algebra.decomposition.methods import decompose
 from algebra.decomposition.reach import restricted
 from algebra.decomposition.simplify import simplify
-from algebra.dependency import Dependency, dependency
+from algebra.dependency import Dependency, Step, dependency
 from algebra.operations import reachable
 from algebra.semiautomaton import IntArray
 from algebra.structure import as_counter, as_memory
@@ -122,45 +122,84 @@ class _Builder:
                 "apart; use the scan"
             )
 
-    def _letter(
-        self, i: int, name: str, values: Mapping[int, int], at_bos: int
-    ) -> None:
-        """A channel with a value for each letter that component ``i`` reads."""
+    def _letter(self, i: int, values: Mapping[str, tuple[list[int], int]]) -> None:
+        """Channels with a number for each letter that component ``i`` reads.
+
+        Args:
+            i: The component.
+            values: For each channel, the number of each letter, and the one at BOS.
+        """
         found = dependency(self.cascade, i)
-        node, channel = self._follow(i, found)
-        last: dict[Row, int] = {
-            (n,): values[int(letter)] for n, letter in enumerate(found.emit)
-        }
-        self.operations[name] = Map(table({**last, (node,): at_bos}), (channel,))
+        *steps, last = found.steps or (None,)
+        channel, count = self._first_node(i, found)
+        for step in steps:
+            name = f"{channel}.{step.component}"
+            after = int(step.follow.max()) + 1
+            self._step(name, channel, count, step, (np.arange(after + 1), after))
+            channel, count = name, after
+        for name, (numbers, at_bos) in values.items():
+            emitted = np.array(numbers)[found.emit]
+            if last is not None:
+                self._step(name, channel, count, last, (emitted, at_bos))
+                continue
+            rows: dict[Row, int] = {(n,): int(v) for n, v in enumerate(emitted)}
+            self.operations[name] = Map(table({**rows, (count,): at_bos}), (channel,))
 
-    def _follow(self, i: int, found: Dependency) -> tuple[int, str]:
-        """The channel of the last node of a dependency, and its value at BOS."""
-        channel, count = f"node{i}", int(found.entry.max()) + 1
+    def _first_node(self, i: int, found: Dependency) -> tuple[str, int]:
+        """The first node of a dependency, and the number that stands for BOS."""
+        count = int(found.entry.max()) + 1
         rows: dict[Row, int] = {(a,): int(n) for a, n in enumerate(found.entry)}
-        self.operations[channel] = Map(table({**rows, (self.bos,): count}), ("token",))
-        for step in found.steps:
-            count_after = int(step.follow.max()) + 1
-            after = _filled(step.follow)
-            led: dict[Row, int] = {
-                (n, s): int(v) for (n, s), v in np.ndenumerate(after)
-            }
-            led[count, int(self.start[step.component])] = count_after
-            below = f"{channel}.{step.component}"
-            inputs = (channel, self._before(step.component))
-            self.operations[below] = Map(table(led), inputs)
-            channel, count = below, count_after
-        return count, channel
+        rows[self.bos,] = count
+        self.operations[f"node{i}"] = Map(table(rows), ("token",))
+        return f"node{i}", count
 
-    def _before(self, i: int) -> str:
-        """The channel of a component's state before the letter, made when first read."""
-        name = f"before{i}"
-        if name in self.operations:
-            return name
+    def _step(
+        self,
+        name: str,
+        channel: str,
+        count: int,
+        step: Step,
+        values: tuple[IntArray, int],
+    ) -> None:
+        """A channel from a node and the state before of the component that it reads.
+
+        Args:
+            name: The new channel.
+            channel: The node.
+            count: Its number at BOS.
+            step: What the state makes of the node.
+            values: What to say at each next node, and at BOS.
+        """
+        says, at_bos = values
+        before, states = self._before(step.component)
+        after = says[_filled(step.follow)]
+        rows: dict[Row, int] = {
+            (n, shown): int(after[n, state])
+            for n in range(len(after))
+            for shown, state in states.items()
+        }
+        for shown in states:
+            rows[count, shown] = at_bos
+        self.operations[name] = Map(table(rows), (channel, before))
+
+    def _before(self, i: int) -> tuple[str, Mapping[int, int]]:
+        """A channel of a component's state before the letter, and what it means."""
+        size = self.cascade.components[i].size
         if f"increment{i}" in self.operations:
-            self.operations[name] = self._turned_back(i)
+            name, states = f"before{i}", {q: q for q in range(size)}
+            made = {name: self._turned_back(i)}
         else:
-            self.operations |= self._stored_before(i)
-        return name
+            name, states = f"earlier{i}", self._stored(i)
+            values, flags = f"written{i}", f"writes{i}"
+            made = latest_before(name, values, flags, range(size + 1), self.length)
+        if name not in self.operations:
+            self.operations |= made
+        return name, states
+
+    def _stored(self, i: int) -> dict[int, int]:
+        """What a value of a memory means; 0, nothing written yet, is the start."""
+        size = self.cascade.components[i].size
+        return {0: int(self.start[i]), **{q + 1: q for q in range(size)}}
 
     def _counter(
         self,
@@ -171,7 +210,7 @@ class _Builder:
     ) -> None:
         if max(increments) * self.length > LARGEST_SUM:
             raise CompileError("a counter would need too large a table of sums")
-        self._letter(i, f"increment{i}", dict(enumerate(increments)), 0)
+        self._letter(i, {f"increment{i}": (list(increments), 0)})
         self.operations[f"sum{i}"] = PrefixSum(f"increment{i}")
         state = {label: q for q, label in enumerate(labels)}
         sums = range(max(increments) * self.length + 1)
@@ -191,26 +230,12 @@ class _Builder:
         return Map(table(rows), (f"now{i}", f"increment{i}"))
 
     def _memory(self, i: int, writes: tuple[int | None, ...]) -> None:
-        # 0 stands for nothing written yet: the start, which BOS holds.
-        values = {a: 1 if q is None else q + 1 for a, q in enumerate(writes)}
-        flags = {a: int(q is not None) for a, q in enumerate(writes)}
-        self._letter(i, f"written{i}", values, 0)
-        self._letter(i, f"writes{i}", flags, 1)
+        written = [1 if q is None else q + 1 for q in writes]
+        flags = [int(q is not None) for q in writes]
+        self._letter(i, {f"written{i}": (written, 0), f"writes{i}": (flags, 1)})
         self.operations[f"stored{i}"] = Latest(f"written{i}", f"writes{i}")
-        self.operations[f"now{i}"] = self._state_of(i, f"stored{i}")
-
-    def _state_of(self, i: int, stored: str) -> Operation:
-        rows: dict[Row, int] = {
-            (q + 1,): q for q in range(self.cascade.components[i].size)
-        }
-        return Map(table({**rows, (0,): int(self.start[i])}), (stored,))
-
-    def _stored_before(self, i: int) -> dict[str, Operation]:
-        values = range(self.cascade.components[i].size + 1)
-        made = latest_before(
-            f"earlier{i}", f"written{i}", f"writes{i}", values, self.length
-        )
-        return {**made, f"before{i}": self._state_of(i, f"earlier{i}")}
+        rows: dict[Row, int] = {(v,): q for v, q in self._stored(i).items()}
+        self.operations[f"now{i}"] = Map(table(rows), (f"stored{i}",))
 
     def project(self) -> str:
         """The channel of the machine's state."""
