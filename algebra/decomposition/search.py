@@ -112,9 +112,7 @@ class Search:
         for at in range(len(cascade.components) - 1, -1, -1):
             component = cascade.components[at]
             if not component.is_permutation_reset:
-                cascade = refine(
-                    cascade, at, self.best(component.machine), self.budget
-                )
+                cascade = refine(cascade, at, self.best(component.machine), self.budget)
         return simplify(cascade, self.budget)
 
 
