@@ -6,29 +6,17 @@ from typing import Any
 
 from algebra.automaton import Automaton
 from algebra.budget import Budget
-from algebra.classification import Classification, Property, classify
+from algebra.classification import Classification, classify
 from algebra.classification.content import LARGEST_COUNT, writable
 from algebra.formats import Complete
 from algebra.operations import minimise, reachable
 from algebra.structure import as_counter, as_memory
-from compiler.constructions import scan, sequential
-from compiler.cost import predict
-from compiler.errors import CompileError
-from compiler.pipeline import Options, arrange, optimise
-from compiler.plan import (
-    CONSTRUCTIONS,
-    LARGEST_PARAMETERS,
-    SUMMARIES,
-    Candidate,
-    construct,
-)
+from compiler.pipeline import Options
+from compiler.plan import SUMMARIES, Candidate, candidates
 from krohn.compilation import precision_of
 from krohn.sources import read
 
-CASCADE = "cascade"
-# What is forecast and searched must be so within seconds.
-MOST_POINTS = 128
-MOST_TABLE_ROWS = 400_000
+# What is searched must be so within seconds.
 MOST_SECONDS = 4.0
 MOST_ELEMENTS = 200_000
 MOST_ENTRIES = 20_000_000
@@ -60,7 +48,7 @@ def explain(
     options = Options(precision_of(dtype), strict)
     part = reachable(machine)
     kind = classify(part, _budget(part))
-    found = _candidates(machine, length, options, kind["solvable"])
+    found = candidates(machine, length, options)
     return {
         **_facts(machine, part),
         **_theory(kind),
@@ -111,58 +99,6 @@ def _offers(found: list[Candidate]) -> dict[str, Any]:
 def _budget(machine: Automaton) -> Budget:
     elements = MOST_ENTRIES // len(machine.states)
     return Budget(MOST_SECONDS, min(MOST_ELEMENTS, elements))
-
-
-def _candidates(
-    machine: Automaton, length: int, options: Options, solvable: Property
-) -> list[Candidate]:
-    """Every construction with its cost; those that cannot be are not tried."""
-    hopeless = dict(_too_large(machine, length))
-    if not solvable.holds:
-        # To look for its decomposition could take for ever.
-        undecided = "whether its groups are solvable was not decided"
-        no = "its groups are not all solvable (Theorem 13)"
-        hopeless[CASCADE] = undecided if solvable.holds is None else no
-    found = [
-        Candidate(name, None, hopeless[name])
-        if name in hopeless
-        else _forecast(name, machine, length, options)
-        for name in CONSTRUCTIONS
-    ]
-    return sorted(found, key=_preference)
-
-
-def _too_large(machine: Automaton, length: int) -> Iterator[tuple[str, str]]:
-    letters, states = machine.transitions.shape
-    points = states if machine.action is None else len(machine.action[0])
-    if points > MOST_POINTS:
-        size = float(points) ** 4 * max(1, (length - 1).bit_length())
-        yield scan.NAME, f"it would have about {size:.0e} parameters"
-    if letters * states * length > MOST_TABLE_ROWS:
-        yield (
-            sequential.NAME,
-            f"its {length} layers would need a table of {letters * states:,} rows each",
-        )
-
-
-def _forecast(
-    name: str, machine: Automaton, length: int, options: Options
-) -> Candidate:
-    try:
-        program = construct(name, machine, length)
-        layout, features = arrange(optimise(program, options), options)
-    except CompileError as error:
-        return Candidate(name, None, str(error))
-    cost = predict(layout, features, options.strict)
-    if cost.parameters > LARGEST_PARAMETERS:
-        return Candidate(name, None, f"it would have {cost.parameters:.1e} parameters")
-    return Candidate(name, cost)
-
-
-def _preference(found: Candidate) -> tuple[float, float, str]:
-    if found.cost is None:
-        return float("inf"), float("inf"), found.name
-    return found.cost.depth, found.cost.parameters, found.name
 
 
 def _sizes(kind: Classification) -> dict[str, int | None]:

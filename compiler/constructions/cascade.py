@@ -39,6 +39,7 @@ from compiler.program import (
 NAME = "cascade"
 SUMMARY = "counters and memories that steer each other (Theorem 11, shallower)"
 SECONDS = 4.0
+MOST_STATES = 300
 MOST_COORDINATES = 200_000
 
 
@@ -49,6 +50,10 @@ def cascade(machine: Automaton, length: int) -> Program:
         CompileError: If a group is not solvable, or no decomposition was found in time.
     """
     alive = reachable(machine)
+    if len(alive.states) > MOST_STATES:
+        raise CompileError(
+            f"no machine of more than {MOST_STATES} states is decomposed for a network"
+        )
     found = decomposed(alive)
     builder = _Builder(found, found.lift[alive.start], length)
     for i, component in enumerate(found.components):

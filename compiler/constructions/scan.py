@@ -13,6 +13,7 @@ from compiler.errors import CompileError
 from compiler.program import Map, Operation, Program, Row, Select, Shift, Token, table
 
 NAME = "scan"
+MOST_POINTS = 128
 SUMMARY = "compose transition maps over windows that double (Theorem 10)"
 
 
@@ -29,8 +30,15 @@ def scan(machine: Automaton, length: int) -> Program:
     a faithful action of fewer points, these are composed instead of the states.
 
     Raises:
-        CompileError: If the action that the machine claims does not determine its state.
+        CompileError: If the action that the machine claims does not determine its
+            state, or moves too many points.
     """
+    moved = len(machine.states if machine.action is None else machine.action[0])
+    if moved > MOST_POINTS:
+        size = float(moved) ** 4 * max(1, (length - 1).bit_length())
+        raise CompileError(
+            f"a scan of {moved} points would have {size:.0e} parameters"
+        )
     if machine.action is None:
         return _on_states(machine, length)
     action = np.array(machine.action, dtype=np.int64)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from algebra import zoo
@@ -48,6 +48,7 @@ def test_every_machine_is_served(
     assert agrees(machine, construction, length)
 
 
+@settings(deadline=None, max_examples=50)
 @given(machines(), st.integers(1, 4))
 def test_what_is_offered_is_right(machine: Automaton, length: int) -> None:
     assume(len(reachable(machine).states) > 1)  # test_one_state_can_be_planned
