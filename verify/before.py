@@ -9,8 +9,26 @@ if all are 0 there is none after BOS, and 0 is the source at BOS.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
+from verify.errors import Rejected
 from verify.statement import Channel, Reach, Statement
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """The first answer that is not 0 of sibling-latests of the levels low..high − 1."""
+
+    source: str
+    where: str
+    low: int
+    high: int
+
+    def complete(self, statement: Statement, reach: Mapping[str, Reach]) -> bool:
+        """Whether it is the source at the last flagged position before, for t ≤ T."""
+        values = reach[self.source]
+        tells = values.bos == 0 and 0 not in values.later
+        return tells and self.low == 0 and 2**self.high > statement.length
 
 
 def strictly_before(
@@ -23,71 +41,55 @@ def strictly_before(
         reach: The values of each channel.
 
     Returns:
-        For each such channel the source and the flag; and all channels that serve only
-        to compute them, whose own values nothing else may read.
+        For each such channel the source and the flag; and the parts that they are put
+        together from, which nothing else reads.
+
+    Raises:
+        Rejected: If something else depends on the answer of single blocks.
     """
     found: dict[str, tuple[str, str]] = {}
-    parts: set[str] = set()
-    for channel in list(statement.channels.values())[::-1]:
-        if channel.name in parts:
-            continue
-        leaves = _leaves(statement, channel, reach)
-        read = _source(statement, leaves, reach) if leaves else None
-        if read is not None:
-            found[channel.name] = read
-            parts |= _below(statement, channel)
-    if not _kept_apart(statement, found, parts):
-        return {}, frozenset()
+    parts: dict[str, _Answer] = {}
+    for channel in statement.channels.values():
+        answer = _answer(channel, parts)
+        if answer is None:
+            _check_visible(channel.name, channel.inputs, parts)
+        elif answer.complete(statement, reach):
+            found[channel.name] = answer.source, answer.where
+            _check_visible(channel.name, found[channel.name], parts)
+        else:
+            parts[channel.name] = answer
+    _check_visible(", ".join(statement.outputs), statement.outputs, parts)
     return found, frozenset(parts)
 
 
-def _leaves(
-    statement: Statement, channel: Channel, reach: Mapping[str, Reach]
-) -> list[Channel]:
-    """The sibling-latests among which a channel takes the first that is not 0, in order."""
+def _answer(channel: Channel, parts: Mapping[str, _Answer]) -> _Answer | None:
+    """What a channel says of sibling blocks, if it says nothing else."""
     if channel.op == "sibling-latest":
-        return [channel]
-    if channel.op != "table" or not 1 <= len(channel.inputs) <= 2:
-        return []
-    for row in channel.table:
-        first = next((value for value in row if value), 0)
-        if channel.table[row] != first:
-            return []
-    below = [_leaves(statement, statement.channels[n], reach) for n in channel.inputs]
-    return [leaf for leaves in below for leaf in leaves] if all(below) else []
-
-
-def _source(
-    statement: Statement, leaves: list[Channel], reach: Mapping[str, Reach]
-) -> tuple[str, str] | None:
-    """The source and flag of leaves that answer for all positions before, if they do."""
-    source, where = leaves[0].inputs
-    alike = all(leaf.inputs == (source, where) for leaf in leaves)
-    levels = [leaf.by for leaf in leaves]
-    values = reach[source]
-    if not alike or levels != list(range(len(leaves))) or values.bos != 0:
+        source, where = channel.inputs
+        return _Answer(source, where, channel.by, channel.by + 1)
+    if channel.op != "table" or not parts.keys() >= set(channel.inputs):
         return None
-    if 2 ** len(leaves) <= statement.length or 0 in values.later:
-        return None
-    return source, where
+    first, *others = (parts[name] for name in channel.inputs)
+    for other in others:
+        if other != replace(first, low=first.high, high=other.high):
+            return None
+        first = replace(first, high=other.high)
+    return first if _takes_first(channel.table) else None
 
 
-def _below(statement: Statement, channel: Channel) -> set[str]:
-    """All channels between a channel and the source and flag of its leaves."""
-    if channel.op == "sibling-latest":
-        return set()
-    found = set(channel.inputs)
-    for name in channel.inputs:
-        found |= _below(statement, statement.channels[name])
-    return found
+def _takes_first(table: Mapping[tuple[int, ...], int]) -> bool:
+    """Whether every row, also that of BOS, gives its first value that is not 0."""
+    return all(
+        next((value for value in row if value), 0) == result
+        for row, result in table.items()
+    )
 
 
-def _kept_apart(
-    statement: Statement, found: Mapping[str, tuple[str, str]], parts: set[str]
-) -> bool:
-    """Whether nothing but these channels and their parts reads the parts."""
-    inside = parts | found.keys()
-    for channel in statement.channels.values():
-        if channel.name not in inside and parts & set(channel.inputs):
-            return False
-    return not parts & set(statement.outputs)
+def _check_visible(
+    name: str, read: tuple[str, ...], parts: Mapping[str, _Answer]
+) -> None:
+    if any(n in parts for n in read):
+        raise Rejected(
+            f"{name!r} depends on positions in a way that no argument of this checker "
+            "covers"
+        )

@@ -50,18 +50,14 @@ class Transducer:
             reach: The values of each channel.
 
         Raises:
-            Rejected: If a shift looks back too far to be remembered.
+            Rejected: If a shift looks back too far to be remembered, or a channel
+                depends on where in its block a position lies.
         """
         slots, period, top = {}, {}, len(statement.outputs)
         strict, parts = strictly_before(statement, reach)
         for channel in statement.channels.values():
             if channel.name in parts:
                 continue
-            if channel.op == "sibling-latest" and channel.name not in strict:
-                raise Rejected(
-                    f"{channel.name!r} depends on positions in a way that no argument "
-                    "of this checker covers"
-                )
             remembers = channel.op in ("shift", "latest", "prefix-sum")
             if not (remembers or channel.name in strict):
                 continue
