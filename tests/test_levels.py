@@ -29,6 +29,8 @@ TABLE = [
     *((n, "sequential", 4) for n in ("C3", "C2xC2", "D6", "S3", "PermReset3")),
     *(("unreachable", c, 5) for c in ("scan", "sequential", "cascade")),
     *(("S3", "scan", length) for length in (1, 2, 3, 4, 8, 33)),
+    *(("S3", f"scan{radix}", 27) for radix in (3, 5, 10)),
+    *(("Grid4", "scan3", length) for length in (1, 2, 3, 4, 9, 10)),
     *(("C3", "counter", length) for length in (1, 2, 3, 20)),
     *(("FlipFlop", "memory", length) for length in (1, 2, 3, 64, 100)),
     *(("C2xC3", "product", length) for length in (1, 2, 7)),
