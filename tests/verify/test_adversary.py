@@ -358,8 +358,8 @@ def test_crafted_networks_are_not_verified(build: Callable[[], Attack]) -> None:
 def unstored_scores() -> Attack:
     """In float16, scores near 20000 lose noise below 8 where they are stored.
 
-    Flags are off by 15/128, scores by 5.6 either way. A store rounds to a multiple of 16, which
-    is the distance of BOS to an unflagged position 2; in a fused kernel 4.75 are left.
+    Flags are off by 15/128, scores by 5.6 either way. A store rounds to a multiple of 16,
+    by which BOS leads an unflagged position 2; a fused kernel leaves a lead of 4.75.
     """
     off = 15 / 128
     channels = [
