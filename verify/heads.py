@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from network.precision import FLOAT32, FloatArray, Precision
+from network.precision import FLOAT32, FLOAT64, FloatArray, Precision
 from verify.errors import Rejected
 from verify.noisy import Noisy, snaps_to_itself
 from verify.statement import Channel, Statement
@@ -220,8 +220,10 @@ class Attention:
     def _sharp(self, leak: float, gap: float, error: float, largest: float) -> Look:
         if len(self.positions) * self.precision.accumulator_unit > 0.25:
             raise Rejected("so many positions are too many for sums in this format")
+        # Adding up exponentials rounds too: one logarithm for each position.
+        own = 4 * FLOAT64.unit * len(self.positions) * largest
         with np.errstate(over="ignore"):
-            leak = leak * float(np.exp(2 * error))
+            leak = leak * float(np.exp(2 * error + own))
         if not (leak < 0.125 and gap > 2 * error):
             raise Rejected(
                 f"a head may look elsewhere: its score gap is {gap:.3g}, the error of a "
