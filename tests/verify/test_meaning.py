@@ -35,9 +35,13 @@ MACHINES = [
     ("Grid4", "scan", "windows"),
     ("abab", "scan", "windows"),
     ("Adder", "scan", "windows"),
+    ("S4", "cascade", "exploration"),
+    ("Grid4", "cascade", "exploration"),
+    ("PermReset3", "cascade", "exploration"),
     ("Grid4", "sequential", None),
     ("abab", "sequential", None),
 ]
+STATED: dict[tuple[str, int, str, int], tuple[Statement, Program]] = {}
 EACH = pytest.mark.parametrize(("name", "construction", "argument"), MACHINES)
 
 
@@ -45,6 +49,15 @@ def stated(
     machine: Automaton, construction: str, length: int
 ) -> tuple[Statement, Program]:
     """What a model file would say, and the Program that it was made from."""
+    key = machine.name, machine.start, construction, length
+    if key not in STATED:
+        STATED[key] = freshly_stated(machine, construction, length)
+    return STATED[key]
+
+
+def freshly_stated(
+    machine: Automaton, construction: str, length: int
+) -> tuple[Statement, Program]:
     options = Options(FLOAT32)
     program = optimise(plan.construct(construction, machine, length), options)
     layout, features = arrange(program, options)
