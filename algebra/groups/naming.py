@@ -16,7 +16,7 @@ inverts the abelian group in brackets. Everything else is called
 from collections import Counter
 from functools import lru_cache
 from itertools import chain
-from math import prod
+from math import factorial, prod
 
 import numpy as np
 from sympy import factorint, isprime
@@ -78,9 +78,12 @@ def _named_factors(group: PermutationGroup) -> _Factors | None:
         return list(primary_parts(group)), []
     if group.is_small:
         return _factors_of_table(group.table)
-    if group.is_giant:
-        even = group.perfect_core().order == group.order
-        return [], [f"A{group.degree}" if even else f"S{group.degree}"]
+    moved = sum(len(orbit) for orbit in group.orbits if len(orbit) > 1)
+    # All permutations of the moved points, or the one subgroup of index 2 among them.
+    if group.order == factorial(moved):
+        return [], [f"S{moved}"]
+    if 2 * group.order == factorial(moved):
+        return [], [f"A{moved}"]
     return None
 
 
