@@ -4,9 +4,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from compiler.errors import CompileError
-from compiler.heads import Positions, budget, patterns
+from compiler.heads import Positions, budget, patterns, query_size
 from compiler.mlp import block_tables
-from compiler.numerics import count_scale, match_scale, recency_scale
+from compiler.numerics import (
+    count_scale,
+    equality_scale,
+    match_scale,
+    recency_scale,
+)
 from compiler.program import Map, Program, reads
 from compiler.schedule import Layout, width
 from network.modelfile import parameters
@@ -106,9 +111,8 @@ def _attention(
     """How many heads a block has, and how large their queries and values are."""
     program = layout.plan.program
     queries, values = [0], [0]
-    for (kind, _), channels in patterns(layout, block).items():
-        matches = features.code if kind == "shift" else None
-        queries.append(matches.dimensions + 1 if matches else 1)
+    for pattern, channels in patterns(layout, block).items():
+        queries.append(query_size(program, features, pattern))
         values.append(sum(width(program, n) for n in channels))
     k, v = max(queries), max(values)
     if strict:
@@ -147,6 +151,9 @@ def _largest_in_heads(features: Positions) -> float:
         sizes.append(scale * max(1, features.code.frequencies - 1))
     if features.latest:
         sizes += recency_scale(features.length, features.precision)
+    if features.matches:
+        slope, bonus = equality_scale(features.length, features.precision)
+        sizes += [slope, bonus]
     if features.sums:
         sizes.append(count_scale(features.length))
     return max(sizes)

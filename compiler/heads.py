@@ -5,20 +5,24 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from algebra.semiautomaton import IntArray
+from compiler.interpreter import interpret
 from compiler.numerics import (
     PositionCode,
     check_count,
     count_scale,
     count_scores,
+    equality_scale,
     match_scale,
     position_code,
     recency_scale,
 )
-from compiler.program import Latest, PrefixSum, Program, Shift
+from compiler.program import Latest, LatestMatch, PrefixSum, Program, Shift
 from compiler.schedule import Layout
 from network.precision import FloatArray, Precision
 
-Pattern = tuple[str, int | str]
+Pattern = tuple[str, int] | tuple[str, str] | tuple[str, str, str]
+"""How to look: back by so much, to a flag, everywhere, or for a key by a query."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,8 @@ class Positions:
         length: T.
         precision: The format they will be stored in.
         code: The position code of its look-backs, if it has any.
-        latest: Whether it has a latest-match head.
+        latest: Whether it has a head that looks for the latest flag.
+        matches: Whether it has a head that looks for the latest equal value.
         sums: Whether it has a prefix sum.
     """
 
@@ -47,15 +52,16 @@ class Positions:
     precision: Precision
     code: PositionCode | None
     latest: bool
+    matches: bool
     sums: bool
     sizes: Mapping[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
         wanted = {
-            "one": int(self.code is not None or self.latest),
-            "bos": int(self.code is not None or self.sums),
+            "one": int(self.code is not None or self.latest or self.matches),
+            "bos": int(self.code is not None or self.sums or self.matches),
             "code": self.code.dimensions if self.code else 0,
-            "index": int(self.latest),
+            "index": int(self.latest or self.matches),
             "count": int(self.sums),
         }
         object.__setattr__(self, "sizes", {n: w for n, w in wanted.items() if w})
@@ -84,6 +90,7 @@ def positions(program: Program, precision: Precision) -> Positions:
         precision=precision,
         code=position_code(program.length, furthest) if furthest else None,
         latest=any(isinstance(op, Latest) for op in operations),
+        matches=any(isinstance(op, LatestMatch) for op in operations),
         sums=any(isinstance(op, PrefixSum) for op in operations),
     )
 
@@ -99,6 +106,8 @@ def budget(program: Program, precision: Precision) -> None:
         match_scale(features.code, program.length, precision)
     if features.latest:
         recency_scale(program.length, precision)
+    if features.matches:
+        equality_scale(program.length, precision)
     for operation in program.operations.values():
         if isinstance(operation, PrefixSum):
             largest = max(program.domains[operation.source])
@@ -115,6 +124,8 @@ def patterns(layout: Layout, block: int) -> dict[Pattern, list[str]]:
                 grouped.setdefault(("shift", by), []).append(name)
             case Latest(_, where):
                 grouped.setdefault(("latest", where), []).append(name)
+            case LatestMatch(_, key, query):
+                grouped.setdefault(("match", key, query), []).append(name)
             case PrefixSum():
                 grouped.setdefault(("sum", 0), []).append(name)
     return grouped
@@ -124,20 +135,30 @@ def build(
     layout: Layout, features: Positions, pattern: Pattern, channels: list[str]
 ) -> Head:
     """The head of a pattern, copying each channel's source to the channel."""
-    kind, argument = pattern
-    if kind == "shift":
-        assert isinstance(argument, int)
-        query, key = _shift(layout, features, argument)
-        gain = 1.0
-    elif kind == "latest":
-        assert isinstance(argument, str)
-        query, key = _latest(layout, features, argument)
-        gain = 1.0
-    else:
-        query, key = _uniform(layout)
-        gain = count_scale(features.length)
+    gain = 1.0
+    match pattern:
+        case ("shift", int(by)):
+            query, key = _shift(layout, features, by)
+        case ("latest", str(where)):
+            query, key = _latest(layout, features, where)
+        case ("match", key_name, query_name):
+            query, key = _match(layout, features, key_name, query_name)
+        case _:
+            query, key = _uniform(layout)
+            gain = count_scale(features.length)
     value, out = _copy(layout, channels, gain)
     return Head(query, key, value, out)
+
+
+def query_size(program: Program, features: Positions, pattern: Pattern) -> int:
+    """How many entries the queries and keys of a pattern have."""
+    match pattern:
+        case ("shift", _):
+            assert features.code is not None
+            return features.code.dimensions + 1
+        case ("match", key, query):
+            return len(_compared(program, key, query)) + 1
+    return 1
 
 
 def _shift(
@@ -171,6 +192,39 @@ def _latest(
     return query, key
 
 
+def _match(
+    layout: Layout, features: Positions, key_name: str, query_name: str
+) -> tuple[FloatArray, FloatArray]:
+    """Score slope·(j + bonus·[key_j = query]): the latest match wins, else the sink.
+
+    The sink is BOS, at slope·bonus/2. Its own key is subtracted, so that no query finds
+    it among the matches.
+    """
+    program = layout.plan.program
+    slope, bonus = equality_scale(features.length, features.precision)
+    compared = _compared(program, key_name, query_name)
+    n, index = len(compared), np.arange(len(compared))
+    query, key = np.zeros((2, layout.d_model, n + 1))
+    query[layout.places[query_name].start + compared, index] = slope
+    key[layout.places[key_name].start + compared, index] = bonus
+    query[layout.features["one"][0], n] = slope
+    key[layout.features["index"][0], n] = 1.0
+    bos = layout.features["bos"][0]
+    key[bos, n] = bonus / 2
+    key[bos, index] = -bonus * (compared == _at_bos(program, key_name))
+    return query, key
+
+
+def _compared(program: Program, key: str, query: str) -> IntArray:
+    """The values that a key and a query can both have, ascending."""
+    assert program.one_hot.issuperset((key, query))
+    return np.intersect1d(program.domains[key], program.domains[query])
+
+
+def _at_bos(program: Program, name: str) -> int:
+    return int(interpret(program, np.zeros((1, 0), dtype=np.int64))[name][0, 0])
+
+
 def _uniform(layout: Layout) -> tuple[FloatArray, FloatArray]:
     """Score 0 everywhere but at BOS, whose score keeps all weights at 1/C."""
     query = np.zeros((layout.d_model, 1))
@@ -187,7 +241,7 @@ def _copy(
     targets: list[int] = []
     for name in channels:
         operation = layout.plan.program.operations[name]
-        assert isinstance(operation, (Shift, Latest, PrefixSum))
+        assert isinstance(operation, (Shift, Latest, LatestMatch, PrefixSum))
         source, target = layout.places[operation.source], layout.places[name]
         sources += range(source.start, source.stop)
         targets += range(target.start, target.stop)

@@ -4,7 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from algebra.automaton import Automaton
-from compiler.constructions import counter, memory, product, scan, sequential
+from compiler.constructions import (
+    counter,
+    gridworld,
+    memory,
+    product,
+    scan,
+    sequential,
+)
 from compiler.cost import Cost, predict
 from compiler.errors import CompileError
 from compiler.pipeline import Observer, Options, arrange, optimise
@@ -19,10 +26,13 @@ CONSTRUCTIONS: dict[str, Construction] = {
     memory.NAME: memory.memory,
     counter.NAME: counter.counter,
     product.NAME: product.product,
+    gridworld.NAME: gridworld.gridworld,
     scan.NAME: scan.scan,
     sequential.NAME: sequential.sequential,
 }
-SUMMARIES = {m.NAME: m.SUMMARY for m in (memory, counter, product, scan, sequential)}
+SUMMARIES = {
+    m.NAME: m.SUMMARY for m in (memory, counter, product, gridworld, scan, sequential)
+}
 
 LARGEST_PARAMETERS = 500_000_000
 LONGEST_SEQUENTIAL = 1024

@@ -76,13 +76,27 @@ class Latest:
 
 
 @dataclass(frozen=True, slots=True)
+class LatestMatch:
+    """``source`` at the last j ≤ t, j ≥ 1, whose ``key`` is ``query`` at t.
+
+    If there is none, ``source`` at BOS: BOS is what is found when nothing else is. Its
+    own key therefore means nothing; whether or not it equals the query, the value is
+    the same.
+    """
+
+    source: str
+    key: str
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
 class PrefixSum:
     """The sum of ``source`` over positions 0..t; ``source`` is 0 at BOS."""
 
     source: str
 
 
-Operation: TypeAlias = Token | Map | Shift | Latest | PrefixSum
+Operation: TypeAlias = Token | Map | Shift | Latest | LatestMatch | PrefixSum
 
 
 @dataclass(frozen=True)
@@ -133,6 +147,8 @@ def reads(operation: Operation) -> tuple[str, ...]:
             return inputs
         case Latest(source, where):
             return (source, where)
+        case LatestMatch(source, key, query):
+            return (source, key, query)
         case Shift(source) | PrefixSum(source):
             return (source,)
 
@@ -146,6 +162,8 @@ def rename(operation: Operation, names: Mapping[str, str]) -> Operation:
             return Map(function, tuple(names.get(n, n) for n in inputs))
         case Latest(source, where):
             return Latest(names.get(source, source), names.get(where, where))
+        case LatestMatch():
+            return LatestMatch(*(names.get(n, n) for n in reads(operation)))
         case Shift(source, by):
             return Shift(names.get(source, source), by)
         case PrefixSum(source):
@@ -174,4 +192,4 @@ def rows_of(function: Table) -> Iterator[tuple[tuple[int, ...], int]]:
 
 def is_attention(operation: Operation) -> bool:
     """Whether the operation looks at other positions."""
-    return isinstance(operation, (Shift, Latest, PrefixSum))
+    return isinstance(operation, (Shift, Latest, LatestMatch, PrefixSum))

@@ -205,5 +205,6 @@ _OPERATION_NAMES = {
     "Token": "token",
     "Shift": "shift",
     "Latest": "latest",
+    "LatestMatch": "latest-match",
     "PrefixSum": "prefix-sum",
 }

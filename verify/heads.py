@@ -4,15 +4,16 @@ What is assumed of the arithmetic of attention, for any order of summation and f
 and unfused kernels alike, stands in docs/soundness.md, section 4.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from network.precision import FLOAT32, FloatArray, Precision
 from verify.errors import Rejected
+from verify.matching import Matching, leak_latest
 from verify.noisy import Noisy, snaps_to_itself
-from verify.statement import Channel, Statement
+from verify.statement import Channel, Reach, Statement
 from verify.stream import FEATURE, Stream, per_value
 
 CELLS = 8_000_000
@@ -48,6 +49,7 @@ class Attention:
         positions: ``(T + 1, d)``, the position embedding.
         stream: What is known before the heads.
         statement: The Program.
+        reach: The values of each channel at BOS, and at later positions.
         precision: The format that they compute in.
     """
 
@@ -58,6 +60,7 @@ class Attention:
     positions: FloatArray
     stream: Stream
     statement: Statement
+    reach: Mapping[str, Reach]
     precision: Precision
 
     def look(self, channel: Channel) -> Look:
@@ -72,6 +75,8 @@ class Attention:
             return self._look_back(head, channel.by)
         if channel.op == "latest":
             return self._look_latest(head, channel.inputs[1])
+        if channel.op == "latest-match":
+            return self._look_match(head, *channel.inputs[1:])
         return self._look_everywhere(head)
 
     def copies(self, channels: Sequence[Channel]) -> None:
@@ -233,7 +238,7 @@ class Attention:
         if (q.total != 0).any() or (q.value != q.value[0]).any():
             raise Rejected("the query of a latest-match head is not constant")
         scores, error = self._flag_scores(head, where, q.value[0])
-        leak, gap = _leak_latest(scores)
+        leak, gap = leak_latest(scores)
         return self._sharp(leak, gap, error, float(np.abs(scores).max()) + error)
 
     def _flag_scores(
@@ -255,6 +260,22 @@ class Attention:
         largest = float((np.abs(score.value) + score.total).max())
         exponent = 8 * self.precision.accumulator_unit * largest
         return score.value.reshape(2, -1), float(score.total.max()) + exponent
+
+    def _look_match(self, head: int, key: str, query: str) -> Look:
+        """For each query: matches in ascending order, above BOS, above all others."""
+        self._features(self.query[head], query)
+        self._features(self.key[head], key)
+        matching = Matching(
+            query=self.query[head],
+            key=self.key[head],
+            positions=self.positions,
+            stream=self.stream,
+            statement=self.statement,
+            reach=self.reach,
+            precision=self.precision,
+        )
+        leak, gap, scores = matching.worst(key, query)
+        return self._sharp(leak, gap, scores.error, scores.largest)
 
     def _look_everywhere(self, head: int) -> Look:
         """All positions but BOS have score exactly 0."""
@@ -325,20 +346,3 @@ def _leak_back(
     gap = right - scores.max(axis=1)
     # Each of the t other weights is at most e^-gap of the right one.
     return float((t * np.exp(-gap)).max()), float(gap.min()), peak
-
-
-def _leak_latest(scores: FloatArray) -> tuple[float, float]:
-    """The worst leak and smallest gap over all flaggings; BOS is always flagged."""
-    unflagged, flagged = scores[0].copy(), scores[1]
-    unflagged[0] = -np.inf
-    before = np.maximum(unflagged, flagged)
-    earlier = np.concatenate([[-np.inf], np.logaddexp.accumulate(before)[:-1]])
-    later = np.logaddexp.accumulate(unflagged[::-1])[::-1]
-    later = np.concatenate([later[1:], [-np.inf]])
-    with np.errstate(over="ignore"):
-        leak = np.exp(np.logaddexp(earlier, later) - flagged).max()
-    highest = np.concatenate([[-np.inf], np.maximum.accumulate(before)[:-1]])
-    highest_later = np.maximum.accumulate(unflagged[::-1])[::-1]
-    highest_later = np.concatenate([highest_later[1:], [-np.inf]])
-    gap = (flagged - np.maximum(highest, highest_later)).min()
-    return float(leak), float(gap)

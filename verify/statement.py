@@ -13,6 +13,7 @@ from network.precision import FloatArray
 from verify.errors import Rejected
 
 MOST_ROWS = 4_000_000
+ATTENTION = ("shift", "latest", "latest-match", "prefix-sum")
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,8 @@ class Channel:
 
     Attributes:
         name: Its name.
-        op: ``token``, ``table``, ``select``, ``shift``, ``latest`` or ``prefix-sum``.
+        op: ``token``, ``table``, ``select``, ``shift``, ``latest``, ``latest-match`` or
+            ``prefix-sum``.
         inputs: The channels that it reads.
         by: How far a shift looks back.
         table: Rows of a table, to its value.
@@ -139,6 +141,7 @@ def _inputs(op: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
     fields = {
         "shift": ["source"],
         "latest": ["source", "where"],
+        "latest-match": ["source", "key", "query"],
         "prefix-sum": ["source"],
     }
     if op in ("table", "select"):
@@ -238,5 +241,6 @@ _REACH = {
     "select": _reach_select,
     "shift": _reach_read,
     "latest": _reach_read,
+    "latest-match": _reach_read,
     "prefix-sum": _reach_sum,
 }
