@@ -186,8 +186,9 @@ class Attention:
 
     def _projected(self, matrix: FloatArray) -> Noisy:
         """Queries or keys that depend on the position alone, ``(T + 1, k)``."""
-        x = Noisy.exact(self.positions, self.precision)
-        return x.affine(matrix, np.zeros(matrix.shape[1]))
+        used = matrix.any(axis=1)
+        x = Noisy.exact(self.positions[:, used], self.precision)
+        return x.affine(matrix[used], np.zeros(matrix.shape[1]))
 
     def _look_back(self, head: int, by: int) -> Look:
         self._features(self.query[head])
@@ -254,8 +255,9 @@ class Attention:
         flat = x.reshape(-1, x.shape[-1])
         rest = np.zeros_like(flat)
         rest[:, span] = self.stream.noise[where].max()
-        key = Noisy(flat, (), (), rest, self.precision)
-        key = key.affine(self.key[head], np.zeros(self.key.shape[2]))
+        used = self.key[head].any(axis=1)
+        key = Noisy(flat[:, used], (), (), rest[:, used], self.precision)
+        key = key.affine(self.key[head][used], np.zeros(self.key.shape[2]))
         score = key.affine(query[:, None], np.zeros(1))
         largest = float((np.abs(score.value) + score.total).max())
         exponent = 8 * self.precision.accumulator_unit * largest
