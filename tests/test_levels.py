@@ -23,6 +23,10 @@ TABLE = [
     *((n, "scan", 12) for n in ("one state", "one letter", "one of each")),
     *((n, "sequential", 12) for n in ("Grid4", "FlipFlop", "abab", "Adder")),
     ("one letter", "sequential", 12),
+    *((n, "gridworld", 12) for n in ("Grid2", "Grid3", "Grid4", "Grid9")),
+    *(("Grid4", "gridworld", length) for length in (1, 2, 3, 33, 60)),
+    *((f"Grid4 from {q}", "gridworld", 7) for q in range(4)),
+    *((n, "product", 9) for n in ("rooms", "rooms from 7", "counter and memory")),
     *((n, "sequential", 4) for n in ("C3", "C2xC2", "D6", "S3", "PermReset3")),
     *(("unreachable", c, 5) for c in ("scan", "sequential")),
     *(("S3", "scan", length) for length in (1, 2, 3, 4, 8, 33)),
@@ -40,6 +44,7 @@ HALF = [
     ("C2xC3", "product", 3, "float16"),
     *(("S3", "scan", 12, d) for d in ("float64", "bfloat16", "float16")),
     *(("Grid4", "sequential", 6, d) for d in ("float64", "bfloat16", "float16")),
+    ("Grid4", "gridworld", 12, "float64"),
 ]
 FORMS = pytest.mark.parametrize("strict", [False, True], ids=["usual", "strict"])
 CASES = pytest.mark.parametrize(("name", "construction", "length"), TABLE)
@@ -203,6 +208,18 @@ def test_one_state_needs_no_units(levels: Build, name: str, strict: bool) -> Non
 @pytest.mark.parametrize("dtype", ["float64"])
 def test_counters_are_proved_in_the_reference_format(levels: Build, dtype: str) -> None:
     assert levels("C3", "counter", 12, dtype).compiled.proof
+
+
+@pytest.mark.parametrize("name", ["Grid4", "Grid9"])
+@pytest.mark.parametrize("length", [100, 1024])
+def test_long_gridworlds_are_proved_in_two_layers(
+    levels: Build, name: str, length: int
+) -> None:
+    built = levels(name, "gridworld", length)
+    assert built.cost.depth == 2
+    words = built.words(4)
+    found = built.model(torch.from_numpy(words)).argmax(-1).numpy()
+    assert np.array_equal(found, built.expected(words))
 
 
 @pytest.mark.parametrize("length", [64, 100])

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bestiary import machines
 from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.corridor import as_corridor
-from bestiary import machines
 
 Build = Callable[..., Any]
 

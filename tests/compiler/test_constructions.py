@@ -169,7 +169,8 @@ def test_an_action_that_does_not_determine_the_state_is_refused(own: Build) -> N
         ("FlipFlop", "memory"),
         ("C2xC2", "product"),
         ("S4", "scan"),
-        ("Grid4", "scan"),
+        ("Grid4", "gridworld"),
+        ("Dyck2,2", "scan"),
     ],
 )
 def test_the_planner_takes_the_least_depth(name: str, chosen: str) -> None:

@@ -325,6 +325,7 @@ SMALL = [
     ("Grid4", "scan", 2, False),
     ("C2", "sequential", 2, False),
     ("C2", "scan", 2, True),
+    ("Grid2", "gridworld", 2, False),
 ]
 WRONG_TYPES = (-1, HUGE, 1.5, None, [], "", {}, [0], [[0]], [0, HUGE])
 OTHER_VALUES = (0, 1, 2, 7, True, "token", "shift")
