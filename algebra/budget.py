@@ -47,7 +47,7 @@ class Budget:
             BudgetExceeded: If there are too many, or the time is over.
         """
         if found > self.size:
-            raise BudgetExceeded(f"more than {self.size:,} {what}", found)
+            raise BudgetExceeded(f"more than {self.size:,.0f} {what}", found)
         if self.spent() > self.seconds:
             raise BudgetExceeded(
                 f"stopped after {self.seconds:g} s with {found:,} {what}", found

@@ -76,11 +76,19 @@ class Wiring:
         follow: For each component, ``(nodes, states)``: the node of the next layer,
             given the component's state before the step; ``INVALID`` where no valid
             coordinates lead. After the last component there is a single node 0.
+
+    Raises:
+        MachineError: If a table holds something other than integers.
     """
 
     entry: IntArray
     emit: tuple[IntArray, ...]
     follow: tuple[IntArray, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "entry", _fixed(self.entry))
+        object.__setattr__(self, "emit", tuple(map(_fixed, self.emit)))
+        object.__setattr__(self, "follow", tuple(map(_fixed, self.follow)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +99,15 @@ class Projection:
         follow: For each component, ``(nodes, states)``: the node of the next layer, or
             ``INVALID`` where the coordinates stand for nothing. The first layer has the
             node 0 alone; after the last component, nodes are states of the machine.
+
+    Raises:
+        MachineError: If a table holds something other than integers.
     """
 
     follow: tuple[IntArray, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "follow", tuple(map(_fixed, self.follow)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,23 +134,22 @@ class Cascade:
     lift: IntArray
 
     def __post_init__(self) -> None:
-        sizes = [component.size for component in self.components]
+        object.__setattr__(self, "lift", _fixed(self.lift))
+        sizes, wiring = self.sizes, self.wiring
         if self.lift.shape != (len(self.states), len(sizes)):
             raise MachineError(f"a lift of shape {self.lift.shape} does not fit")
-        if (self.lift < 0).any() or (self.lift >= np.array(sizes, dtype=int)).any():
+        if not _within(self.lift, 0, np.array(sizes, dtype=np.int64)):
             raise MachineError("the lift names a coordinate that does not exist")
-        if len(self.wiring.entry) != len(self.letters):
-            raise MachineError("the wiring needs one entry for each letter")
-        letters = [len(component.machine.letters) for component in self.components]
-        _check_diagram(self.wiring.follow, sizes, 1, "wiring")
+        _check_diagram(wiring.follow, sizes, 1, "wiring")
         _check_diagram(self.projection.follow, sizes, len(self.states), "projection")
-        layers = zip(self.wiring.emit, self.wiring.follow, letters, strict=True)
-        for emit, follow, count in layers:
-            if emit.shape != (len(follow),) or not _within(emit, 0, count):
-                raise MachineError("the wiring emits a letter that does not exist")
-        first = len(self.wiring.follow[0]) if sizes else 1
-        if not _within(self.wiring.entry, 0, first):
+        if sizes and len(self.projection.follow[0]) != 1:
+            raise MachineError("the projection must begin with one node")
+        first = len(wiring.follow[0]) if sizes else 1
+        if wiring.entry.shape != (len(self.letters),):
+            raise MachineError("the wiring needs one entry for each letter")
+        if not _within(wiring.entry, 0, first):
             raise MachineError("the wiring's entry names a node that does not exist")
+        _check_emit(wiring, self.components)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -155,10 +168,11 @@ class Cascade:
         return after
 
     def state_of(self, coordinates: IntArray) -> IntArray:
-        """The states ``(batch,)`` that valid coordinates stand for."""
+        """The states ``(batch,)`` that coordinates stand for, or ``INVALID``."""
         node = np.zeros(len(coordinates), dtype=np.int64)
         for i, follow in enumerate(self.projection.follow):
-            node = follow[node, coordinates[:, i]]
+            below = follow[node, coordinates[:, i]]
+            node = np.where(node == INVALID, INVALID, below)
         return node
 
 
@@ -229,5 +243,29 @@ def _check_diagram(
             raise MachineError(f"the {what} leads to a node that does not exist")
 
 
-def _within(values: IntArray, low: int, high: int) -> bool:
+def _check_emit(wiring: Wiring, components: Sequence[Component]) -> None:
+    if len(wiring.emit) != len(components):
+        raise MachineError("the wiring needs one layer for each component")
+    layers = zip(wiring.emit, wiring.follow, components, strict=True)
+    for emit, follow, component in layers:
+        count = len(component.machine.letters)
+        if emit.shape != (len(follow),) or not _within(emit, 0, count):
+            raise MachineError("the wiring emits a letter that does not exist")
+
+
+def _within(values: IntArray, low: int, high: int | IntArray) -> bool:
     return bool(((values >= low) & (values < high)).all())
+
+
+def _fixed(values: npt.ArrayLike) -> IntArray:
+    """A table that cannot be changed after it has been checked."""
+    given = np.asarray(values)
+    if given.dtype == np.int64 and given.flags.owndata and not given.flags.writeable:
+        return given
+    integers = given.dtype.kind in "iu" or not given.size
+    table = np.array(given, dtype=np.int64) if integers else None
+    # Numbers beyond int64 would come around as others, INVALID among them.
+    if table is None or not np.array_equal(table, given):
+        raise MachineError("the tables of a cascade hold integers and nothing else")
+    table.setflags(write=False)
+    return table

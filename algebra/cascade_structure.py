@@ -12,6 +12,8 @@ from algebra.semiautomaton import IntArray
 
 BoolArray = npt.NDArray[np.bool_]
 
+MOST_LABELS = 2**20  # labels that are compared at a time
+
 
 @dataclass(frozen=True, eq=False)
 class Reading:
@@ -36,25 +38,42 @@ def dependencies(cascade: Cascade) -> BoolArray:
     """
     count = len(cascade.components)
     reads = np.zeros((count, count), dtype=bool)
-    for i in range(count):
-        labels = cascade.wiring.emit[i]
-        for j in range(i - 1, -1, -1):
-            labels, differ = _labels_above(labels, cascade.wiring.follow[j])
-            reads[i, j] = differ
+    labels = np.empty((1, 0), dtype=np.int64)
+    for j in range(count - 1, -1, -1):
+        above, reads[j + 1 :, j] = _labels_above(labels, cascade.wiring.follow[j])
+        labels = np.concatenate([cascade.wiring.emit[j][:, None], above], axis=1)
     return reads
 
 
-def _labels_above(labels: IntArray, follow: IntArray) -> tuple[IntArray, bool]:
-    """Labels of the nodes of a layer by what follows, and whether the state matters."""
-    valid = follow != INVALID
+def _labels_above(labels: IntArray, follow: IntArray) -> tuple[IntArray, BoolArray]:
+    """What the components below will read, as seen one layer further up.
+
+    Args:
+        labels: ``(nodes below, m)``: for each of m components, equal numbers for nodes
+            from which it reads alike.
+        follow: ``(nodes, states)``: the layer.
+
+    Returns:
+        Such labels ``(nodes, m)``, and ``(m,)`` whether the state matters.
+    """
+    piece = max(1, MOST_LABELS // follow.size)
+    starts = range(0, max(1, labels.shape[1]), piece)
+    parts = [_some_labels(labels[:, at : at + piece], follow) for at in starts]
+    above, matters = zip(*parts, strict=True)
+    return np.concatenate(above, axis=1), np.concatenate(matters)
+
+
+def _some_labels(labels: IntArray, follow: IntArray) -> tuple[IntArray, BoolArray]:
+    valid = (follow != INVALID)[:, :, None]
     below = np.where(valid, labels[follow], INVALID)
-    largest = below.max(axis=1)
-    alike = (~valid | (below == largest[:, None])).all(axis=1)
-    above = largest.copy()
-    if not alike.all():
-        _, index = distinct(below[~alike] - INVALID)
-        above[~alike] = index + int(labels.max()) + 1
-    return above, not alike.all()
+    above = below.max(axis=1)
+    alike = (~valid | (below == above[:, None])).all(axis=1)
+    node, column = np.nonzero(~alike)
+    if len(node):
+        rows = below[node, :, column] - INVALID
+        _, index = distinct(np.concatenate([column[:, None], rows], axis=1))
+        above[node, column] = index + int(labels.max()) + 1
+    return above, ~alike.all(axis=0)
 
 
 def levels(cascade: Cascade) -> tuple[tuple[int, ...], ...]:

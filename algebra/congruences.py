@@ -137,48 +137,99 @@ def blocks(partition: IntArray) -> int:
     return len(np.unique(partition))
 
 
-def factor_congruences(principal: Sequence[IntArray]) -> list[IntArray] | None:
+def factor_congruences(
+    principal: Sequence[IntArray], budget: Budget | None = None
+) -> list[IntArray] | None:
     """Congruences that meet in equality: what splits a machine into parallel ones.
+
+    They do if each smallest congruence is missing from one of them, since any other but
+    equality lies above a smallest one.
 
     Args:
         principal: The principal congruences of a machine, finest first.
+        budget: How long to search.
 
     Returns:
         For every smallest congruence, one as coarse as can be (found greedily, coarse
         parts first) that does not contain it, without those that the others make
         superfluous; or None if there is but one smallest congruence, so that each such
         set contains equality itself.
+
+    Raises:
+        BudgetExceeded: If the time is over.
     """
-    atoms = [c for c in principal if not any(_below(d, c) for d in principal)]
-    if len(atoms) < 2:
+    budget = budget or Budget()
+    first, second = _atoms(principal)
+    if len(first) < 2:
         return None
     chosen: list[IntArray] = []
-    for atom in atoms:
-        if all(refines(atom, found) for found in chosen):
-            chosen.append(_coarsest_avoiding(atom, principal))
-    return _without_redundant(chosen, atoms)
+    left = np.arange(len(first))
+    while len(left):
+        pair = int(first[left[0]]), int(second[left[0]])
+        found = _coarsest_avoiding(pair, principal, budget)
+        chosen.append(found)
+        left = left[found[first[left]] == found[second[left]]]
+    return _without_redundant(chosen, first, second)
 
 
-def _below(fine: IntArray, coarse: IntArray) -> bool:
-    return refines(fine, coarse) and not np.array_equal(fine, coarse)
+def independent(factors: Sequence[IntArray]) -> list[IntArray]:
+    """Congruences that tell of each other met in one, so that those left do not.
+
+    Two congruences tell nothing of each other if each block of one meets each block of
+    the other. In a direct product the many coarse congruences of one factor thus
+    become that factor again.
+    """
+    kept: list[IntArray] = []
+    for factor in factors:
+        for other in [c for c in kept if not _crossing(c, factor)]:
+            kept = [c for c in kept if c is not other]
+            factor = meet([factor, other])
+        kept.append(factor)
+    return kept
 
 
-def _coarsest_avoiding(atom: IntArray, principal: Sequence[IntArray]) -> IntArray:
-    best = np.arange(len(atom))
+def _crossing(one: IntArray, other: IntArray) -> bool:
+    return blocks(meet([one, other])) == blocks(one) * blocks(other)
+
+
+def _atoms(principal: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
+    """For every smallest congruence two states that it identifies.
+
+    A congruence contains a smallest one if it identifies these two.
+    """
+    first, second = (np.empty(len(principal), dtype=np.int64) for _ in range(2))
+    count = 0
+    for found in principal:
+        if not (found[first[:count]] == found[second[:count]]).any():
+            first[count] = np.argmax(found != np.arange(len(found)))
+            second[count] = found[first[count]]
+            count += 1
+    return first[:count], second[:count]
+
+
+def _coarsest_avoiding(
+    pair: tuple[int, int], principal: Sequence[IntArray], budget: Budget
+) -> IntArray:
+    """A largest congruence that keeps two states apart."""
+    p, q = pair
+    best = np.arange(len(principal[0]))
     for extra in reversed(principal):
-        if not refines(extra, best):
+        if extra[p] != extra[q] and not refines(extra, best):
+            budget.check(len(principal), "congruences")
             grown = join([best, extra])
-            if not refines(atom, grown):
+            if grown[p] != grown[q]:
                 best = grown
     return best
 
 
 def _without_redundant(
-    chosen: Sequence[IntArray], atoms: Sequence[IntArray]
+    chosen: Sequence[IntArray], first: IntArray, second: IntArray
 ) -> list[IntArray]:
+    """Those of the congruences that are needed to separate all pairs, coarse ones first."""
     kept = sorted(chosen, key=lambda c: (blocks(c), c.tolist()))
-    for candidate in reversed(list(kept)):
-        others = [c for c in kept if c is not candidate]
-        if all(any(not refines(atom, o) for o in others) for atom in atoms):
-            kept = others
-    return kept
+    apart = np.stack([c[first] != c[second] for c in kept])
+    needed = np.ones(len(kept), dtype=bool)
+    for i in range(len(kept) - 1, -1, -1):
+        needed[i] = False
+        needed[i] = not apart[needed].any(axis=0).all()
+    return [c for c, stays in zip(kept, needed.tolist(), strict=True) if stays]

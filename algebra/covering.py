@@ -24,6 +24,8 @@ from algebra.errors import KrohnError
 from algebra.rows import distinct
 from algebra.semiautomaton import IntArray, Semiautomaton
 
+PIECE = 2**18  # pairs of a triple and a state that are looked at together
+
 
 class NotCovering(KrohnError):
     """The cascade does not cover the machine; the message says where it fails."""
@@ -85,7 +87,7 @@ def _check_letter(
     triples = np.array([[0, cascade.wiring.entry[letter], 0]])
     visited = 1
     for i in range(len(cascade.components)):
-        triples = _descend(cascade, triples, i, name)
+        triples = _descend(cascade, triples, i, name, budget)
         visited += len(triples)
         budget.check(visited, "triples of nodes")
     before, after = triples[:, 0], triples[:, 2]
@@ -100,17 +102,27 @@ def _check_letter(
     return visited
 
 
-def _descend(cascade: Cascade, triples: IntArray, i: int, letter: str) -> IntArray:
+def _descend(
+    cascade: Cascade, triples: IntArray, i: int, letter: str, budget: Budget
+) -> IntArray:
     """The triples of the next layer, over all valid states of component ``i``."""
+    rows = max(1, PIECE // cascade.components[i].size)
+    found = []
+    for start in range(0, len(triples), rows):
+        found.append(_followed(cascade, triples[start : start + rows], i, letter))
+        budget.check(sum(map(len, found)), "triples of nodes")
+    return found[0] if len(found) == 1 else distinct(np.concatenate(found))[0]
+
+
+def _followed(cascade: Cascade, triples: IntArray, i: int, letter: str) -> IntArray:
     old, wire, new = triples.T[:, :, None]
     states = np.arange(cascade.components[i].size)
     down = cascade.projection.follow[i][old, states]
-    valid = down != INVALID
     table = cascade.components[i].machine.transitions
     moved = table[cascade.wiring.emit[i][wire], states]
     across = cascade.wiring.follow[i][wire, states]
     down_after = cascade.projection.follow[i][new, moved]
-    after = np.stack([down, across, down_after], axis=-1)[valid]
+    after = np.stack([down, across, down_after], axis=-1)[down != INVALID]
     if (after == INVALID).any():
         raise NotCovering(
             f"letter {letter} leads from valid coordinates to invalid ones in component "

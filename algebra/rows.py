@@ -1,22 +1,42 @@
 """Rows of numbers without repetitions."""
 
+from math import prod
+
 import numpy as np
 
 from algebra.semiautomaton import IntArray
+
+MOST_CODES = 2**62
 
 
 def distinct(rows: IntArray) -> tuple[IntArray, IntArray]:
     """The distinct rows of ``(count, k)`` non-negative numbers, and each row's index.
 
-    Rows are compared as single numbers where these fit, which sorts far faster.
+    Distinct rows ascend, first numbers first. Rows are compared as single numbers where
+    these fit, which sorts far faster.
     """
     if not len(rows):
         return rows, np.zeros(0, dtype=np.int64)
-    shape = tuple((rows.max(axis=0) + 1).tolist())
-    if rows.shape[1] and np.prod(np.array(shape, dtype=object)) < 2**62:
-        codes = np.ravel_multi_index(tuple(rows.T), shape)
-        found, index = np.unique(codes, return_inverse=True)
-        back = np.stack(np.unravel_index(found, shape), axis=1)
-        return back.astype(np.int64), index.reshape(-1)
+    sizes = [largest + 1 for largest in rows.max(axis=0).tolist()]
+    if prod(sizes) < MOST_CODES:
+        found, index = np.unique(_codes(rows, sizes), return_inverse=True)
+        return _rows(found, sizes), index.reshape(-1)
     found, index = np.unique(rows, axis=0, return_inverse=True)
     return found, index.reshape(-1)
+
+
+def _codes(rows: IntArray, sizes: list[int]) -> IntArray:
+    """Each row as the digits of one number, the first one leading."""
+    # Not np.ravel_multi_index: it takes 32 columns in some versions, 64 in others.
+    codes = np.zeros(len(rows), dtype=np.int64)
+    for column, size in zip(rows.T, sizes, strict=True):
+        codes = codes * size + column
+    return codes
+
+
+def _rows(codes: IntArray, sizes: list[int]) -> IntArray:
+    """The rows whose codes these are."""
+    rows = np.empty((len(codes), len(sizes)), dtype=np.int64)
+    for i in range(len(sizes) - 1, -1, -1):
+        codes, rows[:, i] = np.divmod(codes, sizes[i])
+    return rows

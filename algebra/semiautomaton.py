@@ -30,7 +30,10 @@ class Semiautomaton:
     states: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        table = np.array(self.transitions, dtype=np.int64)
+        given = np.asarray(self.transitions)
+        if given.size and not np.issubdtype(given.dtype, np.integer):
+            raise MachineError("a transition table holds whole numbers")
+        table = np.array(given, dtype=np.int64)
         table.setflags(write=False)
         object.__setattr__(self, "transitions", table)
         _check_names("letter", self.letters)

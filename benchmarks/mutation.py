@@ -1,6 +1,6 @@
 """Mutation test of the proof: change single weights, and see the proof refuse them.
 
-    python benchmarks/mutation.py [--quick] [--markdown]
+    python benchmarks/mutation.py [--quick] [--construction NAME] [--markdown]
 
 Every weight that is not 0 is, in turn, given the other sign and multiplied by 1.1, and a
 sample of the zeros is set to 1. A mutant that the proof refuses is *killed*. One that it
@@ -78,6 +78,11 @@ JOBS = (
     Job("Grid4", "elman", 10),
     Job("Grid4", "scan", 5, dtype="bfloat16"),
     Job("Grid4", "scan", 5, dtype="float64"),
+    Job("S4", "cascade", 12, most=1000),
+    Job("Q8", "cascade", 20, most=1000),
+    Job("Grid4", "cascade", 16, most=1000),
+    Job("Dyck2,2", "cascade", 12, most=1000),
+    Job("PermReset3", "cascade", 20, most=1000),
 )
 
 
@@ -238,9 +243,12 @@ def main() -> None:
     """Print one row per model, then the survivors by class."""
     options = parser(__doc__)
     options.add_argument("--quick", action="store_true", help="small models only")
+    options.add_argument("--construction", default="", help="models of this one only")
     chosen = options.parse_args()
     torch.set_num_threads(1)
-    jobs = [j for j in JOBS if not chosen.quick or "scan" not in j.construction]
+    large = ("scan", "cascade") if chosen.quick else ()
+    jobs = [j for j in JOBS if j.construction not in large]
+    jobs = [j for j in jobs if chosen.construction in j.construction]
     rows = each(measure, jobs)
     shown = [
         {k: v for k, v in row.items() if k not in ("classes", "errors")} for row in rows

@@ -11,6 +11,7 @@ from compiler.numerics import (
     equality_scale,
     match_scale,
     recency_scale,
+    sibling_scale,
 )
 from compiler.program import Map, Program, reads
 from compiler.schedule import Layout, width
@@ -154,6 +155,9 @@ def _largest_in_heads(features: Positions) -> float:
     if features.matches:
         slope, bonus = equality_scale(features.length, features.precision)
         sizes += [slope, bonus]
+    if features.bits:
+        slope = sibling_scale(features.length, features.precision)
+        sizes.append(slope * 2.0 ** (features.bits - 1))
     if features.sums:
         sizes.append(count_scale(features.length))
     return max(sizes)

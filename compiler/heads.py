@@ -16,13 +16,21 @@ from compiler.numerics import (
     match_scale,
     position_code,
     recency_scale,
+    sibling_scale,
 )
-from compiler.program import Latest, LatestMatch, PrefixSum, Program, Shift
+from compiler.program import (
+    Latest,
+    LatestMatch,
+    PrefixSum,
+    Program,
+    Shift,
+    SiblingLatest,
+)
 from compiler.schedule import Layout
 from network.precision import FloatArray, Precision
 
-Pattern = tuple[str, int] | tuple[str, str] | tuple[str, str, str]
-"""How to look: back by so much, to a flag, everywhere, or for a key by a query."""
+Pattern = tuple[str, int, tuple[str, ...]]
+"""How to look: its kind, a number that goes with it, and the channels that say where."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +54,7 @@ class Positions:
         latest: Whether it has a head that looks for the latest flag.
         matches: Whether it has a head that looks for the latest equal value.
         sums: Whether it has a prefix sum.
+        bits: How many binary digits of positions its sibling blocks need; 0 for none.
     """
 
     length: int
@@ -54,15 +63,17 @@ class Positions:
     latest: bool
     matches: bool
     sums: bool
+    bits: int
     sizes: Mapping[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
         wanted = {
-            "one": int(self.code is not None or self.latest or self.matches),
-            "bos": int(self.code is not None or self.sums or self.matches),
+            "one": int(bool(self.code or self.latest or self.matches or self.bits)),
+            "bos": int(bool(self.code or self.sums or self.matches or self.bits)),
             "code": self.code.dimensions if self.code else 0,
             "index": int(self.latest or self.matches),
             "count": int(self.sums),
+            "bits": self.bits,
         }
         object.__setattr__(self, "sizes", {n: w for n, w in wanted.items() if w})
 
@@ -75,6 +86,8 @@ class Positions:
             "index": t[:, None],
             "count": count_scores(self.length)[:, None],
         }
+        digits = (t[:, None].astype(np.int64) >> np.arange(self.bits)) & 1
+        whole["bits"] = (2.0 * digits - 1.0) * (t > 0)[:, None]
         if self.code:
             # BOS is found by the sink alone, so its code is empty.
             whole["code"] = self.code.vectors(t) * (t > 0)[:, None]
@@ -92,6 +105,9 @@ def positions(program: Program, precision: Precision) -> Positions:
         latest=any(isinstance(op, Latest) for op in operations),
         matches=any(isinstance(op, LatestMatch) for op in operations),
         sums=any(isinstance(op, PrefixSum) for op in operations),
+        bits=program.length.bit_length()
+        if any(isinstance(op, SiblingLatest) for op in operations)
+        else 0,
     )
 
 
@@ -108,6 +124,8 @@ def budget(program: Program, precision: Precision) -> None:
         recency_scale(program.length, precision)
     if features.matches:
         equality_scale(program.length, precision)
+    if features.bits:
+        sibling_scale(program.length, precision)
     for operation in program.operations.values():
         if isinstance(operation, PrefixSum):
             largest = max(program.domains[operation.source])
@@ -121,13 +139,15 @@ def patterns(layout: Layout, block: int) -> dict[Pattern, list[str]]:
         operation = layout.plan.program.operations[name]
         match operation:
             case Shift(_, by):
-                grouped.setdefault(("shift", by), []).append(name)
+                grouped.setdefault(("shift", by, ()), []).append(name)
             case Latest(_, where):
-                grouped.setdefault(("latest", where), []).append(name)
+                grouped.setdefault(("latest", 0, (where,)), []).append(name)
             case LatestMatch(_, key, query):
-                grouped.setdefault(("match", key, query), []).append(name)
+                grouped.setdefault(("match", 0, (key, query)), []).append(name)
+            case SiblingLatest(_, where, level):
+                grouped.setdefault(("sibling", level, (where,)), []).append(name)
             case PrefixSum():
-                grouped.setdefault(("sum", 0), []).append(name)
+                grouped.setdefault(("sum", 0, ()), []).append(name)
     return grouped
 
 
@@ -135,30 +155,31 @@ def build(
     layout: Layout, features: Positions, pattern: Pattern, channels: list[str]
 ) -> Head:
     """The head of a pattern, copying each channel's source to the channel."""
+    kind, number, where = pattern
     gain = 1.0
-    match pattern:
-        case ("shift", int(by)):
-            query, key = _shift(layout, features, by)
-        case ("latest", str(where)):
-            query, key = _latest(layout, features, where)
-        case ("match", key_name, query_name):
-            query, key = _match(layout, features, key_name, query_name)
-        case _:
-            query, key = _uniform(layout)
-            gain = count_scale(features.length)
+    if kind == "shift":
+        query, key = _shift(layout, features, number)
+    elif kind == "latest":
+        query, key = _latest(layout, features, *where)
+    elif kind == "match":
+        query, key = _match(layout, features, *where)
+    elif kind == "sibling":
+        query, key = _sibling(layout, features, number, *where)
+    else:
+        query, key = _uniform(layout)
+        gain = count_scale(features.length)
     value, out = _copy(layout, channels, gain)
     return Head(query, key, value, out)
 
 
 def query_size(program: Program, features: Positions, pattern: Pattern) -> int:
     """How many entries the queries and keys of a pattern have."""
-    match pattern:
-        case ("shift", _):
-            assert features.code is not None
-            return features.code.dimensions + 1
-        case ("match", key, query):
-            return len(_compared(program, key, query)) + 1
-    return 1
+    kind, number, where = pattern
+    if kind == "shift" and features.code:
+        return features.code.dimensions + 1
+    if kind == "match":
+        return len(_compared(program, *where)) + 1
+    return features.bits - number + 1 if kind == "sibling" else 1
 
 
 def _shift(
@@ -225,6 +246,30 @@ def _at_bos(program: Program, name: str) -> int:
     return int(interpret(program, np.zeros((1, 0), dtype=np.int64))[name][0, 0])
 
 
+def _sibling(
+    layout: Layout, features: Positions, level: int, where: str
+) -> tuple[FloatArray, FloatArray]:
+    """Match the higher binary digits of the position, the lowest of them flipped.
+
+    Which positions agree so with t and come before it: those of its sibling block.
+    """
+    slope = sibling_scale(features.length, features.precision)
+    low = layout.features["bits"][0]
+    count = features.bits - level
+    query = np.zeros((layout.d_model, count + 1))
+    key = np.zeros((layout.d_model, count + 1))
+    matched = np.arange(count)
+    size = 2.0**level
+    query[low + level + matched, matched] = np.where(matched == 0, -1, 1) * slope * size
+    key[low + level + matched, matched] = 1.0
+    query[layout.features["one"][0], count] = slope
+    # Centred recency: BOS, which has no digits, stands in the middle.
+    key[low + np.arange(level), count] = 2.0 ** (np.arange(level) - 1)
+    key[layout.places[where].start, count] = 2 * size
+    key[layout.features["bos"][0], count] = size * (count - 1)
+    return query, key
+
+
 def _uniform(layout: Layout) -> tuple[FloatArray, FloatArray]:
     """Score 0 everywhere but at BOS, whose score keeps all weights at 1/C."""
     query = np.zeros((layout.d_model, 1))
@@ -241,7 +286,9 @@ def _copy(
     targets: list[int] = []
     for name in channels:
         operation = layout.plan.program.operations[name]
-        assert isinstance(operation, (Shift, Latest, LatestMatch, PrefixSum))
+        assert isinstance(
+            operation, (Shift, Latest, LatestMatch, SiblingLatest, PrefixSum)
+        )
         source, target = layout.places[operation.source], layout.places[name]
         sources += range(source.start, source.stop)
         targets += range(target.start, target.stop)

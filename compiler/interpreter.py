@@ -16,6 +16,7 @@ from compiler.program import (
     Program,
     Select,
     Shift,
+    SiblingLatest,
     Table,
     Token,
 )
@@ -76,6 +77,9 @@ def _evaluate(
         case LatestMatch(source, key, query):
             last = _last_matches(values[key], values[query])
             return np.take_along_axis(values[source], last, axis=1)
+        case SiblingLatest(source, where, level):
+            at = _last_of_sibling(values[where], positions, level)
+            return np.take_along_axis(values[source], at, axis=1)
         case PrefixSum(source):
             return np.cumsum(values[source], axis=1)
     raise CompileError(f"the interpreter does not know {operation!r}")
@@ -90,6 +94,17 @@ def _last_matches(keys: IntArray, queries: IntArray) -> IntArray:
         matches = np.maximum.accumulate(matches, axis=1)
         last = np.where(queries == value, matches, last)
     return last
+
+
+def _last_of_sibling(where: IntArray, positions: IntArray, level: int) -> IntArray:
+    """``(batch, positions)``: the last flagged position of the block before, or 0."""
+    block = positions >> level
+    marked = np.where(where == 1, positions, 0)
+    last = np.maximum.accumulate(marked, axis=1)
+    end = np.maximum((block << level) - 1, 0)
+    found = last[:, end]
+    inside = (block % 2 == 1) & (found >> level == block - 1)
+    return np.where(inside, found, 0)
 
 
 def look_up(function: Table, arguments: IntArray, name: str = "table") -> IntArray:

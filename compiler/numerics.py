@@ -138,6 +138,28 @@ def equality_scale(length: int, precision: Precision) -> tuple[float, float]:
     return slope, bonus
 
 
+def sibling_scale(length: int, precision: Precision) -> float:
+    """Slope per position of the heads that look into sibling blocks.
+
+    With blocks of 2^k positions, bits of positions as ±1 and N bits from the k-th on, the
+    score is slope·(2^k·matches + 2^(k+1)·flag + recency): N matches and a flag beat BOS
+    by 2^k less half a block, BOS beats everything else by as much, and recency orders
+    the positions of a block with steps of 1 (docs/numerics.md). All of it is exact.
+
+    Raises:
+        CompileError: If the format cannot hold such scores exactly.
+    """
+    slope = float(2 ** ceil(log2(log((length + 1) / leak_target(precision)))))
+    bits = length.bit_length()
+    largest = max(2**k * (bits - k + 3) for k in range(bits))
+    if 2 * largest > 2.0**precision.digits or largest * slope > precision.largest:
+        raise CompileError(
+            f"{precision.name} cannot order {length} positions in blocks; "
+            "use a shorter length or a wider dtype"
+        )
+    return slope
+
+
 def count_scale(length: int) -> float:
     """C, a power of two ≥ 2T: a uniform head weighs every letter 1/C (Lemma 15)."""
     return float(2 ** ceil(log2(2 * length)))

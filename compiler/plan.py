@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from algebra.automaton import Automaton
 from compiler.constructions import (
+    cascade,
     counter,
     gridworld,
     memory,
@@ -27,11 +29,17 @@ CONSTRUCTIONS: dict[str, Construction] = {
     counter.NAME: counter.counter,
     product.NAME: product.product,
     gridworld.NAME: gridworld.gridworld,
+    cascade.NAME: cascade.cascade,
     scan.NAME: scan.scan,
     sequential.NAME: sequential.sequential,
 }
+# Depth bought with heads and look-ups between them: only for those who ask for it.
+ON_REQUEST: dict[str, Construction] = {
+    f"{scan.NAME}{radix}": partial(scan.scan, radix=radix) for radix in (3, 5, 10)
+}
 SUMMARIES = {
-    m.NAME: m.SUMMARY for m in (memory, counter, product, gridworld, scan, sequential)
+    m.NAME: m.SUMMARY
+    for m in (memory, counter, product, gridworld, cascade, scan, sequential)
 }
 
 LARGEST_PARAMETERS = 500_000_000
@@ -100,10 +108,10 @@ def construct(name: str, machine: Automaton, length: int) -> Program:
     Raises:
         CompileError: If there is no such construction or it does not serve the machine.
     """
-    if name not in CONSTRUCTIONS:
+    known = CONSTRUCTIONS | ON_REQUEST
+    if name not in known:
         raise CompileError(
-            f"there is no construction {name!r}; there are auto, "
-            f"{', '.join(CONSTRUCTIONS)}"
+            f"there is no construction {name!r}; there are auto, {', '.join(known)}"
         )
     if length < 1:
         raise CompileError("the length must be at least 1")
@@ -112,7 +120,7 @@ def construct(name: str, machine: Automaton, length: int) -> Program:
             f"the sequential construction needs a layer per letter; "
             f"choose a length up to {LONGEST_SEQUENTIAL} or another construction"
         )
-    return CONSTRUCTIONS[name](machine, length)
+    return known[name](machine, length)
 
 
 def compile_transformer(
@@ -127,7 +135,7 @@ def compile_transformer(
     Args:
         machine: What it must compute, from its start state.
         length: T.
-        construction: A name in `CONSTRUCTIONS`.
+        construction: A name in `CONSTRUCTIONS` or `ON_REQUEST`.
         options: Number format and form.
         observe: Called after every pass with its name and the Program.
 

@@ -90,13 +90,33 @@ class LatestMatch:
 
 
 @dataclass(frozen=True, slots=True)
+class SiblingLatest:
+    """``source`` at the last flagged position of the block just before t's block.
+
+    Positions fall into blocks of 2^level. If t's block is the second of a pair, this is
+    ``source`` at the last j of the first one where ``where`` is 1; otherwise, or if
+    there is none, ``source`` at BOS. ``where`` is 1 at BOS.
+
+    The siblings of t's blocks at all levels partition 0..t−1, those of lower levels
+    lying later: so the first of them that answers is the latest position *before* t,
+    which no single head can find (spec/shallower, section 3, with fewer comparisons).
+    """
+
+    source: str
+    where: str
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
 class PrefixSum:
     """The sum of ``source`` over positions 0..t; ``source`` is 0 at BOS."""
 
     source: str
 
 
-Operation: TypeAlias = Token | Map | Shift | Latest | LatestMatch | PrefixSum
+Operation: TypeAlias = (
+    Token | Map | Shift | Latest | LatestMatch | SiblingLatest | PrefixSum
+)
 
 
 @dataclass(frozen=True)
@@ -145,7 +165,7 @@ def reads(operation: Operation) -> tuple[str, ...]:
             return ()
         case Map(_, inputs):
             return inputs
-        case Latest(source, where):
+        case Latest(source, where) | SiblingLatest(source, where):
             return (source, where)
         case LatestMatch(source, key, query):
             return (source, key, query)
@@ -164,6 +184,9 @@ def rename(operation: Operation, names: Mapping[str, str]) -> Operation:
             return Latest(names.get(source, source), names.get(where, where))
         case LatestMatch():
             return LatestMatch(*(names.get(n, n) for n in reads(operation)))
+        case SiblingLatest(source, where, level):
+            read, flag = names.get(source, source), names.get(where, where)
+            return SiblingLatest(read, flag, level)
         case Shift(source, by):
             return Shift(names.get(source, source), by)
         case PrefixSum(source):
@@ -192,4 +215,4 @@ def rows_of(function: Table) -> Iterator[tuple[tuple[int, ...], int]]:
 
 def is_attention(operation: Operation) -> bool:
     """Whether the operation looks at other positions."""
-    return isinstance(operation, (Shift, Latest, LatestMatch, PrefixSum))
+    return isinstance(operation, (Shift, Latest, LatestMatch, SiblingLatest, PrefixSum))

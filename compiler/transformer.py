@@ -206,5 +206,6 @@ _OPERATION_NAMES = {
     "Shift": "shift",
     "Latest": "latest",
     "LatestMatch": "latest-match",
+    "SiblingLatest": "sibling-latest",
     "PrefixSum": "prefix-sum",
 }

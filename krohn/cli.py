@@ -239,7 +239,10 @@ def compile(  # noqa: A001  (the command is called so)
     ] = None,
     construction: Annotated[
         str,
-        typer.Option(help="auto, scan, counter, memory, product or sequential."),
+        typer.Option(
+            help="auto, memory, counter, product, cascade, scan, sequential; or scan3, "
+            "scan5, scan10: scans of fewer layers with more heads."
+        ),
     ] = "auto",
     arch: Annotated[str, typer.Option(help="transformer or rnn.")] = "transformer",
     dtype: Dtype = "float32",

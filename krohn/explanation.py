@@ -11,17 +11,12 @@ from algebra.classification.content import LARGEST_COUNT, writable
 from algebra.formats import Complete
 from algebra.operations import minimise, reachable
 from algebra.structure import as_counter, as_memory
-from compiler.constructions import scan, sequential
-from compiler.cost import predict
-from compiler.errors import CompileError
-from compiler.pipeline import Options, arrange, optimise
-from compiler.plan import CONSTRUCTIONS, SUMMARIES, Candidate, candidates, construct
+from compiler.pipeline import Options
+from compiler.plan import SUMMARIES, Candidate, candidates
 from krohn.compilation import precision_of
 from krohn.sources import read
 
-# What is forecast and searched must be so within seconds.
-MOST_POINTS = 128
-MOST_TABLE_ROWS = 400_000
+# What is searched must be so within seconds.
 MOST_SECONDS = 4.0
 MOST_ELEMENTS = 200_000
 MOST_ENTRIES = 20_000_000
@@ -51,10 +46,20 @@ def explain(
     machine = source if isinstance(source, Automaton) else read(source, complete)
     machine = machine if start is None else machine.with_start(start)
     options = Options(precision_of(dtype), strict)
-    found = _candidates(machine, length, options)
-    usable = [c for c in found if c.cost is not None]
     part = reachable(machine)
     kind = classify(part, _budget(part))
+    found = candidates(machine, length, options)
+    return {
+        **_facts(machine, part),
+        **_theory(kind),
+        "length": length,
+        "dtype": dtype,
+        **_offers(found),
+        "rnn_width": len(part.states) * len(machine.letters) + 1,
+    }
+
+
+def _facts(machine: Automaton, part: Automaton) -> dict[str, Any]:
     return {
         "name": machine.name,
         "states": len(machine.states),
@@ -65,6 +70,11 @@ def explain(
         "outputs": machine.output.on if machine.output else "the states themselves",
         "points": len(machine.action[0]) if machine.action else None,
         "kind": _kind(machine),
+    }
+
+
+def _theory(kind: Classification) -> dict[str, Any]:
+    return {
         **_sizes(kind),
         "groups": _groups(kind),
         "composition_factors": kind.factors,
@@ -72,65 +82,23 @@ def explain(
         "solvable": kind["solvable"].holds,
         "properties": [asdict(found) for found in kind.properties],
         "depth": list(_depth(kind)),
-        "length": length,
-        "dtype": dtype,
+    }
+
+
+def _offers(found: list[Candidate]) -> dict[str, Any]:
+    usable = [c for c in found if c.cost is not None]
+    others = [c for c in found if c.cost is None]
+    return {
         "constructions": [_row(c) for c in usable],
-        "unavailable": [
-            {"name": c.name, "reason": c.reason} for c in found if c.cost is None
-        ],
+        "unavailable": [{"name": c.name, "reason": c.reason} for c in others],
         "chosen": usable[0].name if usable else None,
         "why": _why(usable),
-        "rnn_width": len(part.states) * len(machine.letters) + 1,
     }
 
 
 def _budget(machine: Automaton) -> Budget:
     elements = MOST_ENTRIES // len(machine.states)
     return Budget(MOST_SECONDS, min(MOST_ELEMENTS, elements))
-
-
-def _candidates(machine: Automaton, length: int, options: Options) -> list[Candidate]:
-    """Every construction with its cost; those that are far too large are not tried."""
-    large = dict(_too_large(machine, length))
-    if not large:
-        return candidates(machine, length, options)
-    found = [
-        Candidate(name, None, large[name])
-        if name in large
-        else _forecast(name, machine, length, options)
-        for name in CONSTRUCTIONS
-    ]
-    return sorted(found, key=_preference)
-
-
-def _too_large(machine: Automaton, length: int) -> Iterator[tuple[str, str]]:
-    letters, states = machine.transitions.shape
-    points = states if machine.action is None else len(machine.action[0])
-    if points > MOST_POINTS:
-        size = float(points) ** 4 * max(1, (length - 1).bit_length())
-        yield scan.NAME, f"it would have about {size:.0e} parameters"
-    if letters * states * length > MOST_TABLE_ROWS:
-        yield (
-            sequential.NAME,
-            f"its {length} layers would need a table of {letters * states:,} rows each",
-        )
-
-
-def _forecast(
-    name: str, machine: Automaton, length: int, options: Options
-) -> Candidate:
-    try:
-        program = construct(name, machine, length)
-        layout, features = arrange(optimise(program, options), options)
-    except CompileError as error:
-        return Candidate(name, None, str(error))
-    return Candidate(name, predict(layout, features, options.strict))
-
-
-def _preference(found: Candidate) -> tuple[float, float]:
-    if found.cost is None:
-        return float("inf"), float("inf")
-    return found.cost.depth, found.cost.parameters
 
 
 def _sizes(kind: Classification) -> dict[str, int | None]:

@@ -11,8 +11,9 @@ import numpy as np
 
 from network.precision import FLOAT32, FloatArray, Precision
 from verify.errors import Rejected
-from verify.matching import Matching, leak_latest
+from verify.matching import Matching
 from verify.noisy import Noisy, snaps_to_itself
+from verify.rivals import leak_in_sibling, leak_latest
 from verify.statement import Channel, Reach, Statement
 from verify.stream import FEATURE, Stream, per_value
 
@@ -77,6 +78,8 @@ class Attention:
             return self._look_latest(head, channel.inputs[1])
         if channel.op == "latest-match":
             return self._look_match(head, *channel.inputs[1:])
+        if channel.op == "sibling-latest":
+            return self._look_in_sibling(head, channel.inputs[1], channel.by)
         return self._look_everywhere(head)
 
     def copies(self, channels: Sequence[Channel]) -> None:
@@ -186,7 +189,8 @@ class Attention:
 
     def _projected(self, matrix: FloatArray) -> Noisy:
         """Queries or keys that depend on the position alone, ``(T + 1, k)``."""
-        used = matrix.any(axis=1)
+        # Products with zero entries are zero; only what is read bears on exactness.
+        used = np.flatnonzero(matrix.any(axis=1))
         x = Noisy.exact(self.positions[:, used], self.precision)
         return x.affine(matrix[used], np.zeros(matrix.shape[1]))
 
@@ -242,10 +246,35 @@ class Attention:
         leak, gap = leak_latest(scores)
         return self._sharp(leak, gap, error, float(np.abs(scores).max()) + error)
 
+    def _look_in_sibling(self, head: int, where: str, level: int) -> Look:
+        """The last flagged position of the sibling block, or else BOS."""
+        self._features(self.query[head])
+        self._features(self.key[head], where)
+        q = self._projected(self.query[head])
+        k = self._flagged_keys(head, where)
+        error = self._score_error(q, k)
+        plain, flagged = np.split(k.value, 2)
+        leak, gap, peak = 0.0, np.inf, 0.0
+        rows = max(1, CELLS // len(plain))
+        for low in range(0, len(q.value), rows):
+            part = q.value[low : low + rows]
+            found = leak_in_sibling(part @ plain.T, part @ flagged.T, low, level)
+            leak, gap = max(leak, found[0]), min(gap, found[1])
+            peak = max(peak, found[2])
+        return self._sharp(leak, gap, *self._finished(error, peak + error))
+
     def _flag_scores(
         self, head: int, where: str, query: FloatArray
     ) -> tuple[FloatArray, float]:
         """``(2, T + 1)``: the score of each position, unflagged and flagged."""
+        key = self._flagged_keys(head, where)
+        score = key.affine(query[:, None], np.zeros(1))
+        largest = float((np.abs(score.value) + score.total).max())
+        exponent = 8 * self.precision.accumulator_unit * largest
+        return score.value.reshape(2, -1), float(score.total.max()) + exponent
+
+    def _flagged_keys(self, head: int, where: str) -> Noisy:
+        """``(2 (T + 1), k)``: the keys of all positions, unflagged, then flagged."""
         flag = self.statement.channels[where]
         span = list(flag.span)
         if flag.one_hot or not set(flag.domain) <= {0, 1}:
@@ -255,13 +284,9 @@ class Attention:
         flat = x.reshape(-1, x.shape[-1])
         rest = np.zeros_like(flat)
         rest[:, span] = self.stream.noise[where].max()
-        used = self.key[head].any(axis=1)
+        used = np.flatnonzero(self.key[head].any(axis=1))
         key = Noisy(flat[:, used], (), (), rest[:, used], self.precision)
-        key = key.affine(self.key[head][used], np.zeros(self.key.shape[2]))
-        score = key.affine(query[:, None], np.zeros(1))
-        largest = float((np.abs(score.value) + score.total).max())
-        exponent = 8 * self.precision.accumulator_unit * largest
-        return score.value.reshape(2, -1), float(score.total.max()) + exponent
+        return key.affine(self.key[head][used], np.zeros(self.key.shape[2]))
 
     def _look_match(self, head: int, key: str, query: str) -> Look:
         """For each query: matches in ascending order, above BOS, above all others."""
@@ -299,15 +324,16 @@ class Attention:
         """
         assert channel.head is not None
         source = self.statement.channels[channel.inputs[0]]
-        if source.one_hot or self.stream.noise[source.name].any():
-            raise Rejected(f"the sum {channel.name!r} needs an exact integer to add up")
+        if source.one_hot:
+            raise Rejected(f"the sum {channel.name!r} needs an integer to add up")
+        noise = float(self.stream.noise[source.name].max())
         gain = self.gain(channel)
         q = self._projected(self.query[channel.head])
         k = self._projected(self.key[channel.head])
         t = np.arange(len(self.positions), dtype=np.float64)
         weight = 1 / (np.exp(q.value @ k.value[0]) + t)
         most = t * max(source.domain)
-        self._check_sums(float(max(source.domain)))
+        self._check_sums(float(max(source.domain)) + noise)
         unit = self.precision.accumulator_unit
         if weight.min() < self.precision.smallest:
             raise Rejected(
@@ -321,6 +347,8 @@ class Attention:
         if self.precision.digits < self.precision.accumulator_digits:
             relative = relative + 2 * self.precision.unit
         error = most * (np.abs(gain * weight - 1) + gain * weight * relative)
+        # The weights are a convex combination up to their own errors.
+        error = error + gain * noise * (1 + relative)
         worst = float(self._written(channel, most, error).max())
         values = np.array(channel.domain)
         return per_value(channel, values, np.full(len(values), worst))

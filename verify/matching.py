@@ -1,7 +1,7 @@
-"""Heads that look for the latest position of some kind: a flag, or an equal value.
+"""Heads that look for the latest position whose key equals a query.
 
-The worst case runs over positions, and for equal values over all pairs of a key and a
-query; docs/soundness.md, section 4.4, proves that it covers every word.
+The worst case runs over positions and over all pairs of a key and a query;
+docs/soundness.md, section 4.4, proves that it covers every word.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,6 +13,7 @@ from algebra.semiautomaton import IntArray
 from network.precision import BoolArray, FloatArray, Precision
 from verify.errors import Rejected
 from verify.noisy import INFLATION, Noisy
+from verify.rivals import leak_latest
 from verify.statement import Reach, Statement
 from verify.stream import Stream
 
@@ -154,26 +155,3 @@ def _matched(first: float, later: FloatArray, equal: BoolArray) -> FloatArray:
     mismatch = np.concatenate([later[:, ~equal], none], axis=1).max(axis=1)
     match = np.concatenate([later[:, equal], none], axis=1).max(axis=1)
     return np.array([[first, *mismatch], [first, *match]])
-
-
-def leak_latest(scores: FloatArray, only_bos: bool = False) -> tuple[float, float]:
-    """The worst leak and smallest gap over all flaggings; BOS is always flagged.
-
-    Args:
-        scores: ``(2, T + 1)``: the score of each position, unflagged and flagged.
-        only_bos: Whether no later position can be flagged.
-    """
-    unflagged, flagged = scores[0].copy(), scores[1]
-    unflagged[0] = -np.inf
-    before = np.maximum(unflagged, flagged)
-    earlier = np.concatenate([[-np.inf], np.logaddexp.accumulate(before)[:-1]])
-    later = np.logaddexp.accumulate(unflagged[::-1])[::-1]
-    later = np.concatenate([later[1:], [-np.inf]])
-    highest = np.concatenate([[-np.inf], np.maximum.accumulate(before)[:-1]])
-    highest_later = np.maximum.accumulate(unflagged[::-1])[::-1]
-    highest_later = np.concatenate([highest_later[1:], [-np.inf]])
-    right = slice(0, 1 if only_bos else None)
-    with np.errstate(over="ignore"):
-        leak = np.exp((np.logaddexp(earlier, later) - flagged)[right]).max()
-    gap = (flagged - np.maximum(highest, highest_later))[right].min()
-    return float(leak), float(gap)

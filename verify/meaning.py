@@ -83,10 +83,10 @@ def prove(
         readings = dict(statement.decode)
         return Meaning("prefixes", len(readings), readings)
     if len(parts(statement)) > 1:
-        joint = together(statement, machine, MOST_PAIRS)
+        joint = together(statement, machine, reach, MOST_PAIRS)
         if joint is not None:
             return Meaning("exploration of parts", joint[1], joint[0])
-    transducer = Transducer.of(statement)
+    transducer = Transducer.of(statement, reach)
     start = transducer.advance((), statement.letters)
     outputs = len(statement.outputs)
     return _follow(

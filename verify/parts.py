@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from algebra.automaton import Automaton
 from verify.errors import Rejected
-from verify.statement import Statement
+from verify.statement import Reach, Statement
 from verify.transducer import Memory, Transducer
 
 Shown = Mapping[int, Memory]
@@ -52,9 +52,18 @@ def _restricted(statement: Statement, cone: set[str], outputs: list[str]) -> Sta
 
 
 def together(
-    statement: Statement, machine: Automaton, most_pairs: int
+    statement: Statement,
+    machine: Automaton,
+    reach: Mapping[str, Reach],
+    most_pairs: int,
 ) -> tuple[dict[Memory, int], int] | None:
     """What the outputs show in each state, if every part shows one thing in each state.
+
+    Args:
+        statement: The Program.
+        machine: The machine.
+        reach: The values of each channel.
+        most_pairs: The largest part that is explored.
 
     Returns:
         Every tuple of output values that can occur with the state that it occurs in,
@@ -67,7 +76,7 @@ def together(
     visited = 0
     for part in parts(statement):
         shown: dict[int, Memory] = {}
-        for state, values, new in _steps(part, machine, most_pairs):
+        for state, values, new in _steps(part, machine, reach, most_pairs):
             visited += new
             if shown.setdefault(state, values) != values:
                 return None
@@ -83,14 +92,14 @@ def together(
 
 
 def _steps(
-    part: Statement, machine: Automaton, most: int
+    part: Statement, machine: Automaton, reach: Mapping[str, Reach], most: int
 ) -> Iterator[tuple[int, Memory, bool]]:
     """Every step that words of up to T letters take through pairs (memory, state).
 
     Yields:
         The state, the output values beside it, and whether the pair is a new one.
     """
-    transducer, outputs = Transducer.of(part), len(part.outputs)
+    transducer, outputs = Transducer.of(part, reach), len(part.outputs)
     first = (transducer.advance((), part.letters), machine.start)
     known, frontier = {first}, [first]
     for _ in range(part.length):

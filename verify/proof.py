@@ -85,6 +85,8 @@ def _steps(file: ModelFile, machine: Automaton) -> Iterator[dict[str, Any]]:
     if file.header["architecture"]["outputs"] > outputs:
         raise Rejected("the file has logits for states that the machine does not have")
     for name, tensor in file.tensors.items():
+        if not np.isfinite(tensor).all():
+            raise Rejected(f"tensor {name!r} has entries that are not finite")
         if ((tensor != 0) & (np.abs(tensor) < file.precision.smallest)).any():
             raise Rejected(
                 f"tensor {name!r} has subnormal entries, which may be flushed"

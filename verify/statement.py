@@ -13,7 +13,8 @@ from network.precision import FloatArray
 from verify.errors import Rejected
 
 MOST_ROWS = 4_000_000
-ATTENTION = ("shift", "latest", "latest-match", "prefix-sum")
+ATTENTION = ("shift", "latest", "latest-match", "sibling-latest", "prefix-sum")
+_NUMBERS = {"shift": "by", "sibling-latest": "level"}
 
 
 @dataclass(frozen=True)
@@ -22,10 +23,10 @@ class Channel:
 
     Attributes:
         name: Its name.
-        op: ``token``, ``table``, ``select``, ``shift``, ``latest``, ``latest-match`` or
-            ``prefix-sum``.
+        op: ``token``, ``table``, ``select``, ``shift``, ``latest``, ``latest-match``,
+            ``sibling-latest`` or ``prefix-sum``.
         inputs: The channels that it reads.
-        by: How far a shift looks back.
+        by: How far a shift looks back; the level of a sibling-latest.
         table: Rows of a table, to its value.
         domain: The values that it can take, ascending.
         one_hot: Whether a value v is laid out as the v-th unit vector, not as v.
@@ -126,7 +127,7 @@ def _channel(entry: Mapping[str, Any]) -> Channel:
         name=str(entry["name"]),
         op=op,
         inputs=_inputs(op, entry),
-        by=_whole(entry["by"]) if op == "shift" else 0,
+        by=_whole(entry[_NUMBERS[op]]) if op in _NUMBERS else 0,
         table=_table(entry) if op == "table" else {},
         domain=domain,
         one_hot=code == "one-hot",
@@ -142,6 +143,7 @@ def _inputs(op: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
         "shift": ["source"],
         "latest": ["source", "where"],
         "latest-match": ["source", "key", "query"],
+        "sibling-latest": ["source", "where"],
         "prefix-sum": ["source"],
     }
     if op in ("table", "select"):
@@ -200,7 +202,8 @@ def _reach_token(channel: Channel, _: list[Reach], statement: Statement) -> Reac
 
 
 def _reach_read(channel: Channel, inputs: list[Reach], _: Statement) -> Reach:
-    if channel.op == "latest" and (inputs[1].bos != 1 or not inputs[1].later <= {0, 1}):
+    flagged = channel.op in ("latest", "sibling-latest")
+    if flagged and (inputs[1].bos != 1 or not inputs[1].later <= {0, 1}):
         raise Rejected(f"{channel.name!r} has no flag that is 1 at BOS")
     return Reach(inputs[0].bos, inputs[0].later | {inputs[0].bos})
 
@@ -242,5 +245,6 @@ _REACH = {
     "shift": _reach_read,
     "latest": _reach_read,
     "latest-match": _reach_read,
+    "sibling-latest": _reach_read,
     "prefix-sum": _reach_sum,
 }

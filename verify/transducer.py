@@ -1,9 +1,16 @@
-"""A Program with bounded memory, run as the finite transducer that it is."""
+"""A Program with bounded memory, run as the finite transducer that it is.
 
+One thing has bounded memory only as a whole: the latest value *before* a position, put
+together from the answers of sibling blocks (docs/soundness.md, section 2). It is recognised
+here, and its parts are read by nothing else.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from verify.before import strictly_before
 from verify.errors import Rejected
-from verify.statement import ATTENTION, Channel, Statement
+from verify.statement import ATTENTION, Channel, Reach, Statement
 
 LONGEST_DELAY = 16
 MOST_CELLS = 96
@@ -25,28 +32,42 @@ class Transducer:
         statement: The Program.
         slots: For each attention channel, its first cell in the memory, and how many.
         period: What each prefix sum is reduced by; 0 for not at all.
+        strict: Channels that hold the latest value before the position, with the
+            source and the flag.
+        parts: The channels that only serve those.
     """
 
     statement: Statement
     slots: dict[str, tuple[int, int]]
     period: dict[str, int]
+    strict: dict[str, tuple[str, str]]
+    parts: frozenset[str]
 
     @staticmethod
-    def of(statement: Statement) -> "Transducer":
+    def of(statement: Statement, reach: Mapping[str, Reach]) -> "Transducer":
         """Lay out the memory.
 
+        Args:
+            statement: The Program.
+            reach: The values of each channel.
+
         Raises:
-            Rejected: If a shift looks back too far to be remembered.
+            Rejected: If a shift looks back too far to be remembered, or a channel
+                depends on where in its block a position lies.
         """
         slots, period, top = {}, {}, len(statement.outputs)
         shared: dict[tuple[str, ...], tuple[int, int]] = {}
+        strict, parts = strictly_before(statement, reach)
         for channel in statement.channels.values():
-            if channel.op not in ATTENTION:
+            if channel.name in parts:
                 continue
             if channel.op == "latest-match" and channel.inputs[:2] in shared:
                 slots[channel.name] = shared[channel.inputs[:2]]
                 continue
-            if channel.by > LONGEST_DELAY:
+            remembers = channel.op in ATTENTION and channel.op != "sibling-latest"
+            if not (remembers or channel.name in strict):
+                continue
+            if channel.op == "shift" and channel.by > LONGEST_DELAY:
                 raise Rejected(
                     f"{channel.name!r} looks back {channel.by} positions, which no "
                     "argument of this checker covers"
@@ -60,13 +81,15 @@ class Transducer:
                 raise Rejected("the Program remembers too much to be explored")
             if channel.op == "prefix-sum":
                 period[channel.name] = _period(statement, channel)
-        return Transducer(statement, slots, period)
+        return Transducer(statement, slots, period, strict, parts)
 
     def advance(self, memory: Memory, letter: int) -> Memory:
         """The memory after one more letter; after BOS if it was empty."""
         values: dict[str, int] = {}
         kept: dict[int, Memory] = {}
         for channel in self.statement.channels.values():
+            if channel.name in self.parts:
+                continue
             if channel.name in self.slots:
                 top, size = self.slots[channel.name]
                 past = memory[top : top + size]
@@ -80,6 +103,11 @@ class Transducer:
     def _attend(
         self, channel: Channel, past: Memory, values: dict[str, int]
     ) -> tuple[int, Memory]:
+        if channel.name in self.strict:
+            source, where = (values[n] for n in self.strict[channel.name])
+            # Nothing lies before BOS: the value there is the source at BOS.
+            found = past[0] if past else source
+            return found, (source if where == 1 else found,)
         now = values[channel.inputs[0]]
         if channel.op == "shift":
             known = past or (now,) * channel.by

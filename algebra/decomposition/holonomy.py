@@ -36,6 +36,8 @@ from algebra.groups.permutation_group import PermutationGroup
 from algebra.semiautomaton import IntArray, Semiautomaton
 from algebra.skeleton import ImageClass, Skeleton, set_keys, skeleton
 
+PIECE = 2**24  # entries of large tables that are made at a time
+
 
 @dataclass(frozen=True, eq=False)
 class _Slot:
@@ -105,10 +107,15 @@ def _carried(found: Skeleton, image_class: ImageClass, first: IntArray) -> IntAr
     """``(members, tiles)``: the tiles of the representative, carried to each member."""
     inside = found.sets[first][:, image_class.points[0]]
     tile, position = np.nonzero(inside)
-    count = len(image_class.members)
-    sets = np.zeros((count, len(first), found.sets.shape[1]), dtype=bool)
-    sets[np.arange(count)[:, None], tile, image_class.points[:, position]] = True
-    return found.index(sets)
+    shape = (len(first), found.sets.shape[1])
+    piece = max(1, PIECE // (shape[0] * shape[1]))
+    parts = []
+    for start in range(0, len(image_class.points), piece):
+        points = image_class.points[start : start + piece]
+        sets = np.zeros((len(points), *shape), dtype=bool)
+        sets[np.arange(len(points))[:, None], tile, points[:, position]] = True
+        parts.append(found.index(sets))
+    return np.concatenate(parts)
 
 
 def _slots(
@@ -211,6 +218,13 @@ def _wiring(tiling: _Tiling, budget: Budget) -> tuple[tuple[Component, ...], Wir
 
 def _moves(tiling: _Tiling, slot: _Slot, nodes: IntArray) -> IntArray:
     """``(nodes, values)``: what each node asks of the coordinate."""
+    piece = max(1, PIECE // slot.size**2)
+    starts = range(0, len(nodes), piece)
+    parts = [_some_moves(tiling, slot, nodes[at : at + piece]) for at in starts]
+    return np.concatenate(parts)
+
+
+def _some_moves(tiling: _Tiling, slot: _Slot, nodes: IntArray) -> IntArray:
     found = tiling.skeleton
     letter, before, after = nodes.T
     image = found.step[letter, before]

@@ -1,7 +1,9 @@
 """Every way to decompose a machine, by name, and the choice among them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from algebra.budget import Budget, BudgetExceeded
 from algebra.cascade import Cascade, Component
@@ -17,7 +19,10 @@ from algebra.decomposition.search import MOST_STATES, Search
 from algebra.decomposition.series import derived_chain, prime_chain
 from algebra.decomposition.simplify import simplify
 from algebra.errors import KrohnError
+from algebra.rows import distinct
 from algebra.semiautomaton import Semiautomaton
+
+Method = Callable[[Semiautomaton, Budget], Cascade]
 
 LARGEST_SPLIT_GROUP = 2_000
 MOST_COORDINATES = 20_000
@@ -49,25 +54,23 @@ def holonomy(machine: Semiautomaton, budget: Budget) -> Cascade:
 
 def prime(machine: Semiautomaton, budget: Budget) -> Cascade:
     """Holonomy, taken apart to counters modulo primes, simple groups and flip-flops."""
-    cascade = plain_holonomy(machine, budget)
+    cascade = simplify(plain_holonomy(machine, budget), budget)
     return _tidied(_refined(cascade, prime_chain, budget, digits=True), budget)
 
 
 def derived(machine: Semiautomaton, budget: Budget) -> Cascade:
     """Holonomy, with every group as counters along its derived series, and memories."""
-    return _tidied(
-        _refined(plain_holonomy(machine, budget), derived_chain, budget), budget
-    )
+    cascade = simplify(plain_holonomy(machine, budget), budget)
+    return _tidied(_refined(cascade, derived_chain, budget), budget)
 
 
 def congruence(machine: Semiautomaton, budget: Budget) -> Cascade:
     """Quotients first: blocks of congruences, places in blocks, machines side by side."""
-    return _tidied(
-        _refined(Search(budget).best(machine), derived_chain, budget), budget
-    )
+    cascade = Search(budget).best(machine)
+    return _tidied(_refined(cascade, derived_chain, budget), budget)
 
 
-METHODS: dict[str, Callable[[Semiautomaton, Budget], Cascade]] = {
+METHODS: dict[str, Method] = {
     "holonomy": holonomy,
     "derived": derived,
     "congruence": congruence,
@@ -96,26 +99,41 @@ def decompose(
     names = ("derived", "congruence") if method == "auto" else (method,)
     found: dict[str, Cascade] = {}
     tried: dict[str, CascadeCost | str] = {}
-    for name in names:
-        limit = Budget(budget.seconds / len(names), budget.size)
+    costs: dict[str, CascadeCost] = {}
+    for i, name in enumerate(names):
+        left = (budget.seconds - budget.spent()) / (len(names) - i)
+        limit = Budget(left, budget.size)
         try:
-            found[name] = METHODS[name](machine, limit)
-            tried[name] = cost(found[name])
+            found[name] = _by(METHODS[name], machine, limit)
+            tried[name] = costs[name] = cost(found[name])
         except BudgetExceeded as reason:
             tried[name] = str(reason)
     if not found:
         raise BudgetExceeded("; ".join(f"{n}: {why}" for n, why in tried.items()), 0)
-    best = min(found, key=lambda name: cost(found[name]))
-    covering = prove(machine, found[best])
-    return Decomposition(found[best], covering, best, cost(found[best]), tried)
+    best = min(costs, key=lambda name: costs[name])
+    covering = prove(machine, found[best], Budget(budget.seconds))
+    return Decomposition(found[best], covering, best, costs[best], tried)
+
+
+def _by(method: Method, machine: Semiautomaton, budget: Budget) -> Cascade:
+    """What a method finds, looking but once at letters that do the same."""
+    _, kind = distinct(machine.transitions)
+    _, first, index = np.unique(kind, return_index=True, return_inverse=True)
+    kept = np.sort(first)
+    names = tuple(machine.letters[letter] for letter in kept.tolist())
+    smaller = Semiautomaton(machine.transitions[kept], names, machine.states)
+    cascade = method(smaller, budget)
+    entry = cascade.wiring.entry[np.searchsorted(kept, first[index])]
+    wiring = replace(cascade.wiring, entry=entry)
+    return replace(cascade, letters=machine.letters, wiring=wiring)
 
 
 def _tidied(cascade: Cascade, budget: Budget) -> Cascade:
     """Simplified, and cut down to reachable coordinates where that makes it cheaper."""
-    simple = simplify(cascade)
+    simple = simplify(cascade, budget)
     limit = Budget(budget.seconds - budget.spent(), MOST_COORDINATES)
     try:
-        return min(simple, simplify(restricted(simple, limit)), key=cost)
+        return min(simple, simplify(restricted(simple, limit), budget), key=cost)
     except BudgetExceeded:
         return simple
 
@@ -129,7 +147,7 @@ def _refined(
         budget.check(len(cascade.components), "components")
         inner, settled = _parts(cascade.components[at], chain, digits)
         if inner is not None:
-            cascade = refine(cascade, at, inner)
+            cascade = refine(cascade, at, inner, budget)
         at += settled
     return cascade
 

@@ -10,6 +10,8 @@ from algebra.cascade import INVALID, Cascade, Projection
 from algebra.rows import distinct
 from algebra.semiautomaton import IntArray
 
+PIECE = 2**18  # pairs of coordinates and a letter that are followed at a time
+
 
 def reachable_coordinates(
     cascade: Cascade, budget: Budget, lifts: IntArray | None = None
@@ -28,10 +30,8 @@ def reachable_coordinates(
     known = _codes(cascade, frontier)
     order = np.argsort(known)
     found, known = frontier[order], known[order]
-    letters = np.arange(len(cascade.letters))
     while len(frontier):
-        before = np.repeat(frontier, len(letters), axis=0)
-        after, _ = distinct(cascade.step(before, np.tile(letters, len(frontier))))
+        after = _after(cascade, frontier)
         codes = _codes(cascade, after)
         place = np.minimum(np.searchsorted(known, codes), len(known) - 1)
         new = known[place] != codes
@@ -44,6 +44,18 @@ def reachable_coordinates(
     return found
 
 
+def _after(cascade: Cascade, rows: IntArray) -> IntArray:
+    """The distinct coordinates that one letter leads to."""
+    letters = np.arange(len(cascade.letters))
+    piece = max(1, PIECE // len(letters))
+    found = []
+    for start in range(0, len(rows), piece):
+        before = np.repeat(rows[start : start + piece], len(letters), axis=0)
+        read = np.tile(letters, len(before) // len(letters))
+        found.append(distinct(cascade.step(before, read))[0])
+    return distinct(np.concatenate(found))[0]
+
+
 def _codes(cascade: Cascade, rows: IntArray) -> IntArray:
     """One number for each row, different for different rows."""
     code = np.zeros(len(rows), dtype=object if prod(cascade.sizes) >= 2**62 else int)
@@ -52,20 +64,31 @@ def _codes(cascade: Cascade, rows: IntArray) -> IntArray:
     return code
 
 
-def restricted(cascade: Cascade, budget: Budget) -> Cascade:
+def restricted(cascade: Cascade, budget: Budget, start: int | None = None) -> Cascade:
     """The cascade in which only reachable coordinates are valid.
 
     Everything else becomes free, so that ``simplify`` finds more that is alike and fewer
     real dependencies.
+
+    Args:
+        cascade: Any cascade.
+        budget: How many coordinates there may be, and for how long to search.
+        start: If given, only what words reach from the lift of this state counts; all
+            states must be reachable from it. The other states get reachable lifts.
 
     Raises:
         BudgetExceeded: If too many coordinates are reachable.
     """
     if not cascade.components:
         return cascade
-    return replace(
-        cascade, projection=_trie(cascade, reachable_coordinates(cascade, budget))
-    )
+    first = cascade.lift if start is None else cascade.lift[[start]]
+    rows = reachable_coordinates(cascade, budget, first)
+    lift = cascade.lift
+    if start is not None:
+        _, some = np.unique(cascade.state_of(rows), return_index=True)
+        lift = rows[some]
+        lift[start] = cascade.lift[start]
+    return replace(cascade, projection=_trie(cascade, rows), lift=lift)
 
 
 def _trie(cascade: Cascade, rows: IntArray) -> Projection:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from algebra.budget import Budget
 from algebra.cascade import (
     INVALID,
     Cascade,
@@ -12,7 +13,9 @@ from algebra.decomposition.layers import next_layer
 from algebra.semiautomaton import IntArray
 
 
-def refine(cascade: Cascade, at: int, inner: Cascade) -> Cascade:
+def refine(
+    cascade: Cascade, at: int, inner: Cascade, budget: Budget | None = None
+) -> Cascade:
     """Replace component ``at`` by a cascade that covers it.
 
     Coordinates of the component become coordinates of ``inner``; where the diagrams of
@@ -25,13 +28,17 @@ def refine(cascade: Cascade, at: int, inner: Cascade) -> Cascade:
         at: The index of a component.
         inner: A cascade with the component's states and letters, of one component at
             least.
+        budget: How many nodes a layer of the wiring may have.
+
+    Raises:
+        BudgetExceeded: If a layer has more, or the time is over.
     """
     components = (
         *cascade.components[:at],
         *inner.components,
         *cascade.components[at + 1 :],
     )
-    emits, across = _inner_wiring(cascade, at, inner)
+    emits, across = _inner_wiring(cascade, at, inner, budget or Budget())
     down = _inner_projection(cascade.projection.follow[at], inner)
     return Cascade(
         cascade.letters,
@@ -61,7 +68,7 @@ def refine(cascade: Cascade, at: int, inner: Cascade) -> Cascade:
 
 
 def _inner_wiring(
-    cascade: Cascade, at: int, inner: Cascade
+    cascade: Cascade, at: int, inner: Cascade, budget: Budget
 ) -> tuple[list[IntArray], list[IntArray]]:
     outer = cascade.wiring.follow[at]
     # A node is (node of the outer wiring, node of the inner one, inner state so far).
@@ -71,6 +78,7 @@ def _inner_wiring(
     emits, follows = [], []
     last = len(inner.components) - 1
     for j, component in enumerate(inner.components):
+        budget.check(len(nodes), "nodes of the wiring")
         emits.append(inner.wiring.emit[j][nodes[:, 1]])
         states = np.arange(component.size)
         across = inner.wiring.follow[j][nodes[:, 1:2], states]

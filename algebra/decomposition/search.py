@@ -7,7 +7,12 @@ import numpy as np
 
 from algebra.budget import Budget, BudgetExceeded
 from algebra.cascade import Cascade, trivial
-from algebra.congruences import blocks, factor_congruences, principal_congruences
+from algebra.congruences import (
+    blocks,
+    factor_congruences,
+    independent,
+    principal_congruences,
+)
 from algebra.decomposition.congruence import by_congruence, side_by_side
 from algebra.decomposition.cost import cost
 from algebra.decomposition.holonomy import holonomy
@@ -16,6 +21,7 @@ from algebra.decomposition.simplify import simplify
 from algebra.semiautomaton import IntArray, Semiautomaton
 
 MOST_STATES = 200
+MOST_MOVES = 4_000_000
 TRIED = 6
 SHARE = 0.2
 
@@ -24,10 +30,10 @@ SHARE = 0.2
 class Search:
     """The cheapest cascade found for a machine and for each machine inside it.
 
-    A machine is taken as it is if it permutes and resets; otherwise it is decomposed by
-    holonomy, by factors side by side, and by some of its congruences, and the parts in
-    turn. Where holonomy succeeds, no congruences
-    are tried any more after a fifth of the time.
+    A machine that permutes and resets is a candidate as it is, and the only one if its
+    group is solvable. Others come from holonomy, from factors side by side, and from some
+    congruences, with the parts decomposed in turn. Where there is a candidate already, no
+    congruences are tried any more after a fifth of the time.
 
     Attributes:
         budget: How long to search and how many images to keep.
@@ -49,13 +55,13 @@ class Search:
 
     def _found(self, machine: Semiautomaton) -> Cascade:
         whole = trivial(machine)
-        if whole.components[0].is_permutation_reset:
+        permutes_or_resets = whole.components[0].is_permutation_reset
+        if permutes_or_resets and whole.components[0].group.is_solvable:
             return whole
-        candidates, failure = [], None
-        left = (self.budget.seconds - self.budget.spent()) / 2
+        candidates, failure = [whole] if permutes_or_resets else [], None
         try:
-            limit = Budget(left, self.budget.size)
-            candidates.append(simplify(holonomy(machine, limit)))
+            if not candidates:
+                candidates.append(self._by_holonomy(machine))
         except BudgetExceeded as reason:
             failure = reason
         share = SHARE if candidates else 1.0
@@ -64,15 +70,21 @@ class Search:
             raise failure or BudgetExceeded("no decomposition was found", 0)
         return min(candidates, key=cost)
 
+    def _by_holonomy(self, machine: Semiautomaton) -> Cascade:
+        left = (self.budget.seconds - self.budget.spent()) / 2
+        limit = Budget(left, self.budget.size)
+        return simplify(holonomy(machine, limit), limit)
+
     def _by_congruences(
         self, machine: Semiautomaton, until: float
     ) -> Iterator[Cascade]:
-        if len(machine.states) > MOST_STATES or self.budget.spent() > until:
+        letters, n = machine.transitions.shape
+        moves = letters * n * (n - 1) // 2
+        if n > MOST_STATES or moves > MOST_MOVES or self.budget.spent() > until:
             return
         try:
             principal = principal_congruences(machine.transitions, self.budget)
-            factors = factor_congruences(principal)
-            if factors is not None:
+            for factors in self._factors(principal, until):
                 yield self._completed(side_by_side(machine, factors))
             for partition in _promising(principal):
                 if self.budget.spent() > until:
@@ -81,13 +93,27 @@ class Search:
         except BudgetExceeded:
             return
 
+    def _factors(
+        self, principal: Sequence[IntArray], until: float
+    ) -> list[list[IntArray]]:
+        """Ways to split the machine into some that run side by side."""
+        left = (until - self.budget.spent()) / 2
+        try:
+            found = factor_congruences(principal, Budget(left))
+        except BudgetExceeded:
+            return []
+        if found is None:
+            return []
+        whole = independent(found)
+        return [found] if len(whole) in (1, len(found)) else [whole, found]
+
     def _completed(self, cascade: Cascade) -> Cascade:
         """All components decomposed further."""
         for at in range(len(cascade.components) - 1, -1, -1):
             component = cascade.components[at]
             if not component.is_permutation_reset:
-                cascade = refine(cascade, at, self.best(component.machine))
-        return simplify(cascade)
+                cascade = refine(cascade, at, self.best(component.machine), self.budget)
+        return simplify(cascade, self.budget)
 
 
 def _promising(principal: Sequence[IntArray]) -> list[IntArray]:

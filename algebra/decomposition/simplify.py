@@ -5,9 +5,11 @@ from typing import TypeVar
 
 import numpy as np
 
+from algebra.budget import Budget
 from algebra.cascade import (
     INVALID,
     Cascade,
+    Component,
     Projection,
     Wiring,
     component_of,
@@ -22,29 +24,46 @@ MOST_COMPARED = 1_000
 _T = TypeVar("_T")
 
 
-def simplify(cascade: Cascade) -> Cascade:
+def simplify(cascade: Cascade, budget: Budget | None = None) -> Cascade:
     """The same cascade without what it does not need.
 
     Dead ends become invalid, equal futures one node, nodes, letters and values that never
     occur vanish, and so do components whose value the coordinates above determine.
     What a node asks where no valid coordinates lead is free, and is used to merge it
-    with others.
+    with others. Components that permute or reset still do.
+
+    Args:
+        cascade: Any cascade that covers a machine.
+        budget: What is free is not used any more when the time is over.
     """
+    budget = budget or Budget()
     projection = Projection(_merged_projection(_pruned(cascade.projection.follow)))
     wiring = restricted_wiring(cascade.wiring, projection)
     cascade = replace(cascade, projection=projection, wiring=wiring)
     cascade = _drop_determined(cascade)
     if not cascade.components:
         return cascade
-    # To fill in what is free can make a component read another one that it need not.
-    joined = [
-        replace(cascade, wiring=_reachable_wiring(_merged_wiring(cascade, fill)))
-        for fill in (False, True)
-    ]
-    cascade = min(joined, key=cost)
+    cascade = _joined(cascade, budget)
     for at in range(len(cascade.components)):
         cascade = _only_occurring(cascade, at)
     return cascade
+
+
+def _joined(cascade: Cascade, budget: Budget) -> Cascade:
+    """The cascade with nodes of the wiring that are alike, or can be made so, as one."""
+    plain = _with_merged_wiring(cascade, fill=False)
+    if budget.spent() > budget.seconds:
+        return plain
+    filled = _with_merged_wiring(cascade, fill=True)
+    if list(map(len, plain.wiring.emit)) == list(map(len, filled.wiring.emit)):
+        return plain
+    # To fill in what is free can make a component read another one that it need not.
+    return min(plain, filled, key=cost)
+
+
+def _with_merged_wiring(cascade: Cascade, fill: bool) -> Cascade:
+    wiring = _reachable_wiring(_merged_wiring(cascade, fill))
+    return replace(cascade, wiring=wiring)
 
 
 def restricted_wiring(wiring: Wiring, projection: Projection) -> Wiring:
@@ -191,26 +210,40 @@ def _only_occurring(cascade: Cascade, at: int) -> Cascade:
     """A component with the values and the letters that occur."""
     component, down = cascade.components[at], cascade.projection.follow[at]
     values = np.flatnonzero((down != INVALID).any(axis=0))
-    place = np.full(component.size, INVALID, dtype=np.int64)
-    place[values] = np.arange(len(values))
-    asked = component.machine.transitions[cascade.wiring.emit[at]][:, values]
-    # A value may leave the others only where it is not valid; it may as well stay.
-    rows = np.where(place[asked] == INVALID, np.arange(len(values)), place[asked])
+    rows = _moves_among(values, component, cascade.wiring.emit[at])
+    if component.is_permutation_reset and not _all_permute_or_reset(rows):
+        values = np.arange(component.size)
+        rows = component.machine.transitions[cascade.wiring.emit[at]]
     table, emit = letters_of(rows)
     names = [component.machine.states[v] for v in values.tolist()]
-    lift = cascade.lift.copy()
-    lift[:, at] = place[lift[:, at]]
+    wiring, lift = cascade.wiring, cascade.lift.copy()
+    lift[:, at] = np.searchsorted(values, lift[:, at])
     return replace(
         cascade,
         components=_put(cascade.components, at, component_of(table, names)),
         wiring=Wiring(
-            cascade.wiring.entry,
-            _put(cascade.wiring.emit, at, emit),
-            _put(cascade.wiring.follow, at, cascade.wiring.follow[at][:, values]),
+            wiring.entry,
+            _put(wiring.emit, at, emit),
+            _put(wiring.follow, at, wiring.follow[at][:, values]),
         ),
         projection=Projection(_put(cascade.projection.follow, at, down[:, values])),
         lift=lift,
     )
+
+
+def _moves_among(values: IntArray, component: Component, emit: IntArray) -> IntArray:
+    """``(nodes, values)``: what each node does, told among some of the values."""
+    place = np.full(component.size, INVALID, dtype=np.int64)
+    place[values] = np.arange(len(values))
+    moved = place[component.machine.transitions[emit][:, values]]
+    # A value may leave the others only where it is not valid; it may as well stay.
+    return np.where(moved == INVALID, np.arange(len(values)), moved)
+
+
+def _all_permute_or_reset(rows: IntArray) -> bool:
+    constant = (rows == rows[:, :1]).all(axis=1)
+    bijective = (np.sort(rows, axis=1) == np.arange(rows.shape[1])).all(axis=1)
+    return bool((constant | bijective).all())
 
 
 def _put(items: tuple[_T, ...], at: int, item: _T) -> tuple[_T, ...]:

@@ -1,7 +1,7 @@
-"""The log-depth scan: every machine in ⌈log2 T⌉ layers (Theorem 10, repaired)."""
+"""The log-depth scan: every machine in ⌈log2 T⌉ layers, or fewer (Theorem 10, repaired)."""
 
 from collections.abc import Mapping
-from math import ceil, log2
+from math import ceil
 
 import numpy as np
 
@@ -13,10 +13,11 @@ from compiler.errors import CompileError
 from compiler.program import Map, Operation, Program, Row, Select, Shift, Token, table
 
 NAME = "scan"
+MOST_POINTS = 128
 SUMMARY = "compose transition maps over windows that double (Theorem 10)"
 
 
-def scan(machine: Automaton, length: int) -> Program:
+def scan(machine: Automaton, length: int, radix: int = 2) -> Program:
     """The scan of a machine for words up to ``length``.
 
     After l levels the channels ``map{l}[0..m-1]`` hold the composition of the last 2^l
@@ -28,11 +29,22 @@ def scan(machine: Automaton, length: int) -> Program:
     leaves the word ends at BOS instead of in a block of padding; values are 0-based. With
     a faithful action of fewer points, these are composed instead of the states.
 
+    Args:
+        machine: Any machine.
+        length: T.
+        radix: How many windows one level composes: ⌈log_radix T⌉ layers of radix − 1
+            heads (spec/shallower, section 4); the thesis takes 2.
+
     Raises:
-        CompileError: If the action that the machine claims does not determine its state.
+        CompileError: If the action that the machine claims does not determine its
+            state, or moves too many points.
     """
+    moved = len(machine.states if machine.action is None else machine.action[0])
+    if moved > MOST_POINTS:
+        size = float(moved) ** 4 * max(1, (length - 1).bit_length())
+        raise CompileError(f"a scan of {moved} points would have {size:.0e} parameters")
     if machine.action is None:
-        return _on_states(machine, length)
+        return _on_states(machine, length, radix)
     action = np.array(machine.action, dtype=np.int64)
     points = list(range(action.shape[1]))
     decode = reached_pairs(machine, points)
@@ -41,10 +53,10 @@ def scan(machine: Automaton, length: int) -> Program:
             f"the action that {machine.name} states does not determine its state; "
             "leave it out of the file"
         )
-    return _doubling(machine, length, action, points, decode)
+    return _composed(machine, length, radix, action, points, decode)
 
 
-def _on_states(machine: Automaton, length: int) -> Program:
+def _on_states(machine: Automaton, length: int, radix: int) -> Program:
     """The points are the states that can be reached."""
     names = reachable(machine).states
     alive = np.array([machine.states.index(name) for name in names])
@@ -52,12 +64,14 @@ def _on_states(machine: Automaton, length: int) -> Program:
     place[alive] = np.arange(len(alive))
     action = place[machine.transitions[:, alive]]
     decode: dict[Row, int] = {(p,): int(q) for p, q in enumerate(alive)}
-    return _doubling(machine, length, action, [int(place[machine.start])], decode)
+    start = [int(place[machine.start])]
+    return _composed(machine, length, radix, action, start, decode)
 
 
-def _doubling(
+def _composed(
     machine: Automaton,
     length: int,
+    radix: int,
     action: IntArray,
     read: list[int],
     decode: Mapping[Row, int],
@@ -71,19 +85,38 @@ def _doubling(
         }
         images[(len(machine.letters),)] = p
         operations[f"map0[{p}]"] = Map(table(images), ("token",))
-    levels = ceil(log2(length)) if length > 1 else 0
-    for level in range(levels):
-        now = [f"map{level}[{p}]" for p in points]
-        for p in points:
-            operations[f"back{level + 1}[{p}]"] = Shift(now[p], 2**level)
-        for p in points:
-            inputs = (f"back{level + 1}[{p}]", *now)
-            operations[f"map{level + 1}[{p}]"] = Map(Select(), inputs)
+    width, level = 1, 0
+    while width < length:
+        level += 1
+        windows = min(radix, ceil(length / width))
+        operations |= _level(level, width, windows, len(points))
+        width *= windows
     return Program(
         letters=machine.letters,
         states=len(machine.states),
         length=length,
         operations=operations,
-        outputs=tuple(f"map{levels}[{p}]" for p in read),
+        outputs=tuple(f"map{level}[{p}]" for p in read),
         decode=decode,
     )
+
+
+def _level(level: int, width: int, windows: int, points: int) -> dict[str, Operation]:
+    """Maps over ``windows`` times as many letters, from maps over ``width`` letters.
+
+    The heads of one layer fetch the maps of all earlier windows; then the MLP composes
+    the last m + 1 of them from the last m and the one before.
+    """
+    below = [f"map{level - 1}[{p}]" for p in range(points)]
+    operations: dict[str, Operation] = {}
+    for m in range(1, windows):
+        for p in range(points):
+            operations[f"back{level}.{m}[{p}]"] = Shift(below[p], m * width)
+    now = below
+    for m in range(1, windows):
+        last = m == windows - 1
+        names = [f"map{level}{'' if last else f'.{m}'}[{p}]" for p in range(points)]
+        for p, name in enumerate(names):
+            operations[name] = Map(Select(), (f"back{level}.{m}[{p}]", *now))
+        now = names
+    return operations

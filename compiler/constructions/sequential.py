@@ -2,9 +2,11 @@
 
 from algebra.automaton import Automaton
 from algebra.operations import reachable
+from compiler.errors import CompileError
 from compiler.program import Map, Operation, Program, Row, Shift, Token, table
 
 NAME = "sequential"
+MOST_ROWS = 400_000
 SUMMARY = "one step of the machine in each layer (the depth-T baseline)"
 
 
@@ -13,8 +15,15 @@ def sequential(machine: Automaton, length: int) -> Program:
 
     After layer l the channel ``state{l}`` is right at positions up to l; BOS holds the
     start state throughout.
+
+    Raises:
+        CompileError: If all its tables together would be too large.
     """
     letters, states = machine.transitions.shape
+    if letters * states * length > MOST_ROWS:
+        raise CompileError(
+            f"its {length} layers would need tables of {letters * states:,} rows each"
+        )
     alive = [machine.states.index(name) for name in reachable(machine).states]
     start: dict[Row, int] = {(a,): machine.start for a in range(letters + 1)}
     operations: dict[str, Operation] = {

@@ -54,7 +54,9 @@ def _fuse(done: Program, name: str, operation: Operation) -> Operation:
         return operation
     atoms = _atoms(done, operation.inputs)
     sizes = [len(done.domains[a]) for a in atoms]
-    if atoms == operation.inputs or prod(sizes) > len(operation.function.rows):
+    embedded = all(_is_token(done.operations[a]) for a in atoms)
+    smaller = prod(sizes) <= len(operation.function.rows)
+    if atoms == operation.inputs or not (embedded or smaller):
         return operation
     grid = np.array(list(product(*(done.domains[a] for a in atoms))), dtype=np.int64)
     known = dict(zip(atoms, grid.T, strict=True))

@@ -19,6 +19,7 @@ from compiler.program import (
     Program,
     Select,
     Shift,
+    SiblingLatest,
     Table,
     Token,
     rows_of,
@@ -79,7 +80,9 @@ def infer(
     match operation:
         case Token():
             return Values(program.bos, frozenset(range(len(program.letters))))
-        case Shift(source) | Latest(source) | LatestMatch(source):
+        case (
+            Shift(source) | Latest(source) | LatestMatch(source) | SiblingLatest(source)
+        ):
             read = values[source]
             return Values(read.bos, read.later | {read.bos})
         case PrefixSum(source):

@@ -60,7 +60,7 @@ class OneHotMatches:
 
     def check(self, source: Program, target: Program) -> None:
         """Only copies are new, and every key and query is one-hot."""
-        _check_identities(source, target)
+        _check_copies(source, target, dict(_repeated(source, target)))
         if any(_matched(target, op) for op in target.operations.values()):
             raise PassError("a latest match compares codes that are not one-hot")
 
@@ -182,18 +182,20 @@ def _with_identities(
     domains = {new: source.domains[old] for old, new in names.items()}
     return replace(
         source,
-        operations=_through_embedding(operations),
+        operations=_through_embedding(operations, set(names.values())),
         domains={**source.domains, **domains},
         one_hot=source.one_hot | (set(names.values()) if one_hot else set()),
     )
 
 
-def _through_embedding(operations: dict[str, Operation]) -> dict[str, Operation]:
-    """Let identities of embedded channels be embedded themselves."""
+def _through_embedding(
+    operations: dict[str, Operation], new: set[str]
+) -> dict[str, Operation]:
+    """Let new identities of embedded channels be embedded themselves."""
     done: dict[str, Operation] = {}
     for name, operation in operations.items():
         done[name] = operation
-        if isinstance(operation, Map) and len(operation.inputs) == 1:
+        if name in new and isinstance(operation, Map) and len(operation.inputs) == 1:
             inner = operations[operation.inputs[0]]
             if _is_identity(operation) and _is_embedded(operations, inner):
                 done[name] = inner
@@ -227,15 +229,34 @@ def _new_channels(source: Program, target: Program) -> Iterator[tuple[str, str]]
         if name in source.operations:
             continue
         equal = [n for n, op in source.operations.items() if op == operation]
-        if not equal and not _is_identity(operation):
+        if equal and _is_embedded(source.operations, operation):
+            yield name, equal[0]
+        elif _is_identity(operation):
+            yield name, reads(operation)[0]
+        else:
             raise PassError(f"the new channel {name!r} is not a copy")
-        yield name, equal[0] if equal else reads(operation)[0]
+
+
+def _repeated(source: Program, target: Program) -> Iterator[tuple[str, str]]:
+    """The channels that a new one-hot channel repeats."""
+    for name, operation in target.operations.items():
+        if name in source.operations:
+            continue
+        read = name.removesuffix(".one-hot")
+        again = source.operations.get(read) == operation
+        if not again and not (_is_identity(operation) and reads(operation) == (read,)):
+            raise PassError(f"the new channel {name!r} is not a copy")
+        yield name, read
 
 
 def _check_identities(source: Program, target: Program) -> None:
+    _check_copies(source, target, dict(_new_channels(source, target)))
+
+
+def _check_copies(source: Program, target: Program, copies: Mapping[str, str]) -> None:
+    """Nothing is changed but that channels are read through their copies."""
     check_order(target)
     check_frame(source, target)
-    copies = dict(_new_channels(source, target))
     back = {
         n: rename(op, copies) for n, op in target.operations.items() if n not in copies
     }

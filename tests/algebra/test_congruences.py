@@ -12,6 +12,7 @@ from algebra.budget import Budget, BudgetExceeded
 from algebra.congruences import (
     blocks,
     factor_congruences,
+    independent,
     join,
     meet,
     normalised,
@@ -75,6 +76,28 @@ def test_products_split_and_others_do_not(name: str, sizes: list[int] | None) ->
     table = zoo.machine(name).semiautomaton.transitions
     found = factor_congruences(principal_congruences(table))
     assert (found and [blocks(c) for c in found]) == sizes
+
+
+def test_factors_that_tell_of_each_other_are_met_in_one() -> None:
+    left, right, newest, middle = (
+        normalised(np.arange(24) // 3),
+        normalised(np.arange(24) % 3),
+        normalised(np.arange(24) // 12),
+        normalised(np.arange(24) // 6),
+    )
+    found = independent([newest, right, middle, left])
+    assert sorted(blocks(c) for c in found) == [3, 8]
+    assert blocks(meet(found)) == 24
+    assert len(independent([newest, right])) == 2
+
+
+def test_factors_are_found_among_thousands_of_congruences() -> None:
+    """Each pair of states is a smallest congruence where no letter moves anything."""
+    found = factor_congruences(principal_congruences(np.arange(40)[None]))
+    assert found is not None
+    assert blocks(meet(found)) == 40
+    with pytest.raises(BudgetExceeded, match="congruences"):
+        factor_congruences(principal_congruences(np.arange(9)[None]), Budget(-1.0))
 
 
 def test_join_and_meet_are_the_bounds_of_the_lattice() -> None:

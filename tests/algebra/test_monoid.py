@@ -107,7 +107,8 @@ def test_the_semigroup_has_the_identity_only_if_a_word_acts_so(g: IntArray) -> N
         state = np.arange(g.shape[1])
         for letter in word:
             state = g[letter][state]
-        assert len(word) and np.array_equal(state, np.arange(g.shape[1]))
+        assert len(word)
+        assert np.array_equal(state, np.arange(g.shape[1]))
 
 
 @pytest.mark.parametrize("n", range(1, 7))

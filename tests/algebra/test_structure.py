@@ -148,7 +148,15 @@ class TestParallelFactors:
         assert parallel_factors(zoo.machine(name)) is None
 
     def test_large_machines_are_left_alone(self) -> None:
-        assert parallel_factors(zoo.machine("S5")) is None
+        assert parallel_factors(zoo.machine("S5"), most_states=100) is None
+        assert parallel_factors(zoo.machine("Grid200")) is None
+
+    def test_machines_with_very_many_congruences_are_left_alone(self) -> None:
+        assert parallel_factors(machine([np.arange(70)])) is None
+
+    def test_a_hundred_states(self) -> None:
+        factors = parallel_factors(zoo.machine("C3xC5xC7"))
+        assert [len(f.machine.states) for f in factors] == [3, 5, 7]
 
     @given(tables())
     def test_factors_are_smaller_quotients_that_separate_states(

@@ -94,7 +94,8 @@ def test_zoo(command: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("machine", "chosen"), [("C5", "counter"), ("S3", "scan"), ("FlipFlop", "memory")]
+    ("machine", "chosen"),
+    [("C5", "counter"), ("S3", "cascade"), ("FlipFlop", "memory")],
 )
 def test_explain(command: Command, machine: str, chosen: str) -> None:
     found = command("explain", machine, "-T", 20, "--json").json
@@ -104,7 +105,7 @@ def test_explain(command: Command, machine: str, chosen: str) -> None:
     for row in found["constructions"]:
         assert row.keys() >= {"name", "depth", "parameters"}
     names = {r["name"] for r in found["constructions"] + found["unavailable"]}
-    assert names == {"counter", "memory", "product", "scan", "sequential"}
+    assert names == {*("counter", "memory", "product", "cascade", "scan", "sequential")}
     done = command("explain", machine, "-T", 20)
     assert done.code == 0
     assert f"Chosen: {chosen}" in done.out
@@ -119,11 +120,12 @@ def test_explain(command: Command, machine: str, chosen: str) -> None:
         (["C5", "-T", 9], "counter"),
         (["FlipFlop", "-T", 9], "memory"),
         (["C2xC2", "-T", 9], "product"),
-        (["Grid4", "-T", 9, "--strict"], "scan"),
+        (["Grid4", "-T", 9, "--strict"], "cascade"),
         (["Grid4", "-T", 5, "--construction", "sequential"], "sequential"),
         (["S3", "-T", 9, "--dtype", "bfloat16"], "scan"),
-        (["Grid4", "-T", 9, "--start", "2"], "scan"),
-        (["regex:(ab|ba)*", "-T", 9], "scan"),
+        (["Grid4", "-T", 9, "--start", "2"], "cascade"),
+        (["regex:(ab|ba)*", "-T", 9], "cascade"),
+        (["A5", "-T", 9], "scan"),
         (["C5", "--arch", "rnn"], "elman"),
     ],
 )

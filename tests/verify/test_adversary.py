@@ -297,6 +297,40 @@ def unsnapped() -> Attack:
     return craft([[0, 0]], channels, tensors, blocks=3, dtype="float64")
 
 
+def summed_noise(offset: float = 0.13) -> Attack:
+    """A sum is multiplied by C = 4, and so is an offset of what is summed, at BOS too."""
+    channels = [
+        channel("a", at(0, 1, 0, 4), [0], **letter([0, 0])),
+        channel("x", at(1, 2, 2, 4), [0], **of(["a"], [[0, 0]])),
+        channel("s", at(2, 3, 3, 4), [0], op="prefix-sum", source="x", head=0),
+    ]
+    query, key = np.zeros((2, 1, 5, 1))
+    query[0, 3], key[0, 4] = 1.0, 1.0
+    value, out = np.zeros((1, 5, 1)), np.zeros((1, 1, 5))
+    value[0, 1], out[0, 0, 2] = 1.0, 4.0
+    position = np.zeros((3, 5))
+    position[:, 3], position[0, 4] = np.log(4.0 - np.arange(3)), 1.0
+    tensors = {
+        "embed.token": np.zeros((2, 5)),
+        "embed.position": position,
+        **mlp(0, (np.zeros((5, 1)), [0]), (np.zeros((1, 5)), offset * np.eye(5)[1])),
+        "blocks.1.attention.query": query,
+        "blocks.1.attention.key": key,
+        "blocks.1.attention.value": value,
+        "blocks.1.attention.out": out,
+    }
+    features = {"count": [3, 4], "bos": [4, 5]}
+    return craft([[0, 0]], channels, tensors, blocks=2, features=features)
+
+
+def feature_without_number() -> Attack:
+    """A position feature that nothing reads is no number: 0·∞ is none either."""
+    table, channels, tensors = latest_letter(2)
+    tensors |= mlp(0, ([[0], [0]], [0]), ([[0, 0]], [0, 0]))
+    tensors["embed.position"] = np.array([[0, 0], [0, np.inf], [0, 0.0]])
+    return craft(table, channels, tensors, blocks=1, features={"odd": [1, 2]})
+
+
 CRAFTED: list[Callable[[], Attack]] = [
     unselected_value,
     idle_chain,
@@ -306,6 +340,8 @@ CRAFTED: list[Callable[[], Attack]] = [
     rounded_before_bias_rnn,
     spread_one_hot,
     unsnapped,
+    summed_noise,
+    feature_without_number,
 ]
 
 
@@ -319,6 +355,11 @@ def test_crafted_networks_are_not_verified(build: Callable[[], Attack]) -> None:
     assert build().verdict != "verified"
 
 
+def test_noise_that_four_times_over_is_below_one_half_may_be_summed() -> None:
+    assert summed_noise(0.12).verdict == "verified"
+    assert summed_noise(0.12).right(2)
+
+
 SMALL = [
     ("C2", "counter", 3, False),
     ("FlipFlop", "memory", 3, False),
@@ -326,7 +367,10 @@ SMALL = [
     ("C2", "sequential", 2, False),
     ("C2", "scan", 2, True),
     ("Grid2", "gridworld", 2, False),
+    ("S3", "cascade", 2, False),
 ]
+BLOCKS = ("Grid3", "cascade", 2, False)
+EACH = [*SMALL, pytest.param(BLOCKS, marks=pytest.mark.slow)]
 WRONG_TYPES = (-1, HUGE, 1.5, None, [], "", {}, [0], [[0]], [0, HUGE])
 OTHER_VALUES = (0, 1, 2, 7, True, "token", "shift")
 WEIGHTS = (0.0, 0.5, 1.0, -1.0, 2.0, 1e-30, LARGE, -LARGE)
@@ -435,14 +479,14 @@ def sweep(name: str, construction: str, length: int, strict: bool) -> Swept:
     return Swept(accepted, frozenset(wrong), frozenset(raised))
 
 
-@pytest.mark.parametrize("model", SMALL)
+@pytest.mark.parametrize("model", EACH)
 def test_no_changed_field_deceives(model: tuple[str, str, int, bool]) -> None:
     found = sweep(*model)
     assert found.accepted
     assert not found.deceived
 
 
-@pytest.mark.parametrize("model", SMALL)
+@pytest.mark.parametrize("model", EACH)
 def test_no_changed_field_raises(model: tuple[str, str, int, bool]) -> None:
     assert not sweep(*model).raised
 
@@ -463,7 +507,7 @@ def spoiled_tensors(
 @st.composite
 def perturbed(draw: st.DrawFn) -> Attack:
     """A compiled model with a few fields and weights changed at random."""
-    good = compiled(*draw(st.sampled_from(SMALL)))
+    good = compiled(*draw(st.sampled_from([*SMALL, BLOCKS])))
     header, tensors = good.file.header, good.file.tensors
     for _ in range(draw(st.integers(0, 2))):
         path = draw(st.sampled_from(claimed(header)))
@@ -504,6 +548,23 @@ def far_shift(header: Json) -> None:
     header["program"]["channels"].append(far)
 
 
+def copied(times: int, twice: bool) -> Callable[[Json], None]:
+    """The answer of a block through many tables, each of which may read it twice."""
+
+    def edit(header: Json) -> None:
+        listed = header["program"]["channels"]
+        last = next(c for c in listed if c["op"] == "sibling-latest")
+        name, domain = last["name"], last["domain"]
+        once = [[a, a] for a in domain]
+        both = [[a, b, a or b] for a in domain for b in domain]
+        for i in range(times):
+            read = of([name, name], both) if twice else of([name], once)
+            name = f"copy{i}"
+            listed.append({"name": name, "domain": domain, **read})
+
+    return edit
+
+
 COUNTER, SCAN = ("C2", "counter", 3, False), ("Grid4", "scan", 4, False)
 SEQUENTIAL = ("C2", "sequential", 2, False)
 MALFORMED: dict[str, tuple[tuple[str, str, int, bool], Callable[[Json], None]]] = {
@@ -518,6 +579,8 @@ MALFORMED: dict[str, tuple[tuple[str, str, int, bool], Callable[[Json], None]]] 
     ),
     "an index beyond the selected": (SCAN, enlarge("back1[0]", 9)),
     "a look-back beyond 64 bits": (SCAN, far_shift),
+    "copies of copies of a block's answer": (BLOCKS, copied(2000, twice=False)),
+    "a block's answer 2⁴⁰ times": (BLOCKS, copied(40, twice=True)),
 }
 
 

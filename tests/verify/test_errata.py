@@ -18,12 +18,14 @@ import krohn
 from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.formats import json_format
+from compiler.constructions.cascade import cascade
 from compiler.constructions.counter import counter
 from compiler.constructions.memory import memory
 from compiler.constructions.product import product
 from compiler.constructions.scan import scan
+from compiler.interpreter import interpret
 from compiler.pipeline import Options, arrange, optimise
-from compiler.program import Map, Program, Shift, Table, table
+from compiler.program import Map, Program, Shift, Table, reads, rename, rows_of, table
 from compiler.transformer import describe, lower
 from network.model import Model
 from network.modelfile import ModelFile
@@ -345,6 +347,113 @@ class TestE16:
         wrong = program.with_operations({**program.operations, **written})
         assert refuted(lowered(wrong, machine), machine) == 1
         assert is_verified(lowered(program, machine), machine)
+
+
+def at_bos(source: Program, name: str, value: int) -> Program:
+    """A Program in which a table has another value at BOS."""
+    old = source.operations[name]
+    assert isinstance(old, Map)
+    assert isinstance(old.function, Table)
+    values = interpret(source, [[0]])
+    here = tuple(int(values[n][0, 0]) for n in old.inputs)
+    new = Map(table({**dict(rows_of(old.function)), here: value}), old.inputs)
+    return source.with_operations({**source.operations, name: new})
+
+
+class TestE16InCascades:
+    """The same below other components, which say when the memory is written."""
+
+    @pytest.mark.parametrize(
+        ("name", "memory", "start"), [("Grid4", 0, 3), ("PermReset3", 2, 1)]
+    )
+    def test_bos_that_does_not_write(self, name: str, memory: int, start: int) -> None:
+        machine = replace(zoo.machine(name), start=start)
+        source = cascade(machine, 6)
+        wrong = lowered(at_bos(source, f"writes{memory}", 0), machine)
+        proof = prove(wrong, machine)
+        assert proof.verdict == "undecided"
+        assert "1 at BOS" in proof.reason
+        assert first_wrong(wrong, machine, 6) is not None
+        assert is_verified(lowered(source, machine), machine)
+
+    def test_tensors_in_which_bos_does_not_write(self) -> None:
+        file, machine = compiled("Grid4", "cascade", 6, start=3)
+        flag = places(file)["writes0"][0]
+
+        def printed(name: str, array: FloatArray) -> FloatArray:
+            if name == "embed.token":
+                array[-1, flag] = 0.0
+            return array
+
+        wrong = mutated(file, printed)
+        assert prove(wrong, machine).verdict == "undecided"
+        assert first_wrong(wrong, machine, 6) is not None
+
+    @pytest.mark.parametrize(("name", "memory"), [("Grid4", 2), ("PermReset3", 2)])
+    def test_bos_that_writes_another_state(self, name: str, memory: int) -> None:
+        machine = zoo.machine(name)
+        source = cascade(machine, 6)
+        at_start = interpret(source, [[0]])[f"now{memory}"][0, 0]
+        other = at_bos(source, f"written{memory}", 2 - int(at_start))
+        assert refuted(lowered(other, machine), machine) <= 6
+
+
+def off_by_one(source: Program, component: int) -> Program:
+    """A cascade whose wiring reads a component's state after the letter."""
+    after = {f"before{component}": "now", f"earlier{component}": "stored"}
+    names = {n: f"{to}{component}" for n, to in after.items() if n in source.operations}
+    assert any(set(names) & set(reads(op)) for op in source.operations.values())
+    moved = {n: rename(op, names) for n, op in source.operations.items()}
+    return source.with_operations({n: op for n, op in moved.items() if n not in names})
+
+
+class TestE21:
+    """Lemma 21: the wiring of a cascade reads states after the letter, not before it."""
+
+    @pytest.mark.parametrize(
+        ("name", "component"),
+        [
+            *(("S3", i) for i in range(1)),
+            *(("S4", i) for i in range(2)),
+            *(("Q8", i) for i in range(2)),
+            *(("Grid4", i) for i in range(2)),
+            ("Dyck2,2", 0),
+        ],
+    )
+    def test_a_wiring_that_reads_the_state_after_the_letter(
+        self, name: str, component: int
+    ) -> None:
+        machine = zoo.machine(name)
+        source = cascade(machine, 6)
+        wrong = lowered(off_by_one(source, component), machine)
+        assert refuted(wrong, machine) == first_wrong(wrong, machine, 5)
+        assert is_verified(lowered(source, machine), machine)
+
+    @pytest.mark.parametrize("component", [0, 1])
+    def test_it_is_no_error_where_what_is_read_stands_still(
+        self, component: int
+    ) -> None:
+        """Letters that write do not move the group, nor a rotation its sign."""
+        machine = zoo.machine("PermReset3")
+        same = lowered(off_by_one(cascade(machine, 6), component), machine)
+        assert is_verified(same, machine)
+        assert first_wrong(same, machine, 5) is None
+
+    def test_a_head_that_looks_at_its_own_block(self) -> None:
+        """The lowest block before a position is looked for around it instead."""
+        file, machine = compiled("Grid4", "cascade", 6)
+        heads = file.header["program"]["channels"]
+        head = next(c["head"] for c in heads if c.get("level") == 0)
+        low = file.header["program"]["features"]["bits"][0]
+
+        def printed(name: str, array: FloatArray) -> FloatArray:
+            if name == "blocks.0.attention.query":
+                array[head, low] *= -1
+            return array
+
+        wrong = mutated(file, printed)
+        assert prove(wrong, machine).verdict == "undecided"
+        assert first_wrong(wrong, machine, 6) is not None
 
 
 def flagless(file: ModelFile) -> dict[str, object]:

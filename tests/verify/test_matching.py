@@ -28,8 +28,8 @@ from verify import transformer
 from verify.errors import Rejected
 from verify.exhaustive import exhaustive
 from verify.heads import Attention
-from verify.matching import leak_latest
 from verify.proof import prove
+from verify.rivals import leak_latest
 from verify.statement import check_domains, parse
 
 torch.set_num_threads(1)

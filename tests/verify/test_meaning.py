@@ -131,7 +131,7 @@ def test_a_transducer_is_the_program(
     letter = st.integers(0, len(machine.letters) - 1)
     word = data.draw(st.lists(letter, min_size=8, max_size=8))
     values = interpret(program, [word])
-    transducer = Transducer.of(statement)
+    transducer = Transducer.of(statement, check_domains(statement))
     memory = transducer.advance((), statement.letters)
     outputs = len(statement.outputs)
     for t, a in enumerate([None, *word]):

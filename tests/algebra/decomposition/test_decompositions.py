@@ -51,7 +51,7 @@ def test_every_method_covers_every_beast(name: str, method: str) -> None:
     assert all(c.size > 1 for c in found.cascade.components)
 
 
-@settings(max_examples=60)
+@settings(max_examples=35)
 @given(machines())
 def test_cascades_follow_the_machine_letter_by_letter(a: Semiautomaton) -> None:
     rng = np.random.default_rng(1)
