@@ -14,7 +14,8 @@ demo: $(READY)
 	$(BIN)/krohn run demo/turnstile.safetensors coin push push coin card push
 	$(BIN)/krohn draw examples/turnstile.dot -o demo/turnstile.png
 	$(BIN)/krohn draw demo/turnstile.safetensors -o demo/network.png
-	@echo "Look at demo/turnstile.png and demo/network.png."
+	$(BIN)/krohn decompose examples/turnstile.dot -o demo/decomposition.png
+	@echo "Look at the pictures in demo/: turnstile, network, decomposition."
 
 test: $(READY)
 	$(BIN)/python -m pytest -q -n 2 -m "not slow"

@@ -50,5 +50,6 @@ class Budget:
             raise BudgetExceeded(f"more than {self.size:,.0f} {what}", found)
         if self.spent() > self.seconds:
             raise BudgetExceeded(
-                f"stopped after {self.seconds:g} s with {found:,} {what}", found
+                f"stopped after {max(self.seconds, 0):.3g} s with {found:,} {what}",
+                found,
             )

@@ -46,6 +46,11 @@ class Cost:
     largest_weight: float
     narrowest: str
 
+    @property
+    def width(self) -> int:
+        """The widest vector: residual stream or hidden layer."""
+        return max(self.d_model, self.mlp_width)
+
 
 def predict(layout: Layout, features: Positions, strict: bool) -> Cost:
     """The sizes of the network that `compiler.transformer.lower` would make."""

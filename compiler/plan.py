@@ -42,6 +42,15 @@ SUMMARIES = {
     for m in (memory, counter, product, gridworld, cascade, scan, sequential)
 }
 
+
+# What each objective compares, most important first.
+OBJECTIVES: dict[str, tuple[str, ...]] = {
+    "depth": ("depth", "parameters"),
+    "width": ("width", "parameters"),
+    "parameters": ("parameters", "depth"),
+    "latency": ("layers", "flops_per_token"),
+}
+
 LARGEST_PARAMETERS = 500_000_000
 LONGEST_SEQUENTIAL = 1024
 
@@ -78,10 +87,28 @@ class Compiled:
     cost: Cost | None
 
 
-def candidates(machine: Automaton, length: int, options: Options) -> list[Candidate]:
-    """Every construction with its cost: least depth first, then fewest parameters."""
+def candidates(
+    machine: Automaton, length: int, options: Options, minimise: str = "depth"
+) -> list[Candidate]:
+    """Every construction with its cost, best first; those that do not apply come last.
+
+    Args:
+        machine: What is to be computed.
+        length: T.
+        options: Number format and form.
+        minimise: A key of `OBJECTIVES`: ``depth`` (attention layers), ``width`` (the
+            wider of residual stream and MLP), ``parameters``, or ``latency`` (blocks one
+            after the other).
+
+    Raises:
+        CompileError: If there is no such objective.
+    """
+    if minimise not in OBJECTIVES:
+        raise CompileError(
+            f"--minimise takes {', '.join(OBJECTIVES)}, not {minimise!r}"
+        )
     found = [_try(name, machine, length, options) for name in CONSTRUCTIONS]
-    return sorted(found, key=_preference)
+    return sorted(found, key=partial(_preference, minimise))
 
 
 def _try(name: str, machine: Automaton, length: int, options: Options) -> Candidate:
@@ -96,10 +123,11 @@ def _try(name: str, machine: Automaton, length: int, options: Options) -> Candid
     return Candidate(name, cost)
 
 
-def _preference(candidate: Candidate) -> tuple[float, float, str]:
+def _preference(minimise: str, candidate: Candidate) -> tuple[float | str, ...]:
     if candidate.cost is None:
         return (float("inf"), float("inf"), candidate.name)
-    return (candidate.cost.depth, candidate.cost.parameters, candidate.name)
+    sizes = (getattr(candidate.cost, name) for name in OBJECTIVES[minimise])
+    return (*sizes, candidate.name)
 
 
 def construct(name: str, machine: Automaton, length: int) -> Program:

@@ -13,6 +13,7 @@ import numpy as np
 
 import krohn
 from algebra.barrington import compile_formula, machine, word
+from algebra.errors import KrohnError
 from algebra.formula import depth, evaluate, variables
 from algebra.groups.naming import name
 from algebra.groups.permutation_group import PermutationGroup
@@ -45,4 +46,8 @@ def main(text: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "a & ~b | c & (a ^ b)")
+    try:
+        main(sys.argv[1] if len(sys.argv) > 1 else "a & ~b | c & (a ^ b)")
+    except KrohnError as error:
+        print(f"barrington: {error}", file=sys.stderr)
+        sys.exit(2)

@@ -61,6 +61,10 @@ Strict = Annotated[
     bool,
     typer.Option(help="Plain residuals x + f(x), one hidden layer per MLP."),
 ]
+Minimise = Annotated[
+    str,
+    typer.Option(help="What to choose by: depth, width, parameters or latency."),
+]
 Fill = Annotated[
     str,
     typer.Option(
@@ -178,13 +182,16 @@ def explain(
     dtype: Dtype = "float32",
     start: Start = None,
     strict: Strict = False,
+    minimise: Minimise = "depth",
     complete: Fill = "reject",
     as_json: Json = False,
 ) -> None:
     """Say what a machine is, which constructions apply, and which one is chosen."""
     from krohn.explanation import explain as explained
 
-    result = explained(machine, length, dtype, start, strict, _filled(complete))
+    result = explained(
+        machine, length, dtype, start, strict, _filled(complete), minimise
+    )
     _print(result, as_json, lambda: show.explanation(result))
 
 
@@ -209,6 +216,7 @@ def decompose(
             metavar="STATE", help="Decompose only what is reachable from this state."
         ),
     ] = None,
+    minimise: Minimise = "depth",
     complete: Fill = "reject",
     as_json: Json = False,
 ) -> None:
@@ -248,6 +256,7 @@ def compile(  # noqa: A001  (the command is called so)
     dtype: Dtype = "float32",
     start: Start = None,
     strict: Strict = False,
+    minimise: Minimise = "depth",
     complete: Fill = "reject",
     proof: Annotated[
         bool, typer.Option(help="Prove the network before it is written.")
@@ -272,6 +281,7 @@ def compile(  # noqa: A001  (the command is called so)
             dtype=dtype,
             start=start,
             strict=strict,
+            minimise=minimise,
             proved=proof,
             observe=show.program if passes else None,
             progress=lambda done, total: report("proving", done, total),

@@ -77,6 +77,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     dtype: str = "float32",
     start: str | None = None,
     strict: bool = False,
+    minimise: str = "depth",
     proved: bool = True,
     observe: Observer | None = None,
     progress: Progress | None = None,
@@ -86,12 +87,13 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     Args:
         machine: An automaton, a zoo name, a file, or ``regex:…``.
         length: The longest word (T); required for a Transformer.
-        construction: A name of `compiler.plan.CONSTRUCTIONS`; ``"auto"`` takes the one
-            of least depth, and of fewest parameters among those, that can be proved.
+        construction: A name of `compiler.plan.CONSTRUCTIONS` or ``ON_REQUEST``;
+            ``"auto"`` takes the best one that can be proved.
         arch: ``"transformer"``, or ``"rnn"`` for a network without a longest word.
         dtype: The number format it is stored and run in.
         start: The start state by name; None for the machine's own.
         strict: Plain residuals and one hidden layer in every MLP.
+        minimise: What ``"auto"`` goes by: a key of `compiler.plan.OBJECTIVES`.
         proved: Whether to prove it; without, nothing is known about the result.
         observe: Called after every compiler pass with its name and the Program.
         progress: Called by the proof with steps done and in all.
@@ -104,8 +106,9 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     source = source if start is None else source.with_start(start)
     precision = precision_of(dtype)
     reasons = []
+    options = Options(precision, strict)
     for built in _attempts(
-        source, length, construction, arch, precision, strict, observe
+        source, length, construction, arch, options, minimise, observe
     ):
         file = _file(source, built, length, precision)
         proof = prove(file, source, progress) if proved else None
@@ -140,8 +143,8 @@ def _attempts(
     length: int | None,
     construction: str,
     arch: Architecture,
-    precision: Precision,
-    strict: bool,
+    options: Options,
+    minimise: str,
     observe: Observer | None,
 ) -> Iterator[Compiled]:
     """The networks to try to prove, best first."""
@@ -151,19 +154,18 @@ def _attempts(
                 f"an RNN is built by 'elman', not by {construction!r}; leave "
                 "--construction out"
             )
-        yield plan.compile_rnn(machine, precision)
+        yield plan.compile_rnn(machine, options.precision)
         return
     if length is None:
         raise CompileError("a Transformer needs the longest length it is for (-T)")
-    options = Options(precision, strict)
     names = [construction]
     if construction == "auto":
-        found = plan.candidates(machine, length, options)
+        found = plan.candidates(machine, length, options, minimise)
         names = [c.name for c in found if c.cost is not None]
         if not names:
             raise CompileError(
                 f"no construction serves {machine.name} at length {length} in "
-                f"{precision.name}: "
+                f"{options.precision.name}: "
                 + "; ".join(f"{c.name}: {c.reason}" for c in found)
             )
     for name in names:

@@ -12,7 +12,7 @@ from algebra.formats import Complete
 from algebra.operations import minimise, reachable
 from algebra.structure import as_counter, as_memory
 from compiler.pipeline import Options
-from compiler.plan import SUMMARIES, Candidate, candidates
+from compiler.plan import OBJECTIVES, SUMMARIES, Candidate, candidates
 from krohn.compilation import precision_of
 from krohn.sources import read
 
@@ -29,6 +29,7 @@ def explain(
     start: str | None = None,
     strict: bool = False,
     complete: Complete = "reject",
+    minimise: str = "depth",
 ) -> dict[str, Any]:
     """The facts about a machine and the table of its constructions.
 
@@ -48,13 +49,13 @@ def explain(
     options = Options(precision_of(dtype), strict)
     part = reachable(machine)
     kind = classify(part, _budget(part))
-    found = candidates(machine, length, options)
+    found = candidates(machine, length, options, minimise)
     return {
         **_facts(machine, part),
         **_theory(kind),
         "length": length,
         "dtype": dtype,
-        **_offers(found),
+        **_offers(found, minimise),
         "rnn_width": len(part.states) * len(machine.letters) + 1,
     }
 
@@ -85,14 +86,15 @@ def _theory(kind: Classification) -> dict[str, Any]:
     }
 
 
-def _offers(found: list[Candidate]) -> dict[str, Any]:
+def _offers(found: list[Candidate], minimise: str) -> dict[str, Any]:
     usable = [c for c in found if c.cost is not None]
     others = [c for c in found if c.cost is None]
     return {
         "constructions": [_row(c) for c in usable],
         "unavailable": [{"name": c.name, "reason": c.reason} for c in others],
         "chosen": usable[0].name if usable else None,
-        "why": _why(usable),
+        "minimise": minimise,
+        "why": _why(usable, minimise),
     }
 
 
@@ -177,13 +179,18 @@ def _kind(machine: Automaton) -> str:
     return "a machine with letters that merge some states and keep others apart"
 
 
-def _why(usable: list[Candidate]) -> str:
+def _why(usable: list[Candidate], minimise: str) -> str:
     if not usable:
         return "no construction serves this machine"
     best = usable[0]
     assert best.cost is not None
-    reason = f"{best.name} has the least depth, {best.cost.depth}"
-    same = [c for c in usable[1:] if c.cost and c.cost.depth == best.cost.depth]
-    if same:
-        reason += f", and fewer parameters than {same[0].name} at that depth"
+    first, second = OBJECTIVES[minimise]
+    least = getattr(best.cost, first)
+    what = {"layers": "number of blocks"}.get(first, first)
+    reason = f"{best.name} has the least {what}, {least:,}"
+    if len(usable) > 1:
+        after = getattr(usable[1].cost, first)
+        reason += f"; {usable[1].name} has {after:,}"
+        if after == least:
+            reason += f" and more {second.replace('_', ' ')}"
     return reason

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from network.precision import FLOAT32, FloatArray, Precision
+from network.precision import FLOAT32, FLOAT64, FloatArray, Precision
 from verify.errors import Rejected
 from verify.matching import Matching
 from verify.noisy import Noisy, snaps_to_itself
@@ -226,8 +226,10 @@ class Attention:
     def _sharp(self, leak: float, gap: float, error: float, largest: float) -> Look:
         if len(self.positions) * self.precision.accumulator_unit > 0.25:
             raise Rejected("so many positions are too many for sums in this format")
+        # Adding up exponentials rounds too: one logarithm for each position.
+        own = 4 * FLOAT64.unit * len(self.positions) * largest
         with np.errstate(over="ignore"):
-            leak = leak * float(np.exp(2 * error))
+            leak = leak * float(np.exp(2 * error + own))
         if not (leak < 0.125 and gap > 2 * error):
             raise Rejected(
                 f"a head may look elsewhere: its score gap is {gap:.3g}, the error of a "
@@ -242,36 +244,42 @@ class Attention:
         q = self._projected(self.query[head])
         if (q.total != 0).any() or (q.value != q.value[0]).any():
             raise Rejected("the query of a latest-match head is not constant")
-        scores, error = self._flag_scores(head, where, q.value[0])
-        leak, gap = leak_latest(scores)
-        return self._sharp(leak, gap, error, float(np.abs(scores).max()) + error)
+        scores, error, peak = self._scored(self._flagged_keys(head, where), q.value[:1])
+        leak, gap = leak_latest(scores.reshape(2, -1))
+        return self._sharp(leak, gap, error, peak)
 
     def _look_in_sibling(self, head: int, where: str, level: int) -> Look:
         """The last flagged position of the sibling block, or else BOS."""
         self._features(self.query[head])
         self._features(self.key[head], where)
         q = self._projected(self.query[head])
-        k = self._flagged_keys(head, where)
-        error = self._score_error(q, k)
-        plain, flagged = np.split(k.value, 2)
-        leak, gap, peak = 0.0, np.inf, 0.0
-        rows = max(1, CELLS // len(plain))
+        if (q.total != 0).any():
+            raise Rejected("the query of a head that looks into blocks is not exact")
+        keys = self._flagged_keys(head, where)
+        leak, gap, error, peak = 0.0, np.inf, 0.0, 0.0
+        rows = max(1, CELLS // (4 * len(keys.value)))
         for low in range(0, len(q.value), rows):
-            part = q.value[low : low + rows]
-            found = leak_in_sibling(part @ plain.T, part @ flagged.T, low, level)
+            # In high levels neighbours ask the same.
+            alike = np.unique(q.value[low : low + rows], axis=0, return_inverse=True)
+            scores, *bounds = self._scored(keys, alike[0])
+            plain, flagged = np.split(scores[alike[1].reshape(-1)], 2, axis=1)
+            found = leak_in_sibling(plain, flagged, low, level)
             leak, gap = max(leak, found[0]), min(gap, found[1])
-            peak = max(peak, found[2])
-        return self._sharp(leak, gap, *self._finished(error, peak + error))
+            error, peak = max(error, bounds[0]), max(peak, bounds[1])
+        return self._sharp(leak, gap, error, peak)
 
-    def _flag_scores(
-        self, head: int, where: str, query: FloatArray
-    ) -> tuple[FloatArray, float]:
-        """``(2, T + 1)``: the score of each position, unflagged and flagged."""
-        key = self._flagged_keys(head, where)
-        score = key.affine(query[:, None], np.zeros(1))
-        largest = float((np.abs(score.value) + score.total).max())
+    def _scored(
+        self, keys: Noisy, queries: FloatArray
+    ) -> tuple[FloatArray, float, float]:
+        """Scores ``(queries, keys)`` of exact queries, their error, and the largest.
+
+        Fused kernels do not store scores, so noise may be there that a store removes.
+        """
+        scores = keys.accumulated(queries.T)
+        error = max(float(scores.total.max()), float(scores.stored().total.max()))
+        largest = float(np.abs(scores.value).max()) + error
         exponent = 8 * self.precision.accumulator_unit * largest
-        return score.value.reshape(2, -1), float(score.total.max()) + exponent
+        return np.ascontiguousarray(scores.value.T), error + exponent, largest
 
     def _flagged_keys(self, head: int, where: str) -> Noisy:
         """``(2 (T + 1), k)``: the keys of all positions, unflagged, then flagged."""

@@ -76,11 +76,12 @@ class Matching:
         return leak, gap, scores
 
     def _scores(self, q: Noisy, k: Noisy) -> Scores:
-        score = k.affine(q.value.T, np.zeros(len(q.value)))
+        score = k.accumulated(q.value.T)
         size_q, size_k = np.abs(q.value) + q.total, np.abs(k.value) + k.total
         largest = float((size_k @ size_q.T).max()) * INFLATION
         unit = self.precision.accumulator_unit
-        error = float(score.total.max())
+        # A kernel may store scores, which removes noise or adds a rounding, or not.
+        error = max(float(score.total.max()), float(score.stored().total.max()))
         if q.total.any():
             # A query with noise is no exact weight: nothing is exact, nothing snaps.
             inherited = k.total @ np.abs(q.value).T + size_k @ q.total.T

@@ -75,6 +75,10 @@ class Noisy:
         product = self._sum(weight, np.zeros_like(bias)).stored()
         return fused._or(product._shifted(bias))
 
+    def accumulated(self, weight: FloatArray) -> "Noisy":
+        """``x @ weight`` as a kernel has it before, or without, storing it."""
+        return self._sum(weight, np.zeros(weight.shape[1]))
+
     def _sum(self, weight: FloatArray, bias: FloatArray) -> "Noisy":
         """``x @ weight + bias`` in the accumulator, in any order of summation."""
         value = self.value @ weight + bias

@@ -29,8 +29,8 @@ def leak_latest(scores: FloatArray, only_bos: bool = False) -> tuple[float, floa
 
 def leak_in_sibling(
     plain: FloatArray, flagged: FloatArray, first: int, level: int
-) -> tuple[float, float, float]:
-    """Worst leak, smallest gap and largest score over all flaggings.
+) -> tuple[float, float]:
+    """Worst leak and smallest gap over all flaggings.
 
     Args:
         plain: ``(rows, T + 1)``: the scores of unflagged positions, for the queries of
@@ -39,14 +39,11 @@ def leak_in_sibling(
         first: The position of the first row.
         level: Blocks are of 2^level positions.
     """
-    leak, gap, peak = 0.0, np.inf, 0.0
-    for row, (u, f) in enumerate(zip(plain, flagged, strict=True)):
-        t = first + row
-        u, f = u[: t + 1], f[: t + 1]
-        found = _leak_of_query(u, f, t >> level, level)
+    leak, gap = 0.0, np.inf
+    for t, (u, f) in enumerate(zip(plain, flagged, strict=True), start=first):
+        found = _leak_of_query(u[: t + 1], f[: t + 1], t >> level, level)
         leak, gap = max(leak, found[0]), min(gap, found[1])
-        peak = max(peak, float(np.abs(u).max()), float(np.abs(f).max()))
-    return leak, gap, peak
+    return leak, gap
 
 
 def _leak_of_query(

@@ -109,14 +109,17 @@ def _level(level: int, width: int, windows: int, points: int) -> dict[str, Opera
     """
     below = [f"map{level - 1}[{p}]" for p in range(points)]
     operations: dict[str, Operation] = {}
+    fetched = {
+        m: f"back{level}" if m == 1 else f"back{level}.{m}" for m in range(windows)
+    }
     for m in range(1, windows):
         for p in range(points):
-            operations[f"back{level}.{m}[{p}]"] = Shift(below[p], m * width)
+            operations[f"{fetched[m]}[{p}]"] = Shift(below[p], m * width)
     now = below
     for m in range(1, windows):
         last = m == windows - 1
         names = [f"map{level}{'' if last else f'.{m}'}[{p}]" for p in range(points)]
         for p, name in enumerate(names):
-            operations[name] = Map(Select(), (f"back{level}.{m}[{p}]", *now))
+            operations[name] = Map(Select(), (f"{fetched[m]}[{p}]", *now))
         now = names
     return operations

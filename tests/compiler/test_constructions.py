@@ -183,5 +183,50 @@ def test_the_planner_takes_the_least_depth(name: str, chosen: str) -> None:
     assert all(c.reason for c in found if c.cost is None)
 
 
+@pytest.mark.parametrize(
+    ("objective", "chosen"),
+    [("depth", "cascade"), ("parameters", "scan"), ("latency", "scan")],
+)
+def test_the_planner_takes_the_objective_that_it_is_given(
+    objective: str, chosen: str
+) -> None:
+    options = Options(FLOAT32)
+    found = plan.candidates(zoo.machine("S4"), 100, options, objective)
+    assert found[0].name == chosen
+    first = plan.OBJECTIVES[objective][0]
+    sizes = [getattr(c.cost, first) for c in found if c.cost is not None]
+    assert sizes == sorted(sizes)
+
+
+def test_there_is_no_other_objective() -> None:
+    with pytest.raises(CompileError, match="depth, width, parameters, latency"):
+        plan.candidates(zoo.machine("C2"), 5, Options(FLOAT32), "beauty")
+
+
+@pytest.mark.parametrize(("radix", "depth"), [(2, 7), (3, 5), (5, 3), (10, 2)])
+def test_scans_of_higher_radix_are_shallower(radix: int, depth: int) -> None:
+    name = "scan" if radix == 2 else f"scan{radix}"
+    machine = zoo.machine("A5")
+    network = plan.compile_transformer(machine, 100, name, Options(FLOAT32))
+    assert network.cost is not None
+    assert network.cost.depth == depth
+    assert network.cost.heads == radix - 1
+
+
+@pytest.mark.parametrize(
+    ("name", "depth"),
+    [
+        *(("C6", 1), ("FlipFlop", 1), ("D6", 2), ("D8", 2), ("Q8", 2), ("A4", 2)),
+        *(("S4", 3), ("PermReset4", 4), ("Dyck4,2", 5), ("Grid4", 3)),
+    ],
+)
+def test_a_cascade_is_as_deep_as_its_levels(name: str, depth: int) -> None:
+    """Derived lengths, and one more layer for each memory (docs/decomposition.md)."""
+    machine = zoo.machine(name)
+    network = plan.compile_transformer(machine, 100, "cascade", Options(FLOAT32))
+    assert network.cost is not None
+    assert network.cost.depth == depth
+
+
 def test_one_state_can_be_planned(own: Build) -> None:
     assert plan.candidates(own([[0]]), 3, Options(FLOAT32))

@@ -355,6 +355,45 @@ def test_crafted_networks_are_not_verified(build: Callable[[], Attack]) -> None:
     assert build().verdict != "verified"
 
 
+def unstored_scores() -> Attack:
+    """In float16, scores near 20000 lose noise below 8 where they are stored.
+
+    Flags are off by 15/128, scores by 5.6 either way. A store rounds to a multiple of 16,
+    by which BOS leads an unflagged position 2; a fused kernel leaves a lead of 4.75.
+    """
+    off = 15 / 128
+    channels = [
+        channel("g", at(0, 1, 0, 4), [0, 1], **letter([0, 1, 1])),
+        channel("v", at(1, 2, 0, 4), [0, 96], **letter([96, 0, 0])),
+        channel("f", at(2, 3, 2, 4), [0, 1], **of(["g"], [[0, 0], [1, 1]])),
+        channel(
+            "y", at(3, 4, 3, 4), [0, 96], op="latest", source="v", where="f", head=0
+        ),
+        channel("s", at(4, 5, 4, 4), [0, 1], **of(["y"], [[0, 0], [96, 1]])),
+    ]
+    d = np.eye(7)
+    tensors = {
+        "embed.token": np.array([96 * d[1], d[0], d[0]]),
+        "embed.position": np.array([d[5] + (1250 + t) * d[6] for t in range(3)]),
+        **mlp(0, (d[:, [0]], [0]), ((1 - 2 * off) * d[[2]], off * d[2])),
+        "blocks.1.attention.query": np.outer(d[5], [16, 48])[None],
+        "blocks.1.attention.key": np.stack([d[6], d[2]], axis=1)[None],
+        "blocks.1.attention.value": d[None, :, [1]],
+        "blocks.1.attention.out": d[None, [3], :],
+        **mlp(1, (-d[:, [3]], [1]), (-d[[4]], d[4])),
+    }
+    features = {"one": [5, 6], "index": [6, 7]}
+    table = [[0, 0], [0, 0]]
+    return craft(table, channels, tensors, 2, features=features, dtype="float16")
+
+
+def test_noise_of_scores_counts_where_they_are_not_stored() -> None:
+    attack = unstored_scores()
+    exact = replace(attack.file, precision=PRECISIONS["float64"])
+    assert not exhaustive(Model(exact), attack.machine, 2).passed
+    assert attack.verdict != "verified"
+
+
 def test_noise_that_four_times_over_is_below_one_half_may_be_summed() -> None:
     assert summed_noise(0.12).verdict == "verified"
     assert summed_noise(0.12).right(2)
