@@ -8,6 +8,7 @@ from algebra.automaton import Automaton
 from compiler.constructions import (
     cascade,
     counter,
+    dyck,
     gridworld,
     memory,
     product,
@@ -29,6 +30,7 @@ CONSTRUCTIONS: dict[str, Construction] = {
     counter.NAME: counter.counter,
     product.NAME: product.product,
     gridworld.NAME: gridworld.gridworld,
+    dyck.NAME: dyck.dyck,
     cascade.NAME: cascade.cascade,
     scan.NAME: scan.scan,
     sequential.NAME: sequential.sequential,
@@ -39,7 +41,7 @@ ON_REQUEST: dict[str, Construction] = {
 }
 SUMMARIES = {
     m.NAME: m.SUMMARY
-    for m in (memory, counter, product, gridworld, cascade, scan, sequential)
+    for m in (memory, counter, product, gridworld, dyck, cascade, scan, sequential)
 }
 
 

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import krohn
+from algebra import zoo
 from compiler.interpreter import interpret, states
 from network import modelfile
 
@@ -29,6 +30,8 @@ TABLE = [
     *((n, "gridworld", 12) for n in ("Grid2", "Grid3", "Grid4", "Grid9")),
     *(("Grid4", "gridworld", length) for length in (1, 2, 3, 33, 60)),
     *((f"Grid4 from {q}", "gridworld", 7) for q in range(4)),
+    *((n, "dyck", 12) for n in ("Dyck1,1", "Dyck2,2", "Dyck3,1", "Dyck2,2 from error")),
+    *((f"Dyck2,2 from {q}", "dyck", 6) for q in ("(", "[(")),
     *((n, "product", 9) for n in ("rooms", "rooms from 7", "counter and memory")),
     *((n, "sequential", 4) for n in ("C3", "C2xC2", "D6", "S3", "PermReset3")),
     *(("unreachable", c, 5) for c in ("scan", "sequential", "cascade")),
@@ -227,6 +230,16 @@ def test_long_gridworlds_are_proved_in_two_layers(
     words = built.words(4)
     found = built.model(torch.from_numpy(words)).argmax(-1).numpy()
     assert np.array_equal(found, built.expected(words))
+
+
+@pytest.mark.parametrize("length", [100, 1024])
+def test_long_stacks_are_proved_in_three_layers(levels: Build, length: int) -> None:
+    built = levels("Dyck4,2", "dyck", length)
+    assert built.cost.depth == 3
+    legal = zoo.sampler("Dyck4,2")(np.random.default_rng(0), 4, length)
+    for words in (legal, built.words(4)):
+        found = built.model(torch.from_numpy(words)).argmax(-1).numpy()
+        assert np.array_equal(found, built.expected(words))
 
 
 @pytest.mark.parametrize("length", [64, 100])

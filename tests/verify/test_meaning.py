@@ -31,7 +31,7 @@ MACHINES = [
     ("C3", "counter", "exploration"),
     ("C2xC3", "product", "exploration of parts"),
     ("Grid3", "gridworld", "exploration"),
-    ("Grid4", "gridworld", "exploration"),
+    ("Dyck1,2", "dyck", "exploration"),
     ("FlipFlop", "memory", "exploration"),
     ("S3", "scan", "windows"),
     ("Grid4", "scan", "windows"),

@@ -36,6 +36,7 @@ PLAIN: list[Key] = [
     ("D6", "scan", 4, "float32", False),
     ("Grid4", "sequential", 3, "float32", False),
     ("Grid3", "gridworld", 4, "float32", False),
+    ("Dyck2,2", "dyck", 4, "float32", False),
 ]
 OTHERS: list[Key] = [
     ("C2", "counter", 6, "float32", True),
