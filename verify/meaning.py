@@ -22,20 +22,12 @@ from verify.errors import Differs, Rejected
 from verify.parts import parts, together
 from verify.statement import Channel, Reach, Statement
 from verify.transducer import Transducer
+from verify.windows import behind
 
 MOST_PAIRS = 500_000
 
 Memory = tuple[int, ...]
 Pair = tuple[Memory, int]
-
-
-@dataclass(frozen=True)
-class Window:
-    """The last ``width`` letters applied to ``point``; ``family`` are the letter maps."""
-
-    family: tuple[str, ...]
-    width: int
-    point: int
 
 
 @dataclass(frozen=True)
@@ -76,9 +68,6 @@ def prove(
         Differs: With a shortest word, if they do not.
         Rejected: If none of the arguments applies.
     """
-    windows = _windows(statement, reach)
-    if windows is not None:
-        return _prove_windows(statement, machine, windows)
     if _is_sequential(statement, machine, reach):
         readings = dict(statement.decode)
         return Meaning("prefixes", len(readings), readings)
@@ -89,9 +78,8 @@ def prove(
     transducer = Transducer.of(statement, reach)
     start = transducer.advance((), statement.letters)
     outputs = len(statement.outputs)
-    return _follow(
-        "exploration", statement, machine, start, transducer.advance, outputs
-    )
+    argument = "windows" if transducer.windows else "exploration"
+    return _follow(argument, statement, machine, start, transducer.advance, outputs)
 
 
 def _follow(
@@ -140,116 +128,6 @@ def _path(
     return tuple(reversed(word))
 
 
-def _windows(
-    statement: Statement, reach: Mapping[str, Reach]
-) -> tuple[Window, ...] | None:
-    """The windows of the outputs, if they are windows of at least T letters."""
-    known: dict[str, Window] = {}
-    for channel in statement.channels.values():
-        if channel.op == "select":
-            window = _compose(statement, channel, known, reach)
-            if window is not None:
-                known[channel.name] = window
-    found = [known.get(name) for name in statement.outputs]
-    windows = [w for w in found if w is not None and w.width >= statement.length]
-    same = len({w.family for w in windows}) == 1
-    return tuple(windows) if len(windows) == len(found) and same else None
-
-
-def _compose(
-    statement: Statement,
-    channel: Channel,
-    known: Mapping[str, Window],
-    reach: Mapping[str, Reach],
-) -> Window | None:
-    index, *values = (_behind(statement, n) for n in channel.inputs)
-    found = _family(statement, values, known, reach)
-    if found is None:
-        return None
-    family, width = found
-    if index.op != "shift" or index.by != width:
-        return None
-    source = _behind(statement, index.inputs[0]).name
-    earlier = known.get(source)
-    if earlier is None and source in family:
-        earlier = _letter_map(statement, family, family.index(source), reach)
-    if earlier is None or earlier.family != family:
-        return None
-    return Window(family, width + earlier.width, earlier.point)
-
-
-def _family(
-    statement: Statement,
-    values: list[Channel],
-    known: Mapping[str, Window],
-    reach: Mapping[str, Reach],
-) -> tuple[tuple[str, ...], int] | None:
-    """The family and width of which the p-th value is the window of point p, if any.
-
-    A point that every letter fixes is a window of every width.
-    """
-    first = next((known[v.name] for v in values if v.name in known), None)
-    if first is None:
-        family, width = tuple(v.name for v in values), 1
-    else:
-        family, width = first.family, first.width
-    if len(values) != len(family):
-        return None
-    for p, value in enumerate(values):
-        letter = _letter_map(statement, family, p, reach)
-        fixed = value.name == family[p] and reach[value.name] == Reach(
-            p, frozenset({p})
-        )
-        window = known.get(value.name, letter)
-        if letter is None or not (window == Window(family, width, p) or fixed):
-            return None
-    return family, width
-
-
-def _behind(statement: Statement, name: str) -> Channel:
-    """The channel that this one copies, through identity tables."""
-    channel = statement.channels[name]
-    while channel.op == "table" and len(channel.inputs) == 1:
-        below = statement.channels[channel.inputs[0]]
-        same = all(row == (value,) for row, value in channel.table.items())
-        if not same or below.op == "token":
-            break
-        channel = below
-    return channel
-
-
-def _letter_map(
-    statement: Statement,
-    family: tuple[str, ...],
-    point: int,
-    reach: Mapping[str, Reach],
-) -> Window | None:
-    """A window of one letter: a table of the letter that is ``point`` itself at BOS."""
-    channel = statement.channels[family[point]]
-    if channel.op != "table" or len(channel.inputs) != 1:
-        return None
-    if statement.channels[channel.inputs[0]].op != "token":
-        return None
-    found = reach[channel.name]
-    if found.bos != point or max(found.later) >= len(family):
-        return None
-    return Window(family, 1, point)
-
-
-def _prove_windows(
-    statement: Statement, machine: Automaton, windows: tuple[Window, ...]
-) -> Meaning:
-    """Follow the images of the chosen points and the machine's state together."""
-    maps = [statement.channels[name].table for name in windows[0].family]
-    action = [[table[(a,)] for table in maps] for a in range(statement.letters)]
-
-    def step(images: Memory, letter: int) -> Memory:
-        return tuple(action[letter][p] for p in images)
-
-    start = tuple(w.point for w in windows)
-    return _follow("windows", statement, machine, start, step, len(start))
-
-
 def _is_sequential(
     statement: Statement, machine: Automaton, reach: Mapping[str, Reach]
 ) -> bool:
@@ -277,7 +155,7 @@ def _step_of(
     """The channel whose value one position earlier this one steps from, or ``""``."""
     if len(channel.inputs) != 2:
         return ""
-    before = _behind(statement, channel.inputs[0])
+    before = behind(statement, channel.inputs[0])
     letter = statement.channels[channel.inputs[1]]
     if before.op != "shift" or before.by != 1 or letter.op != "table":
         return ""

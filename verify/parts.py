@@ -2,7 +2,7 @@
 
 The memory of such a Program is a tuple of memories, one for each part; exploring the
 parts one by one visits the sum of their sizes instead of the product
-(docs/soundness.md, section 2.4).
+(docs/soundness.md, section 2.5).
 """
 
 from collections.abc import Iterator, Mapping

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from verify.before import strictly_before
 from verify.errors import Rejected
 from verify.statement import ATTENTION, Channel, Reach, Statement
+from verify.windows import Window, whole_windows
 
 LONGEST_DELAY = 16
 MOST_CELLS = 96
@@ -34,14 +35,17 @@ class Transducer:
         period: What each prefix sum is reduced by; 0 for not at all.
         strict: Channels that hold the latest value before the position, with the
             source and the flag.
-        parts: The channels that only serve those.
+        windows: Channels that hold the image of a point under all letters so far.
+        needed: The channels on which the outputs depend, if the parts that windows and
+            latest values before are put together from are left out.
     """
 
     statement: Statement
     slots: dict[str, tuple[int, int]]
     period: dict[str, int]
     strict: dict[str, tuple[str, str]]
-    parts: frozenset[str]
+    windows: dict[str, Window]
+    needed: tuple[Channel, ...]
 
     @staticmethod
     def of(statement: Statement, reach: Mapping[str, Reach]) -> "Transducer":
@@ -57,15 +61,15 @@ class Transducer:
         """
         slots, period, top = {}, {}, len(statement.outputs)
         shared: dict[tuple[str, ...], tuple[int, int]] = {}
-        strict, parts = strictly_before(statement, reach)
-        for channel in statement.channels.values():
-            if channel.name in parts:
-                continue
+        strict, _ = strictly_before(statement, reach)
+        windows = whole_windows(statement, reach)
+        needed = _needed(statement, strict, windows)
+        for channel in needed:
             if channel.op == "latest-match" and channel.inputs[:2] in shared:
                 slots[channel.name] = shared[channel.inputs[:2]]
                 continue
             remembers = channel.op in ATTENTION and channel.op != "sibling-latest"
-            if not (remembers or channel.name in strict):
+            if not (remembers or channel.name in strict or channel.name in windows):
                 continue
             if channel.op == "shift" and channel.by > LONGEST_DELAY:
                 raise Rejected(
@@ -81,15 +85,13 @@ class Transducer:
                 raise Rejected("the Program remembers too much to be explored")
             if channel.op == "prefix-sum":
                 period[channel.name] = _period(statement, channel)
-        return Transducer(statement, slots, period, strict, parts)
+        return Transducer(statement, slots, period, strict, windows, needed)
 
     def advance(self, memory: Memory, letter: int) -> Memory:
         """The memory after one more letter; after BOS if it was empty."""
         values: dict[str, int] = {}
         kept: dict[int, Memory] = {}
-        for channel in self.statement.channels.values():
-            if channel.name in self.parts:
-                continue
+        for channel in self.needed:
             if channel.name in self.slots:
                 top, size = self.slots[channel.name]
                 past = memory[top : top + size]
@@ -108,6 +110,10 @@ class Transducer:
             # Nothing lies before BOS: the value there is the source at BOS.
             found = past[0] if past else source
             return found, (source if where == 1 else found,)
+        if channel.name in self.windows:
+            window = self.windows[channel.name]
+            image = values[window.family[past[0] if past else window.point]]
+            return image, (image,)
         now = values[channel.inputs[0]]
         if channel.op == "shift":
             known = past or (now,) * channel.by
@@ -142,6 +148,25 @@ def _cells(statement: Statement, channel: Channel) -> int:
     if channel.op == "latest-match":
         return 1 + len(statement.channels[channel.inputs[1]].domain)
     return 1
+
+
+def _needed(
+    statement: Statement,
+    strict: Mapping[str, tuple[str, str]],
+    windows: Mapping[str, Window],
+) -> tuple[Channel, ...]:
+    """The channels that a position's outputs are computed from, in order."""
+    todo, found = list(statement.outputs), set[str]()
+    while todo:
+        name = todo.pop()
+        if name in found:
+            continue
+        found.add(name)
+        if name in windows:
+            todo += windows[name].family
+        else:
+            todo += strict.get(name, statement.channels[name].inputs)
+    return tuple(c for c in statement.channels.values() if c.name in found)
 
 
 def _pointwise(channel: Channel, values: dict[str, int], letter: int) -> int:

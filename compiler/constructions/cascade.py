@@ -1,10 +1,12 @@
-"""Cascades of counters and memories: solvable machines in constant depth (Theorem 11).
+"""Cascades of counters, memories and scans: a constant depth but for what is not solvable.
 
 The thesis puts the levels of a decomposition one after another, with a wiring layer that
 copies the states of the position before (Lemma 21, erratum E21). Here every component
 says its state after the letter *and* before it, so that the next one can begin at once: a
 counter's state before is a function of its state after and the letter, because it can be
-turned back; a memory fetches the last value written strictly before.
+turned back; a memory fetches the last value written strictly before. A component whose
+group is not solvable is scanned (Theorem 10), alone, so that only it takes log T layers.
+Solvable machines have none (Theorem 11).
 """
 
 from collections.abc import Mapping
@@ -24,6 +26,7 @@ from algebra.semiautomaton import IntArray
 from algebra.structure import as_counter, as_memory
 from compiler.constructions.before import latest_before
 from compiler.constructions.counter import LARGEST_SUM
+from compiler.constructions.scan import compose
 from compiler.errors import CompileError
 from compiler.program import (
     Latest,
@@ -32,6 +35,7 @@ from compiler.program import (
     PrefixSum,
     Program,
     Row,
+    Shift,
     Token,
     table,
 )
@@ -121,10 +125,12 @@ class _Builder:
             self._memory(i, stored.writes)
         elif count is not None:
             self._counter(i, count.modulus, count.increments, count.labels)
+        elif len(self.cascade.components) > 1:
+            self._scanned(i, component)
         else:
             raise CompileError(
-                f"{machine} has a group that is not solvable, or too large to be taken "
-                "apart; use the scan"
+                f"{machine} is one component with a group that is not solvable, or too "
+                "large to be taken apart; use the scan"
             )
 
     def _letter(self, i: int, values: Mapping[str, tuple[list[int], int]]) -> None:
@@ -190,7 +196,11 @@ class _Builder:
     def _before(self, i: int) -> tuple[str, Mapping[int, int]]:
         """A channel of a component's state before the letter, and what it means."""
         size = self.cascade.components[i].size
-        if f"increment{i}" in self.operations:
+        made: dict[str, Operation]
+        if f"scan{i}.map0[0]" in self.operations:
+            name, states = f"before{i}", {q: q for q in range(size)}
+            made = {name: Shift(f"now{i}", 1)}
+        elif f"increment{i}" in self.operations:
             name, states = f"before{i}", {q: q for q in range(size)}
             made = {name: self._turned_back(i)}
         else:
@@ -241,6 +251,22 @@ class _Builder:
         self.operations[f"stored{i}"] = Latest(f"written{i}", f"writes{i}")
         rows: dict[Row, int] = {(v,): q for v, q in self._stored(i).items()}
         self.operations[f"now{i}"] = Map(table(rows), (f"stored{i}",))
+
+    def _scanned(self, i: int, component: Component) -> None:
+        """What has no sum and is no memory is composed map by map (Theorem 10)."""
+        prefix, points = f"scan{i}.", range(component.size)
+        table_of_letters = component.machine.transitions
+        self._letter(
+            i,
+            {
+                f"{prefix}map0[{p}]": (table_of_letters[:, p].tolist(), p)
+                for p in points
+            },
+        )
+        levels, images = compose(prefix, self.length, 2, component.size)
+        self.operations |= levels
+        same: dict[Row, int] = {(q,): q for q in points}
+        self.operations[f"now{i}"] = Map(table(same), (images[self.start[i]],))
 
     def project(self) -> str:
         """The channel of the machine's state."""

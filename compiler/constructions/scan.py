@@ -85,32 +85,48 @@ def _composed(
         }
         images[(len(machine.letters),)] = p
         operations[f"map0[{p}]"] = Map(table(images), ("token",))
-    width, level = 1, 0
-    while width < length:
-        level += 1
-        windows = min(radix, ceil(length / width))
-        operations |= _level(level, width, windows, len(points))
-        width *= windows
+    levels, outputs = compose("", length, radix, len(points))
+    operations |= levels
     return Program(
         letters=machine.letters,
         states=len(machine.states),
         length=length,
         operations=operations,
-        outputs=tuple(f"map{level}[{p}]" for p in read),
+        outputs=tuple(outputs[p] for p in read),
         decode=decode,
     )
 
 
-def _level(level: int, width: int, windows: int, points: int) -> dict[str, Operation]:
+def compose(
+    prefix: str, length: int, radix: int, points: int
+) -> tuple[dict[str, Operation], list[str]]:
+    """Compositions of the maps ``{prefix}map0[p]`` over all letters so far.
+
+    Returns:
+        The channels, and those that hold the image of each point.
+    """
+    operations: dict[str, Operation] = {}
+    width, level = 1, 0
+    while width < length:
+        level += 1
+        windows = min(radix, ceil(length / width))
+        operations |= _level(prefix, level, width, windows, points)
+        width *= windows
+    return operations, [f"{prefix}map{level}[{p}]" for p in range(points)]
+
+
+def _level(
+    prefix: str, level: int, width: int, windows: int, points: int
+) -> dict[str, Operation]:
     """Maps over ``windows`` times as many letters, from maps over ``width`` letters.
 
     The heads of one layer fetch the maps of all earlier windows; then the MLP composes
     the last m + 1 of them from the last m and the one before.
     """
-    below = [f"map{level - 1}[{p}]" for p in range(points)]
+    below = [f"{prefix}map{level - 1}[{p}]" for p in range(points)]
     operations: dict[str, Operation] = {}
     fetched = {
-        m: f"back{level}" if m == 1 else f"back{level}.{m}" for m in range(windows)
+        m: f"{prefix}back{level}" + (f".{m}" if m > 1 else "") for m in range(windows)
     }
     for m in range(1, windows):
         for p in range(points):
@@ -118,7 +134,8 @@ def _level(level: int, width: int, windows: int, points: int) -> dict[str, Opera
     now = below
     for m in range(1, windows):
         last = m == windows - 1
-        names = [f"map{level}{'' if last else f'.{m}'}[{p}]" for p in range(points)]
+        name = f"{prefix}map{level}" + ("" if last else f".{m}")
+        names = [f"{name}[{p}]" for p in range(points)]
         for p, name in enumerate(names):
             operations[name] = Map(Select(), (f"{fetched[m]}[{p}]", *now))
         now = names

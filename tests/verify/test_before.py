@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 import torch
 
+import krohn
+from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.formats import json_format
 from algebra.semiautomaton import IntArray, Semiautomaton
@@ -285,6 +287,22 @@ def test_a_damaged_head_is_noticed(name: str) -> None:
     wrong = replace(file, tensors=tensors)
     assert not exhaustive(Model(wrong), MACHINE, LENGTH).passed
     assert prove(wrong, MACHINE).verdict != "verified"
+
+
+@pytest.mark.parametrize("feature", ["one", "bits", "bos", "index"])
+@pytest.mark.parametrize("kept", [False, True])
+def test_an_mlp_that_touches_a_feature_is_noticed(feature: str, kept: bool) -> None:
+    """Every block looks at features again, so no MLP may clear them or add to them."""
+    file = krohn.compile("Grid4", LENGTH, "cascade").file
+    tensors = {n: array.copy() for n, array in file.tensors.items()}
+    last = f"blocks.0.mlp.{len(file.header['architecture']['blocks'][0]['mlp'])}.bias"
+    if kept:
+        tensors[last][place(file, feature)] = -2.0
+    else:
+        tensors["blocks.0.mlp.residual"][place(file, feature)] = 0.0
+    proof = prove(replace(file, tensors=tensors), zoo.machine("Grid4"))
+    assert proof.verdict == "undecided"
+    assert "changes a position feature" in proof.reason
 
 
 def looked(plain: FloatArray, flagged: FloatArray, level: int) -> tuple[float, float]:

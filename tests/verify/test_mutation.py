@@ -43,6 +43,9 @@ OTHERS: list[Key] = [
     ("Grid4", "scan", 4, "float32", True),
     ("Grid4", "scan", 4, "bfloat16", False),
     ("Grid4", "scan", 4, "float64", False),
+    ("S3", "cascade", 5, "float32", False),
+    ("Grid3", "cascade", 5, "float32", False),
+    ("PermReset2", "cascade", 5, "float32", True),
     ("Grid4", "elman", 5, "float32", False),
 ]
 
