@@ -248,3 +248,17 @@ def test_long_counters_are_proved_in_the_usual_form(levels: Build, length: int) 
     words = built.words()
     found = built.model(torch.from_numpy(words)).argmax(-1).numpy()
     assert np.array_equal(found, built.expected(words))
+
+
+@pytest.mark.parametrize(
+    ("name", "construction", "length"),
+    [("Grid4", "gridworld", 10), ("rooms", "product", 4), ("Dyck2,2", "dyck", 5)],
+)
+def test_every_word_is_answered_from_every_start(
+    machine: Build, name: str, construction: str, length: int
+) -> None:
+    for state in machine(name).states:
+        started = machine(name).with_start(state)
+        model = krohn.compile(started, length, construction)
+        report = krohn.verify(model.file, started, exhaustive=length)
+        assert (report.verdict, report.length) == ("verified", length)
