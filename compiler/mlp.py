@@ -206,14 +206,18 @@ class Tables:
     def _joint(
         self, names: tuple[str, ...], function: Table, codes: FloatArray
     ) -> list[Expression]:
-        """A table of several channels: a unit for each row (Lemma 11, repaired, E3)."""
+        """A table of several channels: a unit for each row (Lemma 11, repaired, E3).
+
+        With indicators counted twice, a unit is at most −1 before its ReLU where one of
+        them is missing, not 0: noise of indicators does not pass then.
+        """
         units = []
         needed = np.asarray(codes.any(axis=1))
         for (row, _), used in zip(rows_of(function), needed.tolist(), strict=True):
             if used:
-                inside = Expression({}, 1.0 - len(row))
+                inside = Expression({}, 1.0 - 2 * len(row))
                 for name, value in zip(names, row, strict=True):
-                    inside.add(self._indicator(name, value))
+                    inside.add(self._indicator(name, value), 2.0)
                 units.append(self._and(inside))
         return _combine(units, codes[needed])
 
