@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from compiler.errors import CompileError
-from compiler.heads import Positions, budget, patterns
+from compiler.heads import Positions, budget, patterns, query_size
 from compiler.mlp import block_tables
 from compiler.numerics import (
     count_scale,
+    equality_scale,
     match_scale,
     recency_scale,
     sibling_scale,
@@ -116,11 +117,8 @@ def _attention(
     """How many heads a block has, and how large their queries and values are."""
     program = layout.plan.program
     queries, values = [0], [0]
-    for (kind, level, _), channels in patterns(layout, block).items():
-        matched = features.bits - level if kind == "sibling" else 0
-        if kind == "shift" and features.code:
-            matched = features.code.dimensions
-        queries.append(matched + 1)
+    for pattern, channels in patterns(layout, block).items():
+        queries.append(query_size(program, features, pattern))
         values.append(sum(width(program, n) for n in channels))
     k, v = max(queries), max(values)
     if strict:
@@ -159,6 +157,9 @@ def _largest_in_heads(features: Positions) -> float:
         sizes.append(scale * max(1, features.code.frequencies - 1))
     if features.latest:
         sizes += recency_scale(features.length, features.precision)
+    if features.matches:
+        slope, bonus = equality_scale(features.length, features.precision)
+        sizes += [slope, bonus]
     if features.bits:
         slope = sibling_scale(features.length, features.precision)
         sizes.append(slope * 2.0 ** (features.bits - 1))

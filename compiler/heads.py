@@ -5,21 +5,32 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from algebra.semiautomaton import IntArray
+from compiler.interpreter import interpret
 from compiler.numerics import (
     PositionCode,
     check_count,
     count_scale,
     count_scores,
+    equality_scale,
     match_scale,
     position_code,
     recency_scale,
     sibling_scale,
 )
-from compiler.program import Latest, PrefixSum, Program, Shift, SiblingLatest
+from compiler.program import (
+    Latest,
+    LatestMatch,
+    PrefixSum,
+    Program,
+    Shift,
+    SiblingLatest,
+)
 from compiler.schedule import Layout
 from network.precision import FloatArray, Precision
 
-Pattern = tuple[str, int, str]
+Pattern = tuple[str, int, tuple[str, ...]]
+"""How to look: its kind, a number that goes with it, and the channels that say where."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +51,8 @@ class Positions:
         length: T.
         precision: The format they will be stored in.
         code: The position code of its look-backs, if it has any.
-        latest: Whether it has a latest-match head.
+        latest: Whether it has a head that looks for the latest flag.
+        matches: Whether it has a head that looks for the latest equal value.
         sums: Whether it has a prefix sum.
         bits: How many binary digits of positions its sibling blocks need; 0 for none.
     """
@@ -49,16 +61,17 @@ class Positions:
     precision: Precision
     code: PositionCode | None
     latest: bool
+    matches: bool
     sums: bool
     bits: int
     sizes: Mapping[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
         wanted = {
-            "one": int(self.code is not None or self.latest or self.bits > 0),
-            "bos": int(self.code is not None or self.sums or self.bits > 0),
+            "one": int(bool(self.code or self.latest or self.matches or self.bits)),
+            "bos": int(bool(self.code or self.sums or self.matches or self.bits)),
             "code": self.code.dimensions if self.code else 0,
-            "index": int(self.latest),
+            "index": int(self.latest or self.matches),
             "count": int(self.sums),
             "bits": self.bits,
         }
@@ -90,6 +103,7 @@ def positions(program: Program, precision: Precision) -> Positions:
         precision=precision,
         code=position_code(program.length, furthest) if furthest else None,
         latest=any(isinstance(op, Latest) for op in operations),
+        matches=any(isinstance(op, LatestMatch) for op in operations),
         sums=any(isinstance(op, PrefixSum) for op in operations),
         bits=program.length.bit_length()
         if any(isinstance(op, SiblingLatest) for op in operations)
@@ -108,6 +122,8 @@ def budget(program: Program, precision: Precision) -> None:
         match_scale(features.code, program.length, precision)
     if features.latest:
         recency_scale(program.length, precision)
+    if features.matches:
+        equality_scale(program.length, precision)
     if features.bits:
         sibling_scale(program.length, precision)
     for operation in program.operations.values():
@@ -123,13 +139,15 @@ def patterns(layout: Layout, block: int) -> dict[Pattern, list[str]]:
         operation = layout.plan.program.operations[name]
         match operation:
             case Shift(_, by):
-                grouped.setdefault(("shift", by, ""), []).append(name)
+                grouped.setdefault(("shift", by, ()), []).append(name)
             case Latest(_, where):
-                grouped.setdefault(("latest", 0, where), []).append(name)
+                grouped.setdefault(("latest", 0, (where,)), []).append(name)
+            case LatestMatch(_, key, query):
+                grouped.setdefault(("match", 0, (key, query)), []).append(name)
             case SiblingLatest(_, where, level):
-                grouped.setdefault(("sibling", level, where), []).append(name)
+                grouped.setdefault(("sibling", level, (where,)), []).append(name)
             case PrefixSum():
-                grouped.setdefault(("sum", 0, ""), []).append(name)
+                grouped.setdefault(("sum", 0, ()), []).append(name)
     return grouped
 
 
@@ -142,14 +160,26 @@ def build(
     if kind == "shift":
         query, key = _shift(layout, features, number)
     elif kind == "latest":
-        query, key = _latest(layout, features, where)
+        query, key = _latest(layout, features, *where)
+    elif kind == "match":
+        query, key = _match(layout, features, *where)
     elif kind == "sibling":
-        query, key = _sibling(layout, features, number, where)
+        query, key = _sibling(layout, features, number, *where)
     else:
         query, key = _uniform(layout)
         gain = count_scale(features.length)
     value, out = _copy(layout, channels, gain)
     return Head(query, key, value, out)
+
+
+def query_size(program: Program, features: Positions, pattern: Pattern) -> int:
+    """How many entries the queries and keys of a pattern have."""
+    kind, number, where = pattern
+    if kind == "shift" and features.code:
+        return features.code.dimensions + 1
+    if kind == "match":
+        return len(_compared(program, *where)) + 1
+    return features.bits - number + 1 if kind == "sibling" else 1
 
 
 def _shift(
@@ -181,6 +211,39 @@ def _latest(
     key[layout.features["index"][0], 0] = 1.0
     key[layout.places[where].start, 0] = bonus
     return query, key
+
+
+def _match(
+    layout: Layout, features: Positions, key_name: str, query_name: str
+) -> tuple[FloatArray, FloatArray]:
+    """Score slope·(j + bonus·[key_j = query]): the latest match wins, else the sink.
+
+    The sink is BOS, at slope·bonus/2. Its own key is subtracted, so that no query finds
+    it among the matches.
+    """
+    program = layout.plan.program
+    slope, bonus = equality_scale(features.length, features.precision)
+    compared = _compared(program, key_name, query_name)
+    n, index = len(compared), np.arange(len(compared))
+    query, key = np.zeros((2, layout.d_model, n + 1))
+    query[layout.places[query_name].start + compared, index] = slope
+    key[layout.places[key_name].start + compared, index] = bonus
+    query[layout.features["one"][0], n] = slope
+    key[layout.features["index"][0], n] = 1.0
+    bos = layout.features["bos"][0]
+    key[bos, n] = bonus / 2
+    key[bos, index] = -bonus * (compared == _at_bos(program, key_name))
+    return query, key
+
+
+def _compared(program: Program, key: str, query: str) -> IntArray:
+    """The values that a key and a query can both have, ascending."""
+    assert program.one_hot.issuperset((key, query))
+    return np.intersect1d(program.domains[key], program.domains[query])
+
+
+def _at_bos(program: Program, name: str) -> int:
+    return int(interpret(program, np.zeros((1, 0), dtype=np.int64))[name][0, 0])
 
 
 def _sibling(
@@ -223,7 +286,9 @@ def _copy(
     targets: list[int] = []
     for name in channels:
         operation = layout.plan.program.operations[name]
-        assert isinstance(operation, (Shift, Latest, SiblingLatest, PrefixSum))
+        assert isinstance(
+            operation, (Shift, Latest, LatestMatch, SiblingLatest, PrefixSum)
+        )
         source, target = layout.places[operation.source], layout.places[name]
         sources += range(source.start, source.stop)
         targets += range(target.start, target.stop)

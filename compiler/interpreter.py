@@ -9,6 +9,7 @@ from algebra.semiautomaton import IntArray
 from compiler.errors import CompileError
 from compiler.program import (
     Latest,
+    LatestMatch,
     Map,
     Operation,
     PrefixSum,
@@ -73,12 +74,26 @@ def _evaluate(
             marked = np.where(values[where] == 1, positions, 0)
             last = np.maximum.accumulate(marked, axis=1)
             return np.take_along_axis(values[source], last, axis=1)
+        case LatestMatch(source, key, query):
+            last = _last_matches(values[key], values[query])
+            return np.take_along_axis(values[source], last, axis=1)
         case SiblingLatest(source, where, level):
             at = _last_of_sibling(values[where], positions, level)
             return np.take_along_axis(values[source], at, axis=1)
         case PrefixSum(source):
             return np.cumsum(values[source], axis=1)
     raise CompileError(f"the interpreter does not know {operation!r}")
+
+
+def _last_matches(keys: IntArray, queries: IntArray) -> IntArray:
+    """``(batch, length + 1)``: the last position ≥ 1 whose key is the query, else 0."""
+    positions = np.arange(keys.shape[1])
+    last = np.zeros_like(keys)
+    for value in np.unique(queries):
+        matches = np.where(keys == value, positions, 0)
+        matches = np.maximum.accumulate(matches, axis=1)
+        last = np.where(queries == value, matches, last)
+    return last
 
 
 def _last_of_sibling(where: IntArray, positions: IntArray, level: int) -> IntArray:

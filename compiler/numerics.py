@@ -117,6 +117,27 @@ def recency_scale(length: int, precision: Precision) -> tuple[float, float]:
     return slope, bonus
 
 
+def equality_scale(length: int, precision: Precision) -> tuple[float, float]:
+    """Slope per position and bonus, in positions, of a head that matches values.
+
+    A position j scores slope·(j + bonus·[key is query]), BOS slope·bonus/2. The bonus is
+    at least 2(T + 1), so that BOS lies above all mismatches by at least one position and
+    below all matches by T + 2. Scores must be exact: integers up to T + bonus must fit.
+
+    Raises:
+        CompileError: If they do not.
+    """
+    bonus = float(2 ** ceil(log2(2 * (length + 1))))
+    slope = float(2 ** ceil(log2(log(2 / leak_target(precision)))))
+    most = length + bonus
+    if most > 2.0**precision.digits or most * slope > precision.largest:
+        raise CompileError(
+            f"{precision.name} cannot order {length} positions behind a match; "
+            "use a shorter length or a wider dtype"
+        )
+    return slope, bonus
+
+
 def sibling_scale(length: int, precision: Precision) -> float:
     """Slope per position of the heads that look into sibling blocks.
 

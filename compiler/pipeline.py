@@ -9,7 +9,7 @@ from compiler.passes.base import Pass
 from compiler.passes.fuse import Fuse
 from compiler.passes.infer import InferDomains
 from compiler.passes.prune import DropDead
-from compiler.passes.recode import RoundReads, Split, WidenOutputs
+from compiler.passes.recode import OneHotMatches, RoundReads, Split, WidenOutputs
 from compiler.passes.share import Share
 from compiler.program import Program
 from compiler.schedule import Layout, allocate, check_schedule, schedule
@@ -41,6 +41,7 @@ def passes(options: Options) -> tuple[Pass[Program, Program], ...]:
         InferDomains(),
         WidenOutputs(options.precision.digits),
         RoundReads(),
+        OneHotMatches(),
         *((Split(),) if options.strict else ()),
         Share(),
         DropDead(),

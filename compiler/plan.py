@@ -8,6 +8,8 @@ from algebra.automaton import Automaton
 from compiler.constructions import (
     cascade,
     counter,
+    dyck,
+    gridworld,
     memory,
     product,
     scan,
@@ -27,6 +29,8 @@ CONSTRUCTIONS: dict[str, Construction] = {
     memory.NAME: memory.memory,
     counter.NAME: counter.counter,
     product.NAME: product.product,
+    gridworld.NAME: gridworld.gridworld,
+    dyck.NAME: dyck.dyck,
     cascade.NAME: cascade.cascade,
     scan.NAME: scan.scan,
     sequential.NAME: sequential.sequential,
@@ -36,7 +40,8 @@ ON_REQUEST: dict[str, Construction] = {
     f"{scan.NAME}{radix}": partial(scan.scan, radix=radix) for radix in (3, 5, 10)
 }
 SUMMARIES = {
-    m.NAME: m.SUMMARY for m in (memory, counter, product, cascade, scan, sequential)
+    m.NAME: m.SUMMARY
+    for m in (memory, counter, product, gridworld, dyck, cascade, scan, sequential)
 }
 
 

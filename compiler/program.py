@@ -76,6 +76,20 @@ class Latest:
 
 
 @dataclass(frozen=True, slots=True)
+class LatestMatch:
+    """``source`` at the last j ≤ t, j ≥ 1, whose ``key`` is ``query`` at t.
+
+    If there is none, ``source`` at BOS: BOS is what is found when nothing else is. Its
+    own key therefore means nothing; whether or not it equals the query, the value is
+    the same.
+    """
+
+    source: str
+    key: str
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
 class SiblingLatest:
     """``source`` at the last flagged position of the block just before t's block.
 
@@ -100,7 +114,9 @@ class PrefixSum:
     source: str
 
 
-Operation: TypeAlias = Token | Map | Shift | Latest | SiblingLatest | PrefixSum
+Operation: TypeAlias = (
+    Token | Map | Shift | Latest | LatestMatch | SiblingLatest | PrefixSum
+)
 
 
 @dataclass(frozen=True)
@@ -151,6 +167,8 @@ def reads(operation: Operation) -> tuple[str, ...]:
             return inputs
         case Latest(source, where) | SiblingLatest(source, where):
             return (source, where)
+        case LatestMatch(source, key, query):
+            return (source, key, query)
         case Shift(source) | PrefixSum(source):
             return (source,)
 
@@ -164,6 +182,8 @@ def rename(operation: Operation, names: Mapping[str, str]) -> Operation:
             return Map(function, tuple(names.get(n, n) for n in inputs))
         case Latest(source, where):
             return Latest(names.get(source, source), names.get(where, where))
+        case LatestMatch():
+            return LatestMatch(*(names.get(n, n) for n in reads(operation)))
         case SiblingLatest(source, where, level):
             read, flag = names.get(source, source), names.get(where, where)
             return SiblingLatest(read, flag, level)
@@ -195,4 +215,4 @@ def rows_of(function: Table) -> Iterator[tuple[tuple[int, ...], int]]:
 
 def is_attention(operation: Operation) -> bool:
     """Whether the operation looks at other positions."""
-    return isinstance(operation, (Shift, Latest, SiblingLatest, PrefixSum))
+    return isinstance(operation, (Shift, Latest, LatestMatch, SiblingLatest, PrefixSum))

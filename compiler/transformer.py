@@ -205,6 +205,7 @@ _OPERATION_NAMES = {
     "Token": "token",
     "Shift": "shift",
     "Latest": "latest",
+    "LatestMatch": "latest-match",
     "SiblingLatest": "sibling-latest",
     "PrefixSum": "prefix-sum",
 }

@@ -35,6 +35,17 @@ def machine_of(transitions: list[list[int]], start: int = 0) -> Automaton:
     return Automaton(Semiautomaton(table, letters, states), start=start, name="own")
 
 
+def rooms(width: int, height: int, start: int) -> Automaton:
+    """A gridworld of two dimensions; its letters move in one of them, or stay."""
+    x, y = np.divmod(np.arange(width * height), height)
+    steps = [(-1, 0), (1, 0), (0, -1), (0, 1), (0, 0)]
+    rows = [
+        np.clip(x + a, 0, width - 1) * height + np.clip(y + b, 0, height - 1)
+        for a, b in steps
+    ]
+    return machine_of(np.stack(rows).tolist(), start)
+
+
 OWN = {
     "one state": machine_of([[0], [0]]),
     "one letter": machine_of([[1, 2, 2]]),
@@ -42,6 +53,12 @@ OWN = {
     "unreachable": machine_of([[1, 0, 3, 2], [0, 0, 0, 0]]),
     "subdirect": zoo.machine("C2xC3").with_start(zoo.machine("C2xC3").states[4]),
     "C5 from 3": zoo.machine("C5").with_start("3"),
+    "rooms": rooms(3, 4, 0),
+    "rooms from 7": rooms(3, 4, 7),
+    # State c + 3m: letters turn the counter c and write 1, turn it, or write 0 to m.
+    "counter and memory": machine_of(
+        [[4, 5, 3, 4, 5, 3], [1, 2, 0, 4, 5, 3], [0, 1, 2, 0, 1, 2]]
+    ),
 }
 
 

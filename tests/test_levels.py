@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import krohn
+from algebra import zoo
 from compiler.interpreter import interpret, states
 from network import modelfile
 
@@ -26,6 +27,12 @@ TABLE = [
     *((n, "scan", 12) for n in ("one state", "one letter", "one of each")),
     *((n, "sequential", 12) for n in ("Grid4", "FlipFlop", "abab", "Adder")),
     ("one letter", "sequential", 12),
+    *((n, "gridworld", 12) for n in ("Grid2", "Grid3", "Grid4", "Grid9")),
+    *(("Grid4", "gridworld", length) for length in (1, 2, 3, 33, 60)),
+    *((f"Grid4 from {q}", "gridworld", 7) for q in range(4)),
+    *((n, "dyck", 12) for n in ("Dyck1,1", "Dyck2,2", "Dyck3,1", "Dyck2,2 from error")),
+    *((f"Dyck2,2 from {q}", "dyck", 6) for q in ("(", "[(")),
+    *((n, "product", 9) for n in ("rooms", "rooms from 7", "counter and memory")),
     *((n, "sequential", 4) for n in ("C3", "C2xC2", "D6", "S3", "PermReset3")),
     *(("unreachable", c, 5) for c in ("scan", "sequential", "cascade")),
     *(("S3", "scan", length) for length in (1, 2, 3, 4, 8, 33)),
@@ -47,6 +54,7 @@ HALF = [
     ("C2xC3", "product", 3, "float16"),
     *(("S3", "scan", 12, d) for d in ("float64", "bfloat16", "float16")),
     *(("Grid4", "sequential", 6, d) for d in ("float64", "bfloat16", "float16")),
+    ("Grid4", "gridworld", 12, "float64"),
 ]
 FORMS = pytest.mark.parametrize("strict", [False, True], ids=["usual", "strict"])
 CASES = pytest.mark.parametrize(("name", "construction", "length"), TABLE)
@@ -212,9 +220,45 @@ def test_counters_are_proved_in_the_reference_format(levels: Build, dtype: str) 
     assert levels("C3", "counter", 12, dtype).compiled.proof
 
 
+@pytest.mark.parametrize("name", ["Grid4", "Grid9"])
+@pytest.mark.parametrize("length", [100, 1024])
+def test_long_gridworlds_are_proved_in_two_layers(
+    levels: Build, name: str, length: int
+) -> None:
+    built = levels(name, "gridworld", length)
+    assert built.cost.depth == 2
+    words = built.words(4)
+    found = built.model(torch.from_numpy(words)).argmax(-1).numpy()
+    assert np.array_equal(found, built.expected(words))
+
+
+@pytest.mark.parametrize("length", [100, 1024])
+def test_long_stacks_are_proved_in_three_layers(levels: Build, length: int) -> None:
+    built = levels("Dyck4,2", "dyck", length)
+    assert built.cost.depth == 3
+    legal = zoo.sampler("Dyck4,2")(np.random.default_rng(0), 4, length)
+    for words in (legal, built.words(4)):
+        found = built.model(torch.from_numpy(words)).argmax(-1).numpy()
+        assert np.array_equal(found, built.expected(words))
+
+
 @pytest.mark.parametrize("length", [64, 100])
 def test_long_counters_are_proved_in_the_usual_form(levels: Build, length: int) -> None:
     built = levels("C3", "counter", length)
     words = built.words()
     found = built.model(torch.from_numpy(words)).argmax(-1).numpy()
     assert np.array_equal(found, built.expected(words))
+
+
+@pytest.mark.parametrize(
+    ("name", "construction", "length"),
+    [("Grid4", "gridworld", 10), ("rooms", "product", 4), ("Dyck2,2", "dyck", 5)],
+)
+def test_every_word_is_answered_from_every_start(
+    machine: Build, name: str, construction: str, length: int
+) -> None:
+    for state in machine(name).states:
+        started = machine(name).with_start(state)
+        model = krohn.compile(started, length, construction)
+        report = krohn.verify(model.file, started, exhaustive=length)
+        assert (report.verdict, report.length) == ("verified", length)

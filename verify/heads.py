@@ -4,15 +4,17 @@ What is assumed of the arithmetic of attention, for any order of summation and f
 and unfused kernels alike, stands in docs/soundness.md, section 4.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from network.precision import FLOAT32, FLOAT64, FloatArray, Precision
 from verify.errors import Rejected
+from verify.matching import Matching
 from verify.noisy import Noisy, snaps_to_itself
-from verify.statement import Channel, Statement
+from verify.rivals import leak_in_sibling, leak_latest
+from verify.statement import Channel, Reach, Statement
 from verify.stream import FEATURE, Stream, per_value
 
 CELLS = 8_000_000
@@ -48,6 +50,7 @@ class Attention:
         positions: ``(T + 1, d)``, the position embedding.
         stream: What is known before the heads.
         statement: The Program.
+        reach: The values of each channel at BOS, and at later positions.
         precision: The format that they compute in.
     """
 
@@ -58,6 +61,7 @@ class Attention:
     positions: FloatArray
     stream: Stream
     statement: Statement
+    reach: Mapping[str, Reach]
     precision: Precision
 
     def look(self, channel: Channel) -> Look:
@@ -72,6 +76,8 @@ class Attention:
             return self._look_back(head, channel.by)
         if channel.op == "latest":
             return self._look_latest(head, channel.inputs[1])
+        if channel.op == "latest-match":
+            return self._look_match(head, *channel.inputs[1:])
         if channel.op == "sibling-latest":
             return self._look_in_sibling(head, channel.inputs[1], channel.by)
         return self._look_everywhere(head)
@@ -239,7 +245,7 @@ class Attention:
         if (q.total != 0).any() or (q.value != q.value[0]).any():
             raise Rejected("the query of a latest-match head is not constant")
         scores, error, peak = self._scored(self._flagged_keys(head, where), q.value[:1])
-        leak, gap = _leak_latest(scores.reshape(2, -1))
+        leak, gap = leak_latest(scores.reshape(2, -1))
         return self._sharp(leak, gap, error, peak)
 
     def _look_in_sibling(self, head: int, where: str, level: int) -> Look:
@@ -257,7 +263,7 @@ class Attention:
             alike = np.unique(q.value[low : low + rows], axis=0, return_inverse=True)
             scores, *bounds = self._scored(keys, alike[0])
             plain, flagged = np.split(scores[alike[1].reshape(-1)], 2, axis=1)
-            found = _leak_in_sibling(plain, flagged, low, level)
+            found = leak_in_sibling(plain, flagged, low, level)
             leak, gap = max(leak, found[0]), min(gap, found[1])
             error, peak = max(error, bounds[0]), max(peak, bounds[1])
         return self._sharp(leak, gap, error, peak)
@@ -289,6 +295,22 @@ class Attention:
         used = np.flatnonzero(self.key[head].any(axis=1))
         key = Noisy(flat[:, used], (), (), rest[:, used], self.precision)
         return key.affine(self.key[head][used], np.zeros(self.key.shape[2]))
+
+    def _look_match(self, head: int, key: str, query: str) -> Look:
+        """For each query: matches in ascending order, above BOS, above all others."""
+        self._features(self.query[head], query)
+        self._features(self.key[head], key)
+        matching = Matching(
+            query=self.query[head],
+            key=self.key[head],
+            positions=self.positions,
+            stream=self.stream,
+            statement=self.statement,
+            reach=self.reach,
+            precision=self.precision,
+        )
+        leak, gap, scores = matching.worst(key, query)
+        return self._sharp(leak, gap, scores.error, scores.largest)
 
     def _look_everywhere(self, head: int) -> Look:
         """All positions but BOS have score exactly 0."""
@@ -362,93 +384,3 @@ def _leak_back(
     gap = right - scores.max(axis=1)
     # Each of the t other weights is at most e^-gap of the right one.
     return float((t * np.exp(-gap)).max()), float(gap.min()), peak
-
-
-def _leak_latest(scores: FloatArray) -> tuple[float, float]:
-    """The worst leak and smallest gap over all flaggings; BOS is always flagged."""
-    unflagged, flagged = scores[0].copy(), scores[1]
-    unflagged[0] = -np.inf
-    before = _Rivals.before(np.maximum(unflagged, flagged))
-    after = _Rivals.before(unflagged[::-1]).reversed()
-    return _apart(flagged, before.joined(after))
-
-
-def _leak_in_sibling(
-    plain: FloatArray, flagged: FloatArray, first: int, level: int
-) -> tuple[float, float]:
-    """Worst leak and smallest gap over all flaggings.
-
-    Args:
-        plain: ``(rows, T + 1)``: the scores of unflagged positions, for the queries of
-            positions ``first``, ``first`` + 1, …
-        flagged: The same of flagged positions; BOS is always flagged.
-        first: The position of the first row.
-        level: Blocks are of 2^level positions.
-    """
-    leak, gap = 0.0, np.inf
-    for t, (u, f) in enumerate(zip(plain, flagged, strict=True), start=first):
-        found = _leak_of_query(u[: t + 1], f[: t + 1], t >> level, level)
-        leak, gap = max(leak, found[0]), min(gap, found[1])
-    return leak, gap
-
-
-def _leak_of_query(
-    u: FloatArray, f: FloatArray, block: int, level: int
-) -> tuple[float, float]:
-    """The worst leak and smallest gap of one query, which lies in ``block``."""
-    either = np.maximum(u, f)
-    inside = block % 2 == 1
-    low = max((block - 1) << level, 1) if inside else len(u)
-    high = block << level if inside else len(u)
-    outside = np.concatenate([either[1:low], either[high:]])
-    # Nothing flagged in the sibling block: BOS is right.
-    leak, gap = _apart(f[:1], _Rivals.of(np.concatenate([outside, u[low:high]])))
-    if low < high:
-        # Else its last flagged position: before it anything, after it nothing flagged.
-        fixed = _Rivals.of(np.append(outside, f[0]))
-        before = _Rivals.before(either[low:high])
-        after = _Rivals.before(u[low:high][::-1]).reversed()
-        found = _apart(f[low:high], fixed.joined(before).joined(after))
-        leak, gap = max(leak, found[0]), min(gap, found[1])
-    return leak, gap
-
-
-@dataclass(frozen=True)
-class _Rivals:
-    """Scores that compete with each of some right ones: log of the sum, and largest."""
-
-    mass: FloatArray
-    highest: FloatArray
-
-    @staticmethod
-    def of(scores: FloatArray) -> "_Rivals":
-        """The same scores for all."""
-        if not len(scores):
-            return _Rivals(np.array([-np.inf]), np.array([-np.inf]))
-        mass = np.logaddexp.reduce(scores)
-        return _Rivals(np.array([mass]), scores.max(keepdims=True))
-
-    @staticmethod
-    def before(scores: FloatArray) -> "_Rivals":
-        """For each place the scores before it."""
-        none = [-np.inf]
-        mass = np.concatenate([none, np.logaddexp.accumulate(scores)[:-1]])
-        highest = np.concatenate([none, np.maximum.accumulate(scores)[:-1]])
-        return _Rivals(mass, highest)
-
-    def reversed(self) -> "_Rivals":
-        """The same from the last place to the first."""
-        return _Rivals(self.mass[::-1], self.highest[::-1])
-
-    def joined(self, other: "_Rivals") -> "_Rivals":
-        """Both together."""
-        return _Rivals(
-            np.logaddexp(self.mass, other.mass),
-            np.maximum(self.highest, other.highest),
-        )
-
-
-def _apart(right: FloatArray, rivals: _Rivals) -> tuple[float, float]:
-    with np.errstate(over="ignore"):
-        leak = np.exp(rivals.mass - right).max()
-    return float(leak), float((right - rivals.highest).min())

@@ -8,7 +8,8 @@ Three arguments are tried in turn; docs/soundness.md proves each.
 * *Prefixes* (sequential): a channel that is right at positions up to l makes the next
   one, a step of the machine from the position before, right up to l + 1.
 * *Exploration*: a Program with bounded memory is a finite transducer; all pairs of its
-  memory and the machine's state that words up to T can reach are visited.
+  memory and the machine's state that words up to T can reach are visited. Parts of a
+  Program that share nothing but the letters are explored one by one.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,6 +19,7 @@ from typing import Any
 
 from algebra.automaton import Automaton
 from verify.errors import Differs, Rejected
+from verify.parts import parts, together
 from verify.statement import Channel, Reach, Statement
 from verify.transducer import Transducer
 from verify.windows import behind
@@ -33,7 +35,8 @@ class Meaning:
     """What was proved of a Program.
 
     Attributes:
-        argument: ``windows``, ``prefixes`` or ``exploration``.
+        argument: ``windows``, ``prefixes``, ``exploration of parts`` or
+            ``exploration``.
         pairs: How many pairs of Program memory and machine state were visited.
         readings: Every tuple of output values that can occur, with the state it means.
     """
@@ -68,6 +71,10 @@ def prove(
     if _is_sequential(statement, machine, reach):
         readings = dict(statement.decode)
         return Meaning("prefixes", len(readings), readings)
+    if len(parts(statement)) > 1:
+        joint = together(statement, machine, reach, MOST_PAIRS)
+        if joint is not None:
+            return Meaning("exploration of parts", joint[1], joint[0])
     transducer = Transducer.of(statement, reach)
     start = transducer.advance((), statement.letters)
     outputs = len(statement.outputs)

@@ -116,8 +116,8 @@ class Noisy:
         self, weight: FloatArray, bias: FloatArray, size: FloatArray
     ) -> BoolArray:
         """Where every partial sum is a multiple of one power of two that fits."""
-        grid = _grid(self.value) + max(_grid(weight), 0)
-        if not 0 <= grid <= FINEST_GRID or not 0 <= _grid(bias) <= grid:
+        grid = max(_grid(self.value) + _grid(weight), _grid(bias))
+        if grid > FINEST_GRID:
             return np.zeros(size.shape, dtype=np.bool_)
         known = (self.total > 0).astype(np.float64) @ (weight != 0) == 0
         fits = size * 2.0**grid < 2.0**self.precision.accumulator_digits

@@ -13,6 +13,7 @@ from network.precision import FloatArray
 from verify.errors import Rejected
 
 MOST_ROWS = 4_000_000
+ATTENTION = ("shift", "latest", "latest-match", "sibling-latest", "prefix-sum")
 _NUMBERS = {"shift": "by", "sibling-latest": "level"}
 
 
@@ -22,8 +23,8 @@ class Channel:
 
     Attributes:
         name: Its name.
-        op: ``token``, ``table``, ``select``, ``shift``, ``latest``, ``sibling-latest``
-            or ``prefix-sum``.
+        op: ``token``, ``table``, ``select``, ``shift``, ``latest``, ``latest-match``,
+            ``sibling-latest`` or ``prefix-sum``.
         inputs: The channels that it reads.
         by: How far a shift looks back; the level of a sibling-latest.
         table: Rows of a table, to its value.
@@ -141,6 +142,7 @@ def _inputs(op: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
     fields = {
         "shift": ["source"],
         "latest": ["source", "where"],
+        "latest-match": ["source", "key", "query"],
         "sibling-latest": ["source", "where"],
         "prefix-sum": ["source"],
     }
@@ -242,6 +244,7 @@ _REACH = {
     "select": _reach_select,
     "shift": _reach_read,
     "latest": _reach_read,
+    "latest-match": _reach_read,
     "sibling-latest": _reach_read,
     "prefix-sum": _reach_sum,
 }

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from verify.before import strictly_before
 from verify.errors import Rejected
-from verify.statement import Channel, Reach, Statement
+from verify.statement import ATTENTION, Channel, Reach, Statement
 from verify.windows import Window, whole_windows
 
 LONGEST_DELAY = 16
@@ -25,7 +25,9 @@ class Transducer:
 
     A memory is the output values, then what each attention operation must remember: the
     last values for a shift, the last marked value for a latest, the sum for a prefix
-    sum. A sum that is only ever read through periodic tables is kept modulo the period.
+    sum, and for a latest match the value at BOS with the last value behind each key;
+    latest matches of one source and key share these. A sum that is only ever read
+    through periodic tables is kept modulo the period.
 
     Attributes:
         statement: The Program.
@@ -58,11 +60,15 @@ class Transducer:
                 depends on where in its block a position lies.
         """
         slots, period, top = {}, {}, len(statement.outputs)
+        shared: dict[tuple[str, ...], tuple[int, int]] = {}
         strict, _ = strictly_before(statement, reach)
         windows = whole_windows(statement, reach)
         needed = _needed(statement, strict, windows)
         for channel in needed:
-            remembers = channel.op in ("shift", "latest", "prefix-sum")
+            if channel.op == "latest-match" and channel.inputs[:2] in shared:
+                slots[channel.name] = shared[channel.inputs[:2]]
+                continue
+            remembers = channel.op in ATTENTION and channel.op != "sibling-latest"
             if not (remembers or channel.name in strict or channel.name in windows):
                 continue
             if channel.op == "shift" and channel.by > LONGEST_DELAY:
@@ -70,8 +76,10 @@ class Transducer:
                     f"{channel.name!r} looks back {channel.by} positions, which no "
                     "argument of this checker covers"
                 )
-            size = channel.by if channel.op == "shift" else 1
+            size = _cells(statement, channel)
             slots[channel.name] = (top, size)
+            if channel.op == "latest-match":
+                shared[channel.inputs[:2]] = (top, size)
             top += size
             if top > MOST_CELLS:
                 raise Rejected("the Program remembers too much to be explored")
@@ -82,16 +90,17 @@ class Transducer:
     def advance(self, memory: Memory, letter: int) -> Memory:
         """The memory after one more letter; after BOS if it was empty."""
         values: dict[str, int] = {}
-        kept: list[int] = []
+        kept: dict[int, Memory] = {}
         for channel in self.needed:
             if channel.name in self.slots:
                 top, size = self.slots[channel.name]
                 past = memory[top : top + size]
                 values[channel.name], remembered = self._attend(channel, past, values)
-                kept += remembered
+                kept[top] = remembered
             else:
                 values[channel.name] = _pointwise(channel, values, letter)
-        return (*(values[n] for n in self.statement.outputs), *kept)
+        shown = tuple(values[n] for n in self.statement.outputs)
+        return sum((kept[top] for top in sorted(kept)), start=shown)
 
     def _attend(
         self, channel: Channel, past: Memory, values: dict[str, int]
@@ -112,10 +121,33 @@ class Transducer:
         if channel.op == "latest":
             found = now if values[channel.inputs[1]] == 1 or not past else past[0]
             return found, (found,)
+        if channel.op == "latest-match":
+            return self._match(channel, past, values)
         total = now + (past[0] if past else 0)
         period = self.period[channel.name]
         total = total % period if period else total
         return total, (total,)
+
+    def _match(
+        self, channel: Channel, past: Memory, values: dict[str, int]
+    ) -> tuple[int, Memory]:
+        """The first cell is the value at BOS, the others are those of the keys."""
+        now, key, query = (values[n] for n in channel.inputs)
+        keys = self.statement.channels[channel.inputs[1]].domain
+        cells = list(past) if past else [now] * (1 + len(keys))
+        if past:
+            cells[1 + keys.index(key)] = now
+        found = cells[1 + keys.index(query)] if query in keys else cells[0]
+        return found, tuple(cells)
+
+
+def _cells(statement: Statement, channel: Channel) -> int:
+    """How many numbers an attention operation remembers."""
+    if channel.op == "shift":
+        return channel.by
+    if channel.op == "latest-match":
+        return 1 + len(statement.channels[channel.inputs[1]].domain)
+    return 1
 
 
 def _needed(

@@ -12,7 +12,7 @@ from verify.errors import Rejected
 from verify.heads import Attention, Look
 from verify.meaning import Meaning
 from verify.noisy import INFLATION, Noisy
-from verify.statement import Channel, Reach, Statement
+from verify.statement import ATTENTION, Channel, Reach, Statement
 from verify.stream import FREE, Stream, owners
 from verify.tables import Mlp
 
@@ -161,6 +161,7 @@ def _heads(tensors: Tensors, before: Stream, block: int) -> Attention:
         positions=tensors.tensor("embed.position")[: length + 1],
         stream=before,
         statement=tensors.statement,
+        reach=tensors.reach,
         precision=tensors.file.precision,
     )
 
@@ -169,7 +170,7 @@ def _head(
     attention: Attention, channel: Channel, looks: dict[object, Look]
 ) -> tuple[FloatArray, dict[str, Any]]:
     """One channel of a head; channels that look alike through one head are alike."""
-    if channel.op not in ("shift", "latest", "sibling-latest", "prefix-sum"):
+    if channel.op not in ATTENTION:
         raise Rejected(f"channel {channel.name!r} is not what a head can compute")
     alike = (channel.head, channel.op, channel.by, channel.inputs[1:])
     if alike not in looks:

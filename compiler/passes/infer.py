@@ -12,6 +12,7 @@ from compiler.errors import CompileError
 from compiler.passes.base import PassError, check_order, check_same_channels
 from compiler.program import (
     Latest,
+    LatestMatch,
     Map,
     Operation,
     PrefixSum,
@@ -79,7 +80,9 @@ def infer(
     match operation:
         case Token():
             return Values(program.bos, frozenset(range(len(program.letters))))
-        case Shift(source) | Latest(source) | SiblingLatest(source):
+        case (
+            Shift(source) | Latest(source) | LatestMatch(source) | SiblingLatest(source)
+        ):
             read = values[source]
             return Values(read.bos, read.later | {read.bos})
         case PrefixSum(source):

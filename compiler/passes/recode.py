@@ -8,6 +8,7 @@ import numpy as np
 
 from compiler.passes.base import PassError, check_frame, check_order
 from compiler.program import (
+    LatestMatch,
     Map,
     Operation,
     Program,
@@ -37,6 +38,31 @@ class RoundReads:
         _check_identities(source, target)
         if any(_unrounded(target, op) for op in target.operations.values()):
             raise PassError("a head reads an unrounded head")
+
+
+@dataclass(frozen=True)
+class OneHotMatches:
+    """Keys and queries of a latest match are one-hot: their inner product is 0 or 1."""
+
+    name: ClassVar[str] = "one-hot keys and queries"
+
+    def apply(self, source: Program) -> Program:
+        """Recode keys and queries, but not what is fetched."""
+        operations: dict[str, Operation] = {}
+        names: dict[str, str] = {}
+        for name, operation in source.operations.items():
+            for read in _matched(source, operation):
+                if read not in names:
+                    names[read] = f"{read}.one-hot"
+                    operations[names[read]] = _again(source, read)
+            operations[name] = _rematched(operation, names)
+        return _with_identities(source, operations, names, one_hot=True)
+
+    def check(self, source: Program, target: Program) -> None:
+        """Only copies are new, and every key and query is one-hot."""
+        _check_copies(source, target, dict(_repeated(source, target)))
+        if any(_matched(target, op) for op in target.operations.values()):
+            raise PassError("a latest match compares codes that are not one-hot")
 
 
 @dataclass(frozen=True)
@@ -110,6 +136,28 @@ def _deep_inputs(program: Program, operation: Operation) -> tuple[str, ...]:
         case _:
             deep = ()
     return tuple(n for n in deep if n not in program.one_hot)
+
+
+def _matched(program: Program, operation: Operation) -> tuple[str, ...]:
+    if not isinstance(operation, LatestMatch):
+        return ()
+    pair = (operation.key, operation.query)
+    return tuple(n for n in dict.fromkeys(pair) if n not in program.one_hot)
+
+
+def _again(program: Program, name: str) -> Operation:
+    """A channel with the same value: a table once more, which costs no block."""
+    operation = program.operations[name]
+    if isinstance(operation, Map) and isinstance(operation.function, Table):
+        return operation
+    return _identity(name, program.domains[name])
+
+
+def _rematched(operation: Operation, names: Mapping[str, str]) -> Operation:
+    if not isinstance(operation, LatestMatch):
+        return operation
+    key, query = operation.key, operation.query
+    return LatestMatch(operation.source, names.get(key, key), names.get(query, query))
 
 
 def _insert(source: Program, wanted: Wanted, suffix: str, one_hot: bool) -> Program:
@@ -189,10 +237,26 @@ def _new_channels(source: Program, target: Program) -> Iterator[tuple[str, str]]
             raise PassError(f"the new channel {name!r} is not a copy")
 
 
+def _repeated(source: Program, target: Program) -> Iterator[tuple[str, str]]:
+    """The channels that a new one-hot channel repeats."""
+    for name, operation in target.operations.items():
+        if name in source.operations:
+            continue
+        read = name.removesuffix(".one-hot")
+        again = source.operations.get(read) == operation
+        if not again and not (_is_identity(operation) and reads(operation) == (read,)):
+            raise PassError(f"the new channel {name!r} is not a copy")
+        yield name, read
+
+
 def _check_identities(source: Program, target: Program) -> None:
+    _check_copies(source, target, dict(_new_channels(source, target)))
+
+
+def _check_copies(source: Program, target: Program, copies: Mapping[str, str]) -> None:
+    """Nothing is changed but that channels are read through their copies."""
     check_order(target)
     check_frame(source, target)
-    copies = dict(_new_channels(source, target))
     back = {
         n: rename(op, copies) for n, op in target.operations.items() if n not in copies
     }

@@ -121,7 +121,7 @@ def _bar(channel: Mapping[str, Any]) -> Iterable[Bar]:
     yield Bar(
         *(name, _note(channel), (name,), start, stop, born, dies),
         sources=frozenset(map(str, inputs)),
-        where=str(channel.get("where", "")),
+        where=str(channel.get("where", channel.get("key", ""))),
     )
 
 
@@ -129,6 +129,7 @@ def _note(channel: Mapping[str, Any]) -> str:
     notes = {
         "shift": f"shift {channel.get('by')}",
         "prefix-sum": "prefix sum",
+        "latest-match": "latest match",
         "map": "",
     }
     return notes.get(channel["op"], legible(str(channel["op"]), 12))

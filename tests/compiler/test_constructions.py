@@ -171,6 +171,7 @@ def test_an_action_that_does_not_determine_the_state_is_refused(own: Build) -> N
         ("C2xC2", "product"),
         ("S4", "cascade"),
         ("A5", "scan"),
+        ("Grid4", "gridworld"),
     ],
 )
 def test_the_planner_takes_the_least_depth(name: str, chosen: str) -> None:

@@ -12,6 +12,7 @@ from compiler.errors import CompileError
 from compiler.interpreter import interpret, look_up, states
 from compiler.program import (
     Latest,
+    LatestMatch,
     Map,
     Operation,
     PrefixSum,
@@ -77,6 +78,23 @@ def test_latest_fetches_the_last_marked_position(word: IntArray) -> None:
     marked = [j for j, a in enumerate(tokens) if a in (1, LETTERS)]
     expected = [tokens[max(j for j in marked if j <= t)] for t in range(len(tokens))]
     assert found == expected
+
+
+@given(WORDS, st.integers(0, 3))
+def test_a_latest_match_fetches_the_last_equal_key(word: IntArray, bos: int) -> None:
+    keys, queries = (0, 1, 2, bos), (2, 0, 1, 3)
+    found = value(
+        {
+            "key": embedded(*keys),
+            "query": embedded(*queries),
+            "x": LatestMatch("letter", "key", "query"),
+        },
+        word,
+    )
+    tokens = [LETTERS, *word[0].tolist()]
+    for t, a in enumerate(tokens):
+        equal = [j for j in range(1, t + 1) if keys[tokens[j]] == queries[a]]
+        assert found[t] == tokens[equal[-1] if equal else 0]
 
 
 @given(WORDS)
@@ -149,6 +167,7 @@ def test_tables_are_values_and_have_one_order_of_rows() -> None:
         Map(Select(), ("a", "b", "a")),
         Shift("a", 3),
         Latest("a", "b"),
+        LatestMatch("a", "b", "a"),
         PrefixSum("a"),
         Token(),
     ],

@@ -12,6 +12,7 @@ from compiler.numerics import (
     PositionCode,
     count_scale,
     count_scores,
+    equality_scale,
     match_scale,
     position_code,
     recency_scale,
@@ -94,6 +95,31 @@ def test_recency_scores_are_exact(length: int, precision: Precision) -> None:
     scores = slope * (np.arange(length + 1)[:, None] + bonus * np.array([0, 1]))
     assert np.array_equal(precision.round(scores), scores)
     assert scores[0, 1] > scores[-1, 0]
+
+
+@pytest.mark.parametrize(
+    ("length", "precision"),
+    [(1, BFLOAT16), (63, BFLOAT16), (3, FLOAT16), (255, FLOAT16), (1000, FLOAT32)],
+)
+def test_bos_lies_between_matches_and_mismatches(
+    length: int, precision: Precision
+) -> None:
+    slope, bonus = equality_scale(length, precision)
+    scores = slope * (np.arange(length + 1)[:, None] + bonus * np.array([0, 1]))
+    assert np.array_equal(precision.round(scores), scores)
+    sink = slope * bonus / 2
+    assert scores[-1, 0] + slope <= sink
+    assert sink + slope * (length + 2) <= scores[1, 1]
+
+
+@pytest.mark.parametrize(
+    ("length", "precision"), [(64, BFLOAT16), (700, FLOAT16), (2**23, FLOAT32)]
+)
+def test_matching_values_refuses_a_format_that_is_too_coarse(
+    length: int, precision: Precision
+) -> None:
+    with pytest.raises(CompileError, match=f"^{precision.name} cannot order {length}"):
+        equality_scale(length, precision)
 
 
 @pytest.mark.parametrize(

@@ -19,11 +19,12 @@ from compiler.passes.base import Pass, PassError, check_order
 from compiler.passes.fuse import Fuse
 from compiler.passes.infer import InferDomains
 from compiler.passes.prune import DropDead
-from compiler.passes.recode import RoundReads, Split, WidenOutputs
+from compiler.passes.recode import OneHotMatches, RoundReads, Split, WidenOutputs
 from compiler.passes.share import Share
 from compiler.pipeline import Options, optimise, passes
 from compiler.program import (
     Latest,
+    LatestMatch,
     Map,
     Operation,
     PrefixSum,
@@ -47,6 +48,7 @@ STEPS: tuple[Step, ...] = (
     WidenOutputs(8),
     WidenOutputs(1),
     RoundReads(),
+    OneHotMatches(),
     Split(),
 )
 NAMES = [type(s).__name__ for s in STEPS]
@@ -60,6 +62,7 @@ MACHINES = [
     ("Grid4", "scan"),
     ("Adder", "scan"),
     ("Grid4", "sequential"),
+    ("Grid3", "gridworld"),
     ("D6", "sequential"),
 ]
 EACH_STEP = pytest.mark.parametrize("step", STEPS, ids=NAMES)
@@ -240,6 +243,8 @@ def wrong(operation: Operation) -> list[Operation]:
             return [Shift(read, by + 1), PrefixSum(read)]
         case Latest(read, where):
             return [Latest(where, read), Shift(read, 1)]
+        case LatestMatch(read, key, query):
+            return [LatestMatch(read, query, key), LatestMatch(key, read, query)]
         case PrefixSum(read):
             return [Shift(read, 1)]
         case Map(Select(), (index, *rest)):
@@ -324,6 +329,35 @@ def test_roundings_are_put_between_heads() -> None:
     RoundReads().check(before, after)
     with pytest.raises(PassError, match="unrounded"):
         RoundReads().check(before, before)
+
+
+def test_keys_are_recoded_and_what_is_fetched_is_not() -> None:
+    before = source("Grid3", "gridworld")
+    after = OneHotMatches().apply(before)
+    assert after.one_hot == {"level.one-hot", "target1.one-hot", "target2.one-hot"}
+    found = after.operations["met1"]
+    assert found == LatestMatch("lap", "level.one-hot", "target1.one-hot")
+    assert after.operations["level.one-hot"] == before.operations["level"]
+    with pytest.raises(PassError, match="not one-hot"):
+        OneHotMatches().check(before, before)
+
+
+def test_a_key_that_a_head_fetched_is_rounded_first() -> None:
+    chain: dict[str, Operation] = {
+        "token": Token(),
+        "letter": Map(table({(a,): a for a in range(3)}), ("token",)),
+        "back": Shift("letter", 1),
+        "found": LatestMatch("back", "back", "letter"),
+    }
+    before = InferDomains().apply(
+        Program(("a", "b"), 3, 4, chain, ("found",), {(q,): q for q in range(3)})
+    )
+    rounded = RoundReads().apply(before)
+    after = OneHotMatches().apply(rounded)
+    OneHotMatches().check(rounded, after)
+    assert after.operations["found"] == LatestMatch(
+        "back.rounded", "back.rounded.one-hot", "letter.one-hot"
+    )
 
 
 def test_a_deep_table_is_rejected_in_the_strict_form() -> None:

@@ -405,6 +405,7 @@ SMALL = [
     ("Grid4", "scan", 2, False),
     ("C2", "sequential", 2, False),
     ("C2", "scan", 2, True),
+    ("Grid2", "gridworld", 2, False),
     ("S3", "cascade", 2, False),
 ]
 BLOCKS = ("Grid3", "cascade", 2, False)

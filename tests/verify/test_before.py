@@ -35,8 +35,8 @@ from network.model import Model
 from network.modelfile import ModelFile
 from network.precision import PRECISIONS, FloatArray
 from verify.exhaustive import exhaustive
-from verify.heads import _leak_latest, _leak_of_query
 from verify.proof import prove
+from verify.rivals import _leak_of_query, leak_latest
 from verify.statement import check_domains, parse
 from verify.transducer import Transducer
 
@@ -350,7 +350,7 @@ def latest(scores: FloatArray, last: int) -> tuple[float, float]:
 @pytest.mark.parametrize("seed", range(10))
 def test_no_flagging_leaks_more_than_the_bound_of_a_latest_head(seed: int) -> None:
     scores = 3 * np.random.default_rng(seed).normal(size=(2, 8))
-    leak, gap = _leak_latest(scores)
+    leak, gap = leak_latest(scores)
     each = [latest(scores, last) for last in range(8)]
     assert leak >= max(each)[0] * (1 - 1e-12)
     assert gap <= min(g for _, g in each) + 1e-12

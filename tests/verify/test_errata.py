@@ -20,6 +20,7 @@ from algebra.automaton import Automaton
 from algebra.formats import json_format
 from compiler.constructions.cascade import cascade
 from compiler.constructions.counter import counter
+from compiler.constructions.gridworld import gridworld
 from compiler.constructions.memory import memory
 from compiler.constructions.product import product
 from compiler.constructions.scan import scan
@@ -510,3 +511,88 @@ class TestE26:
         rotated = {(v,): (q + 1) % 5 for (v,), q in program.decode.items()}
         wrong = lowered(replace(program, decode=rotated), machine)
         assert refuted(wrong, machine) == 1
+
+
+def matching_key(file: ModelFile) -> str:
+    """The keys of the last block, where a gridworld matches levels."""
+    return f"blocks.{len(file.header['architecture']['blocks']) - 1}.attention.key"
+
+
+class TestE27:
+    """Algorithm 1: with too little padding there is no window before the first letters."""
+
+    @pytest.mark.parametrize("start", [0, 1, 3])
+    def test_bos_outside_the_first_window(self, start: int) -> None:
+        # BOS says of levels that were not met that they lie above the walls.
+        machine = replace(zoo.machine("Grid4"), start=start)
+        source = gridworld(machine, 6)
+        assert is_verified(lowered(source, machine), machine)
+        wrong = at_bos(source, "lap", 1)
+        assert refuted(lowered(wrong, machine), machine) == 1
+
+    def test_a_walk_that_begins_elsewhere(self) -> None:
+        machine = zoo.machine("Grid4")
+        other = gridworld(replace(machine, start=2), 6)
+        assert refuted(lowered(other, machine), machine) == 1
+
+
+class TestE28:
+    """Theorem 12: the padding is found by heads whose target is its level."""
+
+    def test_the_key_of_bos_is_left_in(self) -> None:
+        file, machine = compiled("Grid4", "gridworld", 6)
+        bos = file.header["program"]["features"]["bos"][0]
+
+        def printed(name: str, array: FloatArray) -> FloatArray:
+            if name == matching_key(file):
+                array[:, bos, :-1] = 0.0
+            return array
+
+        wrong = mutated(file, printed)
+        assert prove(wrong, machine).verdict == "undecided"
+        assert first_wrong(wrong, machine, 6) is not None
+
+
+class TestE29:
+    """Theorem 12: the penalty of recency stands in the wrong place, so it is lost."""
+
+    def test_keys_without_recency(self) -> None:
+        file, machine = compiled("Grid4", "gridworld", 6)
+        index = file.header["program"]["features"]["index"][0]
+
+        def printed(name: str, array: FloatArray) -> FloatArray:
+            if name == matching_key(file):
+                array[:, index] = 0.0
+            return array
+
+        wrong = mutated(file, printed)
+        assert prove(wrong, machine).verdict == "undecided"
+        assert first_wrong(wrong, machine, 6) is not None
+
+
+class TestE31:
+    """Theorem 12: without a sink, heads that match nothing take what is latest."""
+
+    @pytest.mark.parametrize("start", [0, 1])
+    def test_without_a_sink(self, start: int) -> None:
+        file, machine = compiled("Grid4", "gridworld", 6, start=start)
+        bos = file.header["program"]["features"]["bos"][0]
+
+        def printed(name: str, array: FloatArray) -> FloatArray:
+            if name == matching_key(file):
+                array[:, bos, -1] = 0.0
+            return array
+
+        wrong = mutated(file, printed)
+        assert prove(wrong, machine).verdict == "undecided"
+        assert first_wrong(wrong, machine, 6) is not None
+
+
+class TestE32:
+    """Theorem 12: the cell is not S − s in both branches of the printed read-out."""
+
+    def test_cells_counted_from_the_other_wall(self) -> None:
+        machine = zoo.machine("Grid4")
+        source = gridworld(machine, 6)
+        turned = {code: 3 - q for code, q in source.decode.items()}
+        refuted(lowered(replace(source, decode=turned), machine), machine)

@@ -29,7 +29,9 @@ from verify.transducer import Transducer
 Build = Callable[..., Any]
 MACHINES = [
     ("C3", "counter", "exploration"),
-    ("C2xC3", "product", "exploration"),
+    ("C2xC3", "product", "exploration of parts"),
+    ("Grid3", "gridworld", "exploration"),
+    ("Dyck1,2", "dyck", "exploration"),
     ("FlipFlop", "memory", "exploration"),
     ("S3", "scan", "windows"),
     ("Grid4", "scan", "windows"),

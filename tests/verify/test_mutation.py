@@ -22,6 +22,7 @@ from verify.proof import prove
 torch.set_num_threads(1)
 
 TRIED = 120
+HEADS = ("counter", "memory", "gridworld")
 SHORT = 5
 
 Key = tuple[str, str, int, str, bool]
@@ -34,6 +35,8 @@ PLAIN: list[Key] = [
     ("Grid4", "scan", 4, "float32", False),
     ("D6", "scan", 4, "float32", False),
     ("Grid4", "sequential", 3, "float32", False),
+    ("Grid3", "gridworld", 4, "float32", False),
+    ("Dyck2,2", "dyck", 4, "float32", False),
 ]
 OTHERS: list[Key] = [
     ("C2", "counter", 6, "float32", True),
@@ -158,7 +161,7 @@ def test_letters_that_trade_places_are_noticed(key: Key) -> None:
     )
 
 
-@pytest.mark.parametrize("key", [k for k in PLAIN if k[1] in ("counter", "memory")])
+@pytest.mark.parametrize("key", [k for k in PLAIN if k[1] in HEADS])
 def test_every_weight_of_a_uniform_or_latest_head_points_there(key: Key) -> None:
     file, machine = compiled(key)
     for tensor, index in weights(file, "attention.query", "attention.key"):

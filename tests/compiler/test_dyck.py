@@ -1,0 +1,52 @@
+"""Stacks in three layers: right from every stack, on legal and illegal words."""
+
+from itertools import product as words
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from algebra import zoo
+from compiler import plan
+from compiler.errors import CompileError
+from compiler.interpreter import states
+from compiler.pipeline import Options
+from network.precision import FLOAT32
+
+
+@pytest.mark.parametrize(
+    ("name", "length"), [("Dyck1,1", 7), ("Dyck2,2", 5), ("Dyck3,1", 8), ("Dyck2,3", 4)]
+)
+def test_every_word_from_every_stack(name: str, length: int) -> None:
+    machine = zoo.machine(name)
+    every = np.array(list(words(range(len(machine.letters)), repeat=length)))
+    for start in machine.states:
+        started = machine.with_start(start)
+        program = plan.construct("dyck", started, length)
+        expected = started.semiautomaton.trace(every, started.start)
+        assert np.array_equal(states(program, every), expected)
+
+
+@given(st.integers(0, 10_000), st.integers(1, 60))
+def test_long_legal_words(seed: int, length: int) -> None:
+    machine = zoo.machine("Dyck4,2")
+    word = zoo.sampler("Dyck4,2")(np.random.default_rng(seed), 3, length)
+    expected = machine.semiautomaton.trace(word, machine.start)
+    program = plan.construct("dyck", machine, length)
+    assert np.array_equal(states(program, word), expected)
+
+
+@pytest.mark.parametrize("length", [1, 10, 100])
+@pytest.mark.parametrize("name", ["Dyck2,2", "Dyck4,2"])
+def test_three_layers_are_enough(name: str, length: int) -> None:
+    machine = zoo.machine(name)
+    network = plan.compile_transformer(machine, length, "dyck", Options(FLOAT32))
+    assert network.cost is not None
+    assert network.cost.depth <= 3
+
+
+@pytest.mark.parametrize("name", ["C3", "Grid4", "abab"])
+def test_other_machines_are_refused(name: str) -> None:
+    with pytest.raises(CompileError, match=rf"^{name} is no stack of bounded depth"):
+        plan.construct("dyck", zoo.machine(name), 4)
