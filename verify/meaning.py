@@ -1,15 +1,14 @@
 """First half of a proof: the Program computes the machine, for every word up to T.
 
-Three arguments are tried in turn; docs/soundness.md proves each.
+Two arguments are tried in turn; docs/soundness.md proves each.
 
-* *Windows* (scans): a channel of window w and point p holds, at every position t, the
-  image of p under the last min(w, t) letters. Selecting among windows of width w by one
-  that stands exactly w positions earlier gives a window of the summed width.
 * *Prefixes* (sequential): a channel that is right at positions up to l makes the next
   one, a step of the machine from the position before, right up to l + 1.
 * *Exploration*: a Program with bounded memory is a finite transducer; all pairs of its
-  memory and the machine's state that words up to T can reach are visited. Parts of a
-  Program that share nothing but the letters are explored one by one.
+  memory and the machine's state that words up to T can reach are visited. A scan's
+  window of all letters (`verify.windows`) is one cell of that memory, and so is the
+  latest value before a position (`verify.before`). Parts of a Program that share
+  nothing but the letters are explored one by one.
 """
 
 from collections.abc import Callable, Mapping
