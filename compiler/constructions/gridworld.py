@@ -17,6 +17,7 @@ from compiler.program import (
 )
 
 NAME = "gridworld"
+MOST_CELLS = 64
 SUMMARY = "remember which levels a clamped walk met last (Theorem 12)"
 
 
@@ -65,8 +66,12 @@ def channels(
     """The free walk, which levels were met last, and the outputs.
 
     Raises:
-        CompileError: If a letter moves by more than 1.
+        CompileError: If a letter moves by more than 1, or there are too many cells.
     """
+    if len(machine.states) > MOST_CELLS:
+        raise CompileError(
+            f"a gridworld of more than {MOST_CELLS} cells has tables too large to prove"
+        )
     far = [a for a, k in zip(machine.letters, found.moves, strict=True) if abs(k) > 1]
     if far:
         raise CompileError(
