@@ -50,7 +50,7 @@ def _steps(table: GroupTable) -> Iterator[Step]:
         if len(lower) < len(upper):
             yield from _cyclic_steps(table, upper, lower)
         else:
-            lower = upper[_largest_normal(inner)]
+            lower = upper[inner.maximal_normal()]
             _, first = inner.cosets(np.searchsorted(upper, lower))
             yield Step(lower, upper[first])
         upper = lower
@@ -92,16 +92,6 @@ def _powers(table: GroupTable, x: int, count: int) -> IntArray:
     for i in range(1, count):
         powers[i] = table.product[powers[i - 1], x]
     return powers
-
-
-def _largest_normal(table: GroupTable) -> IntArray:
-    """A proper normal subgroup that lies in no other one."""
-    found = np.zeros(1, dtype=np.int64)
-    for members in table.classes:
-        grown = table.normal_closure([int(members[0])], found)
-        if len(grown) < table.order:
-            found = grown
-    return found
 
 
 def _prime_steps(table: GroupTable, step: Step) -> Iterator[Step]:

@@ -97,7 +97,7 @@ def maximal_normal_subgroup(group: PermutationGroup) -> PermutationGroup:
         BudgetExceeded: As `composition_series`.
     """
     if group.is_small:
-        return _from_table(group, _maximal_normal(group.table))
+        return _from_table(group, group.table.maximal_normal())
     derived = group.derived_subgroup()
     if derived.order < group.order:
         return _of_prime_index(group, derived)
@@ -113,15 +113,6 @@ def maximal_normal_subgroup(group: PermutationGroup) -> PermutationGroup:
 def _from_table(group: PermutationGroup, elements: IntArray) -> PermutationGroup:
     chosen = group.table.small_generators(elements)
     return group.subgroup(group.elements()[chosen])
-
-
-def _maximal_normal(table: GroupTable) -> IntArray:
-    found = np.zeros(1, dtype=np.int64)
-    for members in table.classes[1:]:
-        grown = table.normal_closure([int(members[0])], found)
-        if len(grown) < table.order:
-            found = grown
-    return found
 
 
 def _of_prime_index(

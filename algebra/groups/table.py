@@ -125,6 +125,15 @@ class GroupTable:
                 return found
             found = self.generated(outside.tolist(), found)
 
+    def maximal_normal(self) -> IntArray:
+        """A proper normal subgroup that lies in no other one."""
+        found = np.zeros(1, dtype=np.int64)
+        for members in self.classes[1:]:
+            grown = self.normal_closure([int(members[0])], found)
+            if len(grown) < self.order:
+                found = grown
+        return found
+
     def is_normal(self, subgroup: IntArray) -> bool:
         """Whether all conjugates of a subgroup are the subgroup."""
         return bool(self.mask(subgroup)[self.conjugations[:, subgroup]].all())
