@@ -19,7 +19,6 @@ from algebra.groups.homomorphism import (
 from algebra.groups.permutation_group import PermutationGroup
 from algebra.groups.permutations import conjugate, cycle_lengths, orders, power, powers
 from algebra.groups.simple import simple_name
-from algebra.groups.table import GroupTable
 from algebra.semiautomaton import IntArray
 
 MOST_CONJUGATED = 4_096
