@@ -25,10 +25,13 @@ class Options:
     Attributes:
         precision: The format that the network is stored and run in.
         strict: Whether only plain residuals and one hidden layer per MLP are allowed.
+        most_paths: Tables of tables become one MLP if no more paths decide them; 0 keeps
+            a block for each (`compiler.paths`).
     """
 
     precision: Precision
     strict: bool = False
+    most_paths: int = 0
 
 
 def passes(options: Options) -> tuple[Pass[Program, Program], ...]:
@@ -68,7 +71,7 @@ def optimise(
 def arrange(program: Program, options: Options) -> tuple[Layout, Positions]:
     """Schedule an optimised Program and give every channel its dimensions."""
     heads.budget(program, options.precision)
-    plan = schedule(program)
+    plan = schedule(program, options.most_paths)
     check_schedule(plan)
     features = heads.positions(program, options.precision)
     return allocate(plan, features.sizes, options.strict), features

@@ -1,7 +1,7 @@
 """Which constructions serve a machine, what each costs, and in which order to try them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from algebra.automaton import Automaton
@@ -47,11 +47,14 @@ SUMMARIES = {
 
 # What each objective compares, most important first.
 OBJECTIVES: dict[str, tuple[str, ...]] = {
-    "depth": ("depth", "parameters"),
+    "depth": ("depth", "layers", "parameters"),
     "width": ("width", "parameters"),
     "parameters": ("parameters", "depth"),
     "latency": ("layers", "flops_per_token"),
 }
+
+# Tables of tables, each in a block of its own, or at once if no more paths decide them.
+FORMS = (1024, 0)
 
 LARGEST_PARAMETERS = 500_000_000
 LONGEST_SEQUENTIAL = 1024
@@ -65,11 +68,13 @@ class Candidate:
         name: The construction.
         cost: What it would cost; None if it does not apply.
         reason: Why it does not apply; empty if it does.
+        options: How it is to be lowered, best first; the cost is that of the first.
     """
 
     name: str
     cost: Cost | None
     reason: str = ""
+    options: tuple[Options, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -105,31 +110,51 @@ def candidates(
     Raises:
         CompileError: If there is no such objective.
     """
+    found = [
+        candidate(name, machine, length, options, minimise) for name in CONSTRUCTIONS
+    ]
+    return sorted(found, key=lambda c: (_size(minimise, c.cost), c.name))
+
+
+def candidate(
+    name: str, machine: Automaton, length: int, options: Options, minimise: str
+) -> Candidate:
+    """One construction with its cost, in the form that suits the objective best.
+
+    Raises:
+        CompileError: If there is no such objective.
+    """
     if minimise not in OBJECTIVES:
         raise CompileError(
             f"--minimise takes {', '.join(OBJECTIVES)}, not {minimise!r}"
         )
-    found = [_try(name, machine, length, options) for name in CONSTRUCTIONS]
-    return sorted(found, key=partial(_preference, minimise))
-
-
-def _try(name: str, machine: Automaton, length: int, options: Options) -> Candidate:
     try:
-        program = construct(name, machine, length)
-        layout, features = arrange(optimise(program, options), options)
+        costs = _costs(construct(name, machine, length), options)
     except CompileError as error:
         return Candidate(name, None, str(error))
-    cost = predict(layout, features, options.strict)
-    if cost.parameters > LARGEST_PARAMETERS:
-        return Candidate(name, None, f"it would have {cost.parameters:.1e} parameters")
-    return Candidate(name, cost)
+    forms = sorted(costs, key=lambda cost: _size(minimise, cost))
+    small = [cost for cost in forms if cost.parameters <= LARGEST_PARAMETERS]
+    if not small:
+        smallest = min(cost.parameters for cost in forms)
+        return Candidate(name, None, f"it would have {smallest:.1e} parameters")
+    return Candidate(name, small[0], options=tuple(costs[cost] for cost in small))
 
 
-def _preference(minimise: str, candidate: Candidate) -> tuple[float | str, ...]:
-    if candidate.cost is None:
-        return (float("inf"), float("inf"), candidate.name)
-    sizes = (getattr(candidate.cost, name) for name in OBJECTIVES[minimise])
-    return (*sizes, candidate.name)
+def _costs(program: Program, options: Options) -> dict[Cost, Options]:
+    """What the forms of a Program would cost, equal ones once."""
+    optimised = optimise(program, options)
+    costs: dict[Cost, Options] = {}
+    for most_paths in FORMS:
+        form = replace(options, most_paths=most_paths)
+        cost = predict(*arrange(optimised, form), form.strict)
+        costs.setdefault(cost, form)
+    return costs
+
+
+def _size(minimise: str, cost: Cost | None) -> tuple[float, ...]:
+    if cost is None:
+        return (float("inf"),)
+    return tuple(getattr(cost, name) for name in OBJECTIVES[minimise])
 
 
 def construct(name: str, machine: Automaton, length: int) -> Program:

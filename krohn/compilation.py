@@ -158,18 +158,22 @@ def _attempts(
         return
     if length is None:
         raise CompileError("a Transformer needs the longest length it is for (-T)")
-    names = [construction]
     if construction == "auto":
         found = plan.candidates(machine, length, options, minimise)
-        names = [c.name for c in found if c.cost is not None]
-        if not names:
+        if found[0].cost is None:
             raise CompileError(
                 f"no construction serves {machine.name} at length {length} in "
                 f"{options.precision.name}: "
                 + "; ".join(f"{c.name}: {c.reason}" for c in found)
             )
-    for name in names:
-        yield plan.compile_transformer(machine, length, name, options, observe)
+    else:
+        found = [plan.candidate(construction, machine, length, options, minimise)]
+        if found[0].cost is None:
+            raise CompileError(found[0].reason)
+    for candidate in found:
+        for form in candidate.options:
+            name = candidate.name
+            yield plan.compile_transformer(machine, length, name, form, observe)
 
 
 def _file(

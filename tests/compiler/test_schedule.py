@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from compiler.passes.base import PassError
-from compiler.program import Token, is_attention, reads
-from compiler.schedule import Layout, check_schedule, is_embedded
+from compiler.program import Token, is_attention, is_embedded, reads
+from compiler.schedule import Layout, check_schedule
 
 Build = Callable[..., Any]
 
