@@ -22,6 +22,7 @@ from compiler.program import (
     Select,
     Table,
     Token,
+    is_attention,
     is_embedded,
     reads,
 )
@@ -238,15 +239,19 @@ def _letters(operation: Operation, values: Values) -> Values:
 
 
 def leaves(program: Program, name: str, stored: Collection[str]) -> tuple[str, ...]:
-    """The stored channels from which a channel is decided, in the order it reads."""
+    """The channels from which a channel is decided, in the order it reads them.
+
+    These are stored ones, and such as no MLP can compute.
+    """
     found: dict[str, None] = {}
     todo = list(reversed(reads(program.operations[name])))
     seen: set[str] = set()
     while todo:
         at = todo.pop()
-        if at in stored:
+        operation = program.operations[at]
+        if at in stored or is_attention(operation):
             found[at] = None
         elif at not in seen:
             seen.add(at)
-            todo += reversed(reads(program.operations[at]))
+            todo += reversed(reads(operation))
     return tuple(found)

@@ -71,7 +71,7 @@ def optimise(
 def arrange(program: Program, options: Options) -> tuple[Layout, Positions]:
     """Schedule an optimised Program and give every channel its dimensions."""
     heads.budget(program, options.precision)
-    plan = schedule(program, options.most_paths)
+    plan = schedule(program, options.most_paths, options.strict)
     check_schedule(plan)
     features = heads.positions(program, options.precision)
     return allocate(plan, features.sizes, options.strict), features

@@ -113,7 +113,7 @@ def candidates(
     found = [
         candidate(name, machine, length, options, minimise) for name in CONSTRUCTIONS
     ]
-    return sorted(found, key=lambda c: (_size(minimise, c.cost), c.name))
+    return sorted(found, key=lambda c: _size(minimise, c.cost))
 
 
 def candidate(

@@ -65,17 +65,19 @@ class Schedule:
         return sum(bool(self.attention(b)) for b in range(self.blocks))
 
 
-def schedule(program: Program, most_paths: int = 0) -> Schedule:
+def schedule(program: Program, most_paths: int = 0, strict: bool = False) -> Schedule:
     """Place every channel as early as it can be; independent ones share a block.
 
     Args:
         program: What to schedule.
         most_paths: Tables of tables become one MLP if no more paths decide them.
+        strict: Whether an MLP has one hidden layer: it can decide by one channel, or by
+            one-hot channels.
     """
     born: dict[str, int] = {}
     for name, operation in program.operations.items():
         if not isinstance(operation, Token):
-            born[name] = _earliest(program, name, born, most_paths)
+            born[name] = _earliest(program, name, born, most_paths, strict)
     stored = _stored(program, born)
     kept = {name: snapshot for name, snapshot in born.items() if name in stored}
     last = max(kept.values(), default=0)
@@ -83,7 +85,11 @@ def schedule(program: Program, most_paths: int = 0) -> Schedule:
 
 
 def _earliest(
-    program: Program, name: str, born: Mapping[str, int], most_paths: int
+    program: Program,
+    name: str,
+    born: Mapping[str, int],
+    most_paths: int,
+    strict: bool,
 ) -> int:
     operation = program.operations[name]
     if is_embedded(program, operation):
@@ -94,7 +100,10 @@ def _earliest(
     if ready % 2 == 1 or ready == 0:
         return ready + 1 + (ready == 0)
     before = frozenset(n for n, snapshot in born.items() if snapshot < ready)
-    together = most_paths and Opener(program, before).paths(name, most_paths)
+    stored = leaves(program, name, before)
+    flat = len(stored) == 1 or program.one_hot.issuperset(stored)
+    possible = most_paths and (flat or not strict)
+    together = possible and Opener(program, before).paths(name, most_paths)
     return ready if together else ready + 2
 
 

@@ -123,11 +123,16 @@ def random_words(
 def _levels(key: Key) -> Levels:
     name, construction, length, dtype, strict = key
     machine = find(name)
+    compiled = krohn.compile(machine, length, construction, dtype=dtype, strict=strict)
     options = Options(PRECISIONS[dtype], strict)
     program = plan.construct(construction, machine, length)
     optimised = optimise(program, options)
+    blocks = compiled.file.header["architecture"]["blocks"]
+    forms = plan.candidate(construction, machine, length, options, "depth").options
+    options = next(
+        f for f in forms if arrange(optimised, f)[0].plan.blocks == len(blocks)
+    )
     layout, features = arrange(optimised, options)
-    compiled = krohn.compile(machine, length, construction, dtype=dtype, strict=strict)
     return Levels(
         machine,
         options,
