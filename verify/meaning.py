@@ -2,8 +2,8 @@
 
 Two arguments are tried in turn; docs/soundness.md proves each.
 
-* *Prefixes* (sequential): a channel that is right at positions up to l makes the next
-  one, a step of the machine from the position before, right up to l + 1.
+* *Prefixes* (`verify.prefixes`): a channel that is right at positions up to l makes the
+  next one, which takes its value of B positions ago through B letters, right up to l + B.
 * *Exploration*: a Program with bounded memory is a finite transducer; all pairs of its
   memory and the machine's state that words up to T can reach are visited. A scan's
   window of all letters (`verify.windows`) is one cell of that memory, and so is the
@@ -19,9 +19,9 @@ from typing import Any
 from algebra.automaton import Automaton
 from verify.errors import Differs, Rejected
 from verify.parts import parts, together
-from verify.statement import Channel, Reach, Statement
+from verify.prefixes import is_sequential
+from verify.statement import Reach, Statement
 from verify.transducer import Transducer
-from verify.windows import behind
 
 MOST_PAIRS = 500_000
 
@@ -67,7 +67,7 @@ def prove(
         Differs: With a shortest word, if they do not.
         Rejected: If none of the arguments applies.
     """
-    if _is_sequential(statement, machine, reach):
+    if is_sequential(statement, machine, reach):
         readings = dict(statement.decode)
         return Meaning("prefixes", len(readings), readings)
     if len(parts(statement)) > 1:
@@ -125,63 +125,3 @@ def _path(
         pair, letter = parent
         word.append(letter)
     return tuple(reversed(word))
-
-
-def _is_sequential(
-    statement: Statement, machine: Automaton, reach: Mapping[str, Reach]
-) -> bool:
-    """Whether the one output is right at every position up to T, layer by layer."""
-    if len(statement.outputs) != 1:
-        return False
-    right: dict[str, int] = {}
-    for channel in statement.channels.values():
-        at_bos = statement.decode.get((reach[channel.name].bos,))
-        if channel.op != "table" or at_bos != machine.start:
-            continue
-        right[channel.name] = 0
-        before = _step_of(statement, channel, machine, reach)
-        if before in right:
-            right[channel.name] = right[before] + 1
-    return right.get(statement.outputs[0], -1) >= statement.length
-
-
-def _step_of(
-    statement: Statement,
-    channel: Channel,
-    machine: Automaton,
-    reach: Mapping[str, Reach],
-) -> str:
-    """The channel whose value one position earlier this one steps from, or ``""``."""
-    if len(channel.inputs) != 2:
-        return ""
-    before = behind(statement, channel.inputs[0])
-    letter = statement.channels[channel.inputs[1]]
-    if before.op != "shift" or before.by != 1 or letter.op != "table":
-        return ""
-    if [statement.channels[n].op for n in letter.inputs] != ["token"]:
-        return ""
-    values = reach[before.name].later
-    right = _steps(statement, channel, letter, machine, values)
-    return before.inputs[0] if right else ""
-
-
-def _steps(
-    statement: Statement,
-    channel: Channel,
-    letter: Channel,
-    machine: Automaton,
-    values: frozenset[int],
-) -> bool:
-    """Whether the table is the transition function, under the decoding of the output.
-
-    Only ``values`` that the stepped channel takes are of interest.
-    """
-    for (value,), state in statement.decode.items():
-        if value not in values:
-            continue
-        for a in range(statement.letters):
-            after = channel.table.get((value, letter.table[(a,)]))
-            target = int(machine.transitions[a, state])
-            if after is None or statement.decode.get((after,)) != target:
-                return False
-    return True
