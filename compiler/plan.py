@@ -14,6 +14,7 @@ from compiler.constructions import (
     product,
     scan,
     sequential,
+    window,
 )
 from compiler.cost import Cost, predict
 from compiler.errors import CompileError
@@ -27,6 +28,7 @@ Construction = Callable[[Automaton, int], Program]
 
 CONSTRUCTIONS: dict[str, Construction] = {
     memory.NAME: memory.memory,
+    window.NAME: window.window,
     counter.NAME: counter.counter,
     product.NAME: product.product,
     gridworld.NAME: gridworld.gridworld,
@@ -41,7 +43,17 @@ ON_REQUEST: dict[str, Construction] = {
 }
 SUMMARIES = {
     m.NAME: m.SUMMARY
-    for m in (memory, counter, product, gridworld, dyck, cascade, scan, sequential)
+    for m in (
+        memory,
+        window,
+        counter,
+        product,
+        gridworld,
+        dyck,
+        cascade,
+        scan,
+        sequential,
+    )
 }
 
 
