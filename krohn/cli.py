@@ -248,8 +248,8 @@ def compile(  # noqa: A001  (the command is called so)
     construction: Annotated[
         str,
         typer.Option(
-            help="auto, memory, window, counter, product, cascade, scan, sequential; or scan3, "
-            "scan5, scan10: scans of fewer layers with more heads."
+            help="auto, memory, window, counter, product, cascade, scan, sequential; or "
+            "scan3, scan5, scan10: scans of fewer layers with more heads."
         ),
     ] = "auto",
     arch: Annotated[str, typer.Option(help="transformer or rnn.")] = "transformer",

@@ -107,7 +107,7 @@ class _Windows:
         """``(contexts, letters)``: the kind of the context that the next letter has."""
         contexts, letters = self.found.writes.shape
         before, letter = np.indices((contexts, letters))
-        return self.kinds[0][(before * (letters + 1) + letter) % contexts]
+        return np.asarray(self.kinds[0][(before * (letters + 1) + letter) % contexts])
 
     @cached_property
     def cases(self) -> IntArray:
