@@ -15,6 +15,7 @@ from compiler.constructions import (
     scan,
     sequential,
 )
+from compiler.constructions.thesis import semidirect, series, wreath
 from compiler.cost import Cost, predict
 from compiler.errors import CompileError
 from compiler.heads import Positions
@@ -41,6 +42,13 @@ CONSTRUCTIONS: dict[str, Construction] = {
 # Depth bought with heads and look-ups between them: only for those who ask for it.
 ON_REQUEST: dict[str, Construction] = {
     f"{scan.NAME}{radix}": partial(scan.scan, radix=radix) for radix in (3, 5, 10)
+}
+# What the thesis builds, to compare with.
+ON_REQUEST |= {
+    semidirect.NAME: semidirect.semidirect,
+    semidirect.CAR: semidirect.car,
+    wreath.NAME: wreath.wreath,
+    series.NAME: series.series,
 }
 SUMMARIES = {
     m.NAME: m.SUMMARY
