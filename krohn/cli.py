@@ -65,6 +65,14 @@ Minimise = Annotated[
     str,
     typer.Option(help="What to choose by: depth, width, parameters or latency."),
 ]
+Observe = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Say what a state shows instead of the state: outputs (the machine's own), "
+        "stack-top, balance, boundary, first-chair, occupant, zero, location, accept.",
+    ),
+]
 Fill = Annotated[
     str,
     typer.Option(
@@ -183,6 +191,7 @@ def explain(
     start: Start = None,
     strict: Strict = False,
     minimise: Minimise = "depth",
+    observe: Observe = None,
     complete: Fill = "reject",
     as_json: Json = False,
 ) -> None:
@@ -190,7 +199,7 @@ def explain(
     from krohn.explanation import explain as explained
 
     result = explained(
-        machine, length, dtype, start, strict, _filled(complete), minimise
+        machine, length, dtype, start, strict, _filled(complete), minimise, observe
     )
     _print(result, as_json, lambda: show.explanation(result))
 
@@ -257,6 +266,7 @@ def compile(  # noqa: A001  (the command is called so)
     start: Start = None,
     strict: Strict = False,
     minimise: Minimise = "depth",
+    observe: Observe = None,
     complete: Fill = "reject",
     proof: Annotated[
         bool, typer.Option(help="Prove the network before it is written.")
@@ -282,6 +292,7 @@ def compile(  # noqa: A001  (the command is called so)
             start=start,
             strict=strict,
             minimise=minimise,
+            observation=observe,
             proved=proof,
             observe=show.program if passes else None,
             progress=lambda done, total: report("proving", done, total),
@@ -313,6 +324,7 @@ def verify(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the samples.")] = 0,
     start: Start = None,
+    observe: Observe = None,
     complete: Fill = "reject",
     as_json: Json = False,
 ) -> int:
@@ -333,6 +345,7 @@ def verify(
             exhaustive=exhaustive,
             sample=sample,
             seed=seed,
+            observation=observe,
             progress=report,
         )
     _print(found.to_object(), as_json, lambda: show.report(file, found))
