@@ -119,7 +119,7 @@ def _try(name: str, machine: Automaton, length: int, options: Options) -> Candid
         layout, features = arrange(optimise(program, options), options)
     except CompileError as error:
         return Candidate(name, None, str(error))
-    cost = predict(layout, features, options.strict)
+    cost = predict(layout, features, options.strict, options.sine)
     if cost.parameters > LARGEST_PARAMETERS:
         return Candidate(name, None, f"it would have {cost.parameters:.1e} parameters")
     return Candidate(name, cost)
@@ -174,13 +174,13 @@ def compile_transformer(
     """
     program = construct(construction, machine, length)
     layout, features = arrange(optimise(program, options, observe), options)
-    cost = predict(layout, features, options.strict)
+    cost = predict(layout, features, options.strict, options.sine)
     if cost.parameters > LARGEST_PARAMETERS:
         raise CompileError(
             f"{construction} would need {cost.parameters:.1e} parameters for "
             f"{machine.name} at length {length}; `krohn explain` shows what else applies"
         )
-    network = lower(layout, features, options.strict)
+    network = lower(layout, features, options.strict, options.sine)
     return Compiled(construction, network, describe(layout, network), cost)
 
 

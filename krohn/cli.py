@@ -61,6 +61,12 @@ Strict = Annotated[
     bool,
     typer.Option(help="Plain residuals x + f(x), one hidden layer per MLP."),
 ]
+Activation = Annotated[
+    str,
+    typer.Option(
+        help="relu, or sine: counters whose width does not grow with the length."
+    ),
+]
 Minimise = Annotated[
     str,
     typer.Option(help="What to choose by: depth, width, parameters or latency."),
@@ -182,6 +188,7 @@ def explain(
     dtype: Dtype = "float32",
     start: Start = None,
     strict: Strict = False,
+    activation: Activation = "relu",
     minimise: Minimise = "depth",
     complete: Fill = "reject",
     as_json: Json = False,
@@ -190,7 +197,7 @@ def explain(
     from krohn.explanation import explain as explained
 
     result = explained(
-        machine, length, dtype, start, strict, _filled(complete), minimise
+        machine, length, dtype, start, strict, _filled(complete), minimise, activation
     )
     _print(result, as_json, lambda: show.explanation(result))
 
@@ -256,6 +263,7 @@ def compile(  # noqa: A001  (the command is called so)
     dtype: Dtype = "float32",
     start: Start = None,
     strict: Strict = False,
+    activation: Activation = "relu",
     minimise: Minimise = "depth",
     complete: Fill = "reject",
     proof: Annotated[
@@ -281,6 +289,7 @@ def compile(  # noqa: A001  (the command is called so)
             dtype=dtype,
             start=start,
             strict=strict,
+            activation=activation,
             minimise=minimise,
             proved=proof,
             observe=show.program if passes else None,

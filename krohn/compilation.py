@@ -22,6 +22,7 @@ from verify.proof import Proof, prove
 
 Architecture = Literal["transformer", "rnn"]
 Progress = Callable[[int, int], None]
+ACTIVATIONS = ("relu", "sine")
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     dtype: str = "float32",
     start: str | None = None,
     strict: bool = False,
+    activation: str = "relu",
     minimise: str = "depth",
     proved: bool = True,
     observe: Observer | None = None,
@@ -93,6 +95,8 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
         dtype: The number format it is stored and run in.
         start: The start state by name; None for the machine's own.
         strict: Plain residuals and one hidden layer in every MLP.
+        activation: ``"relu"``; or ``"sine"``, with which counters read their sums from
+            a circle, so that no width grows with the length.
         minimise: What ``"auto"`` goes by: a key of `compiler.plan.OBJECTIVES`.
         proved: Whether to prove it; without, nothing is known about the result.
         observe: Called after every compiler pass with its name and the Program.
@@ -106,7 +110,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     source = source if start is None else source.with_start(start)
     precision = precision_of(dtype)
     reasons = []
-    options = Options(precision, strict)
+    options = options_of(dtype, strict, activation)
     for built in _attempts(
         source, length, construction, arch, options, minimise, observe
     ):
@@ -136,6 +140,20 @@ def precision_of(dtype: str) -> Precision:
             f"there is no dtype {dtype!r}; there are {', '.join(PRECISIONS)}"
         )
     return PRECISIONS[dtype]
+
+
+def options_of(dtype: str, strict: bool, activation: str) -> Options:
+    """How to lower, from the names that users give.
+
+    Raises:
+        CompileError: If there is no such format or activation, or the two forms exclude
+            each other.
+    """
+    if activation not in ACTIVATIONS:
+        raise CompileError(
+            f"--activation takes {' or '.join(ACTIVATIONS)}, not {activation!r}"
+        )
+    return Options(precision_of(dtype), strict, activation == "sine")
 
 
 def _attempts(

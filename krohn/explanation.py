@@ -11,9 +11,8 @@ from algebra.classification.content import LARGEST_COUNT, writable
 from algebra.formats import Complete
 from algebra.operations import minimise, reachable
 from algebra.structure import as_counter, as_memory
-from compiler.pipeline import Options
 from compiler.plan import OBJECTIVES, SUMMARIES, Candidate, candidates
-from krohn.compilation import precision_of
+from krohn.compilation import options_of
 from krohn.sources import read
 
 # What is searched must be so within seconds.
@@ -30,6 +29,7 @@ def explain(
     strict: bool = False,
     complete: Complete = "reject",
     minimise: str = "depth",
+    activation: str = "relu",
 ) -> dict[str, Any]:
     """The facts about a machine and the table of its constructions.
 
@@ -46,7 +46,7 @@ def explain(
     """
     machine = source if isinstance(source, Automaton) else read(source, complete)
     machine = machine if start is None else machine.with_start(start)
-    options = Options(precision_of(dtype), strict)
+    options = options_of(dtype, strict, activation)
     part = reachable(machine)
     kind = classify(part, _budget(part))
     found = candidates(machine, length, options, minimise)
