@@ -71,6 +71,14 @@ Minimise = Annotated[
     str,
     typer.Option(help="What to choose by: depth, width, parameters or latency."),
 ]
+Observe = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Say what a state shows instead of the state: outputs (the machine's own), "
+        "stack-top, balance, boundary, first-chair, occupant, zero, location, accept.",
+    ),
+]
 Fill = Annotated[
     str,
     typer.Option(
@@ -190,6 +198,7 @@ def explain(
     strict: Strict = False,
     activation: Activation = "relu",
     minimise: Minimise = "depth",
+    observe: Observe = None,
     complete: Fill = "reject",
     as_json: Json = False,
 ) -> None:
@@ -197,7 +206,15 @@ def explain(
     from krohn.explanation import explain as explained
 
     result = explained(
-        machine, length, dtype, start, strict, _filled(complete), minimise, activation
+        machine,
+        length,
+        dtype,
+        start,
+        strict,
+        _filled(complete),
+        minimise,
+        observe,
+        activation,
     )
     _print(result, as_json, lambda: show.explanation(result))
 
@@ -265,6 +282,7 @@ def compile(  # noqa: A001  (the command is called so)
     strict: Strict = False,
     activation: Activation = "relu",
     minimise: Minimise = "depth",
+    observe: Observe = None,
     complete: Fill = "reject",
     proof: Annotated[
         bool, typer.Option(help="Prove the network before it is written.")
@@ -291,6 +309,7 @@ def compile(  # noqa: A001  (the command is called so)
             strict=strict,
             activation=activation,
             minimise=minimise,
+            observation=observe,
             proved=proof,
             observe=show.program if passes else None,
             progress=lambda done, total: report("proving", done, total),
@@ -322,6 +341,7 @@ def verify(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the samples.")] = 0,
     start: Start = None,
+    observe: Observe = None,
     complete: Fill = "reject",
     as_json: Json = False,
 ) -> int:
@@ -342,6 +362,7 @@ def verify(
             exhaustive=exhaustive,
             sample=sample,
             seed=seed,
+            observation=observe,
             progress=report,
         )
     _print(found.to_object(), as_json, lambda: show.report(file, found))
