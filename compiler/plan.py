@@ -172,7 +172,7 @@ def _best(
         except CompileError as error:
             reasons.append(error)
             continue
-        cost = predict(layout, features, options.strict)
+        cost = predict(layout, features, options.strict, options.sine)
         found.append(_Planned(program, layout, features, cost))
     if not found:
         raise reasons[0]
@@ -251,7 +251,7 @@ def compile_transformer(
         )
     if observe is not None:
         optimise(best.program, options, observe)
-    network = lower(layout, features, options.strict)
+    network = lower(layout, features, options.strict, options.sine)
     return Compiled(construction, network, describe(layout, network), cost)
 
 

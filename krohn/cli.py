@@ -61,6 +61,12 @@ Strict = Annotated[
     bool,
     typer.Option(help="Plain residuals x + f(x), one hidden layer per MLP."),
 ]
+Activation = Annotated[
+    str,
+    typer.Option(
+        help="relu, or sine: counters whose width does not grow with the length."
+    ),
+]
 Minimise = Annotated[
     str,
     typer.Option(help="What to choose by: depth, width, parameters or latency."),
@@ -190,6 +196,7 @@ def explain(
     dtype: Dtype = "float32",
     start: Start = None,
     strict: Strict = False,
+    activation: Activation = "relu",
     minimise: Minimise = "depth",
     observe: Observe = None,
     complete: Fill = "reject",
@@ -199,7 +206,15 @@ def explain(
     from krohn.explanation import explain as explained
 
     result = explained(
-        machine, length, dtype, start, strict, _filled(complete), minimise, observe
+        machine,
+        length,
+        dtype,
+        start,
+        strict,
+        _filled(complete),
+        minimise,
+        observe,
+        activation,
     )
     _print(result, as_json, lambda: show.explanation(result))
 
@@ -265,6 +280,7 @@ def compile(  # noqa: A001  (the command is called so)
     dtype: Dtype = "float32",
     start: Start = None,
     strict: Strict = False,
+    activation: Activation = "relu",
     minimise: Minimise = "depth",
     observe: Observe = None,
     complete: Fill = "reject",
@@ -291,6 +307,7 @@ def compile(  # noqa: A001  (the command is called so)
             dtype=dtype,
             start=start,
             strict=strict,
+            activation=activation,
             minimise=minimise,
             observation=observe,
             proved=proof,

@@ -24,6 +24,7 @@ from verify.proof import Proof, prove
 
 Architecture = Literal["transformer", "rnn"]
 Progress = Callable[[int, int], None]
+ACTIVATIONS = ("relu", "sine")
 
 OWN = "outputs"
 """The observation that is the machine's own output."""
@@ -83,6 +84,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     dtype: str = "float32",
     start: str | None = None,
     strict: bool = False,
+    activation: str = "relu",
     minimise: str = "depth",
     observation: str | None = None,
     proved: bool = True,
@@ -100,6 +102,8 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
         dtype: The number format it is stored and run in.
         start: The start state by name; None for the machine's own.
         strict: Plain residuals and one hidden layer in every MLP.
+        activation: ``"relu"``; or ``"sine"``, with which counters read their sums from
+            a circle, so that no width grows with the length.
         minimise: What ``"auto"`` goes by: a key of `compiler.plan.OBJECTIVES`.
         observation: What the network says instead of the state: a name of
             `algebra.observation.OBSERVATIONS`, or ``"outputs"`` for the machine's own.
@@ -117,7 +121,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     shown = source if observation else replace(source, output=None)
     precision = precision_of(dtype)
     reasons = []
-    options = Options(precision, strict)
+    options = options_of(dtype, strict, activation)
     for built in _attempts(
         shown, length, construction, arch, options, minimise, observe
     ):
@@ -147,6 +151,20 @@ def precision_of(dtype: str) -> Precision:
             f"there is no dtype {dtype!r}; there are {', '.join(PRECISIONS)}"
         )
     return PRECISIONS[dtype]
+
+
+def options_of(dtype: str, strict: bool, activation: str) -> Options:
+    """How to lower, from the names that users give.
+
+    Raises:
+        CompileError: If there is no such format or activation, or the two forms exclude
+            each other.
+    """
+    if activation not in ACTIVATIONS:
+        raise CompileError(
+            f"--activation takes {' or '.join(ACTIVATIONS)}, not {activation!r}"
+        )
+    return Options(precision_of(dtype), strict, activation == "sine")
 
 
 def _attempts(
