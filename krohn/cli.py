@@ -61,9 +61,23 @@ Strict = Annotated[
     bool,
     typer.Option(help="Plain residuals x + f(x), one hidden layer per MLP."),
 ]
+Activation = Annotated[
+    str,
+    typer.Option(
+        help="relu, or sine: counters whose width does not grow with the length."
+    ),
+]
 Minimise = Annotated[
     str,
     typer.Option(help="What to choose by: depth, width, parameters or latency."),
+]
+Observe = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Say what a state shows instead of the state: outputs (the machine's own), "
+        "stack-top, balance, boundary, first-chair, occupant, zero, location, accept.",
+    ),
 ]
 Fill = Annotated[
     str,
@@ -182,7 +196,9 @@ def explain(
     dtype: Dtype = "float32",
     start: Start = None,
     strict: Strict = False,
+    activation: Activation = "relu",
     minimise: Minimise = "depth",
+    observe: Observe = None,
     complete: Fill = "reject",
     as_json: Json = False,
 ) -> None:
@@ -190,7 +206,15 @@ def explain(
     from krohn.explanation import explain as explained
 
     result = explained(
-        machine, length, dtype, start, strict, _filled(complete), minimise
+        machine,
+        length,
+        dtype,
+        start,
+        strict,
+        _filled(complete),
+        minimise,
+        observe,
+        activation,
     )
     _print(result, as_json, lambda: show.explanation(result))
 
@@ -248,15 +272,17 @@ def compile(  # noqa: A001  (the command is called so)
     construction: Annotated[
         str,
         typer.Option(
-            help="auto, memory, counter, product, cascade, scan, sequential; or scan3, "
-            "scan5, scan10: scans of fewer layers with more heads."
+            help="auto, memory, window, counter, product, cascade, scan, sequential; or "
+            "scan3, scan5, scan10: scans of fewer layers with more heads."
         ),
     ] = "auto",
     arch: Annotated[str, typer.Option(help="transformer or rnn.")] = "transformer",
     dtype: Dtype = "float32",
     start: Start = None,
     strict: Strict = False,
+    activation: Activation = "relu",
     minimise: Minimise = "depth",
+    observe: Observe = None,
     complete: Fill = "reject",
     proof: Annotated[
         bool, typer.Option(help="Prove the network before it is written.")
@@ -281,7 +307,9 @@ def compile(  # noqa: A001  (the command is called so)
             dtype=dtype,
             start=start,
             strict=strict,
+            activation=activation,
             minimise=minimise,
+            observation=observe,
             proved=proof,
             observe=show.program if passes else None,
             progress=lambda done, total: report("proving", done, total),
@@ -313,6 +341,7 @@ def verify(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the samples.")] = 0,
     start: Start = None,
+    observe: Observe = None,
     complete: Fill = "reject",
     as_json: Json = False,
 ) -> int:
@@ -333,6 +362,7 @@ def verify(
             exhaustive=exhaustive,
             sample=sample,
             seed=seed,
+            observation=observe,
             progress=report,
         )
     _print(found.to_object(), as_json, lambda: show.report(file, found))

@@ -11,15 +11,16 @@ Two arguments are tried in turn; docs/soundness.md proves each.
   nothing but the letters are explored one by one.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 from algebra.automaton import Automaton
+from algebra.semiautomaton import IntArray
 from verify.errors import Differs, Rejected
 from verify.parts import parts, together
-from verify.prefixes import is_sequential
+from verify.prefixes import by_prefixes
 from verify.statement import Reach, Statement
 from verify.transducer import Transducer
 
@@ -37,7 +38,7 @@ class Meaning:
         argument: ``windows``, ``prefixes``, ``exploration of parts`` or
             ``exploration``.
         pairs: How many pairs of Program memory and machine state were visited.
-        readings: Every tuple of output values that can occur, with the state it means.
+        readings: Every tuple of output values that can occur, with the class it means.
     """
 
     argument: str
@@ -54,47 +55,42 @@ class Meaning:
 
 
 def prove(
-    statement: Statement, machine: Automaton, reach: Mapping[str, Reach]
+    statement: Statement,
+    machine: Automaton,
+    reach: Mapping[str, Reach],
+    shows: IntArray,
 ) -> Meaning:
-    """Show that the outputs decode to the machine's state at every position.
+    """Show that the outputs decode to what the machine shows at every position.
 
     Args:
         statement: The Program.
         machine: Its letters must be in the order of the token values.
         reach: The values of each channel, from `verify.statement.check_domains`.
+        shows: ``(states,)``: the class that each state must be decoded to.
 
     Raises:
         Differs: With a shortest word, if they do not.
         Rejected: If none of the arguments applies.
     """
-    if is_sequential(statement, machine, reach):
-        readings = dict(statement.decode)
+    readings = by_prefixes(statement, machine, reach, shows)
+    if readings is not None:
         return Meaning("prefixes", len(readings), readings)
     if len(parts(statement)) > 1:
-        joint = together(statement, machine, reach, MOST_PAIRS)
+        joint = together(statement, machine, reach, shows, MOST_PAIRS)
         if joint is not None:
             return Meaning("exploration of parts", joint[1], joint[0])
-    transducer = Transducer.of(statement, reach)
-    start = transducer.advance((), statement.letters)
-    outputs = len(statement.outputs)
-    argument = "windows" if transducer.windows else "exploration"
-    return _follow(argument, statement, machine, start, transducer.advance, outputs)
+    return _follow(Transducer.of(statement, reach), machine, shows)
 
 
-def _follow(
-    argument: str,
-    statement: Statement,
-    machine: Automaton,
-    start: Memory,
-    step: Callable[[Memory, int], Memory],
-    outputs: int,
-) -> Meaning:
+def _follow(transducer: Transducer, machine: Automaton, shows: IntArray) -> Meaning:
     """Visit every pair of a memory and a state that a word of up to T letters reaches.
 
-    The first ``outputs`` entries of a memory are the output values, which must decode to
-    the state in every pair but the first (nothing is claimed before the first letter).
+    A memory begins with the output values, which must decode to what the state shows in
+    every pair but the first (nothing is claimed before the first letter).
     """
-    first = (start, machine.start)
+    statement, step = transducer.statement, transducer.advance
+    outputs = len(statement.outputs)
+    first = (step((), statement.letters), machine.start)
     parents: dict[Pair, tuple[Pair, int] | None] = {first: None}
     readings: dict[tuple[int, ...], int] = {}
     frontier = [first]
@@ -102,10 +98,10 @@ def _follow(
         following = []
         for pair, letter in product(frontier, range(statement.letters)):
             reached = step(pair[0], letter), int(machine.transitions[letter, pair[1]])
-            shown = reached[0][:outputs]
-            if statement.decode.get(shown) != reached[1]:
+            shown, right = reached[0][:outputs], int(shows[reached[1]])
+            if statement.decode.get(shown) != right:
                 raise Differs((*_path(parents, pair), letter))
-            readings[shown] = reached[1]
+            readings[shown] = right
             if reached not in parents:
                 parents[reached] = pair, letter
                 following.append(reached)
@@ -114,6 +110,7 @@ def _follow(
         if not following:
             break
         frontier = following
+    argument = "windows" if transducer.windows else "exploration"
     return Meaning(argument, len(parents), readings)
 
 

@@ -6,12 +6,13 @@ from math import ceil
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import krohn
 from algebra import zoo
 from algebra.automaton import Automaton
+from algebra.operations import reachable
 from algebra.semiautomaton import Semiautomaton
 from compiler import plan
 from compiler.errors import CompileError
@@ -60,10 +61,8 @@ def test_every_permutation_reset_machine_is_served(machine: Automaton) -> None:
 @settings(deadline=None, max_examples=40)
 @given(machines(4))
 def test_every_solvable_machine_is_served(machine: Automaton) -> None:
-    try:
-        assert agrees(machine, "krohn-rhodes", 5)
-    except CompileError as reason:
-        assert "takes machines of 2" in str(reason)
+    assume(len(reachable(machine).states) > 1)
+    assert agrees(machine, "krohn-rhodes", 5)
 
 
 @settings(deadline=None, max_examples=40)
