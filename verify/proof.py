@@ -13,7 +13,7 @@ import numpy as np
 
 from algebra.automaton import Automaton
 from network.modelfile import ModelFile
-from verify import meaning, recurrent, transformer
+from verify import generator, meaning, recurrent, transformer
 from verify.errors import Differs, Rejected
 from verify.statement import check_domains, parse
 
@@ -82,16 +82,14 @@ def prove(
 
 def _steps(file: ModelFile, machine: Automaton) -> Iterator[dict[str, Any]]:
     outputs, length = len(machine.states), file.header["claim"].get("length")
-    if file.header["architecture"]["outputs"] > outputs:
+    kind = file.header["architecture"]["kind"]
+    if kind != "generator" and file.header["architecture"]["outputs"] > outputs:
         raise Rejected("the file has logits for states that the machine does not have")
-    for name, tensor in file.tensors.items():
-        if not np.isfinite(tensor).all():
-            raise Rejected(f"tensor {name!r} has entries that are not finite")
-        if ((tensor != 0) & (np.abs(tensor) < file.precision.smallest)).any():
-            raise Rejected(
-                f"tensor {name!r} has subnormal entries, which may be flushed"
-            )
-    if file.header["architecture"]["kind"] == "rnn":
+    _check_numbers(file)
+    if kind == "generator":
+        yield from generator.prove(file, machine)
+        return
+    if kind == "rnn":
         yield recurrent.prove(file, machine)
         return
     if type(length) is not int or length < 1:
@@ -111,5 +109,17 @@ def _steps(file: ModelFile, machine: Automaton) -> Iterator[dict[str, Any]]:
     yield from transformer.prove(transformer.Tensors(file, statement, reach), meant)
 
 
+def _check_numbers(file: ModelFile) -> None:
+    for name, tensor in file.tensors.items():
+        if not np.isfinite(tensor).all():
+            raise Rejected(f"tensor {name!r} has entries that are not finite")
+        if ((tensor != 0) & (np.abs(tensor) < file.precision.smallest)).any():
+            raise Rejected(
+                f"tensor {name!r} has subnormal entries, which may be flushed"
+            )
+
+
 def _expected(file: ModelFile) -> int:
+    if file.header["architecture"]["kind"] == "generator":
+        return 3
     return 3 + 2 * len(file.header["architecture"].get("blocks", []))
