@@ -14,12 +14,17 @@ from compiler.constructions import (
     product,
     scan,
     sequential,
+    window,
 )
+from compiler.constructions.thesis import semidirect, series, wreath
 from compiler.cost import Cost, predict
 from compiler.errors import CompileError
+from compiler.heads import Positions
+from compiler.observed import forms, least, observed
 from compiler.pipeline import Observer, Options, arrange, optimise
 from compiler.program import Program
 from compiler.rnn import elman
+from compiler.schedule import Layout
 from compiler.transformer import Network, describe, lower
 from network.precision import Precision
 
@@ -27,6 +32,7 @@ Construction = Callable[[Automaton, int], Program]
 
 CONSTRUCTIONS: dict[str, Construction] = {
     memory.NAME: memory.memory,
+    window.NAME: window.window,
     counter.NAME: counter.counter,
     product.NAME: product.product,
     gridworld.NAME: gridworld.gridworld,
@@ -39,9 +45,26 @@ CONSTRUCTIONS: dict[str, Construction] = {
 ON_REQUEST: dict[str, Construction] = {
     f"{scan.NAME}{radix}": partial(scan.scan, radix=radix) for radix in (3, 5, 10)
 }
+# What the thesis builds, to compare with.
+ON_REQUEST |= {
+    semidirect.NAME: semidirect.semidirect,
+    semidirect.CAR: semidirect.car,
+    wreath.NAME: wreath.wreath,
+    series.NAME: series.series,
+}
 SUMMARIES = {
     m.NAME: m.SUMMARY
-    for m in (memory, counter, product, gridworld, dyck, cascade, scan, sequential)
+    for m in (
+        memory,
+        window,
+        counter,
+        product,
+        gridworld,
+        dyck,
+        cascade,
+        scan,
+        sequential,
+    )
 }
 
 
@@ -95,7 +118,7 @@ def candidates(
     """Every construction with its cost, best first; those that do not apply come last.
 
     Args:
-        machine: What is to be computed.
+        machine: What is to be computed: its outputs if it has any, else its states.
         length: T.
         options: Number format and form.
         minimise: A key of `OBJECTIVES`: ``depth`` (attention layers), ``width`` (the
@@ -105,35 +128,76 @@ def candidates(
     Raises:
         CompileError: If there is no such objective.
     """
-    if minimise not in OBJECTIVES:
-        raise CompileError(
-            f"--minimise takes {', '.join(OBJECTIVES)}, not {minimise!r}"
-        )
-    found = [_try(name, machine, length, options) for name in CONSTRUCTIONS]
+    _check_objective(minimise)
+    found = [_try(name, machine, length, options, minimise) for name in CONSTRUCTIONS]
     return sorted(found, key=partial(_preference, minimise))
 
 
-def _try(name: str, machine: Automaton, length: int, options: Options) -> Candidate:
+def _try(
+    name: str, machine: Automaton, length: int, options: Options, minimise: str
+) -> Candidate:
     try:
-        program = construct(name, machine, length)
-        layout, features = arrange(optimise(program, options), options)
+        cost = _best(name, machine, length, options, minimise).cost
     except CompileError as error:
         return Candidate(name, None, str(error))
-    cost = predict(layout, features, options.strict)
     if cost.parameters > LARGEST_PARAMETERS:
         return Candidate(name, None, f"it would have {cost.parameters:.1e} parameters")
     return Candidate(name, cost)
 
 
+@dataclass(frozen=True)
+class _Planned:
+    """A Program laid out, with what it costs."""
+
+    program: Program
+    layout: Layout
+    features: Positions
+    cost: Cost
+
+
+def _best(
+    name: str, machine: Automaton, length: int, options: Options, minimise: str
+) -> _Planned:
+    """The construction on the machine, or on its quotient where that is better.
+
+    Raises:
+        CompileError: If it serves neither.
+    """
+    found: list[_Planned] = []
+    reasons: list[CompileError] = []
+    for form in forms(machine):
+        try:
+            program = construct(name, form, length)
+            layout, features = arrange(optimise(program, options), options)
+        except CompileError as error:
+            reasons.append(error)
+            continue
+        cost = predict(layout, features, options.strict, options.sine)
+        found.append(_Planned(program, layout, features, cost))
+    if not found:
+        raise reasons[0]
+    return min(found, key=lambda planned: _sizes(planned.cost, minimise))
+
+
+def _sizes(cost: Cost, minimise: str) -> tuple[float, ...]:
+    return tuple(getattr(cost, name) for name in OBJECTIVES[minimise])
+
+
+def _check_objective(minimise: str) -> None:
+    if minimise not in OBJECTIVES:
+        raise CompileError(
+            f"--minimise takes {', '.join(OBJECTIVES)}, not {minimise!r}"
+        )
+
+
 def _preference(minimise: str, candidate: Candidate) -> tuple[float | str, ...]:
     if candidate.cost is None:
         return (float("inf"), float("inf"), candidate.name)
-    sizes = (getattr(candidate.cost, name) for name in OBJECTIVES[minimise])
-    return (*sizes, candidate.name)
+    return (*_sizes(candidate.cost, minimise), candidate.name)
 
 
 def construct(name: str, machine: Automaton, length: int) -> Program:
-    """The Program of a construction.
+    """The Program of a construction, for the outputs of the machine if it has any.
 
     Raises:
         CompileError: If there is no such construction or it does not serve the machine.
@@ -150,7 +214,8 @@ def construct(name: str, machine: Automaton, length: int) -> Program:
             f"the sequential construction needs a layer per letter; "
             f"choose a length up to {LONGEST_SEQUENTIAL} or another construction"
         )
-    return known[name](machine, length)
+    program = known[name](machine, length)
+    return program if machine.output is None else observed(program, machine)
 
 
 def compile_transformer(
@@ -159,31 +224,37 @@ def compile_transformer(
     construction: str,
     options: Options,
     observe: Observer | None = None,
+    minimise: str = "depth",
 ) -> Compiled:
     """A Transformer for words up to ``length``.
 
     Args:
-        machine: What it must compute, from its start state.
+        machine: What it must compute, from its start state: its outputs if it has any,
+            else its states.
         length: T.
         construction: A name in `CONSTRUCTIONS` or `ON_REQUEST`.
         options: Number format and form.
         observe: Called after every pass with its name and the Program.
+        minimise: A key of `OBJECTIVES`, by which a machine with outputs is replaced by
+            its quotient.
 
     Raises:
         CompileError: If that cannot be done; the message says what can.
     """
-    program = construct(construction, machine, length)
-    layout, features = arrange(optimise(program, options, observe), options)
-    cost = predict(layout, features, options.strict)
+    _check_objective(minimise)
+    best = _best(construction, machine, length, options, minimise)
+    layout, features, cost = best.layout, best.features, best.cost
     if cost.parameters > LARGEST_PARAMETERS:
         raise CompileError(
             f"{construction} would need {cost.parameters:.1e} parameters for "
             f"{machine.name} at length {length}; `krohn explain` shows what else applies"
         )
-    network = lower(layout, features, options.strict)
+    if observe is not None:
+        optimise(best.program, options, observe)
+    network = lower(layout, features, options.strict, options.sine)
     return Compiled(construction, network, describe(layout, network), cost)
 
 
 def compile_rnn(machine: Automaton, precision: Precision) -> Compiled:
     """The exact ReLU RNN of a machine; it has no longest word."""
-    return Compiled("elman", elman(machine, precision), {}, None)
+    return Compiled("elman", elman(least(machine), precision), {}, None)

@@ -65,9 +65,23 @@ Strict = Annotated[
     bool,
     typer.Option(help="Plain residuals x + f(x), one hidden layer per MLP."),
 ]
+Activation = Annotated[
+    str,
+    typer.Option(
+        help="relu, or sine: counters whose width does not grow with the length."
+    ),
+]
 Minimise = Annotated[
     str,
     typer.Option(help="What to choose by: depth, width, parameters or latency."),
+]
+Observe = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Say what a state shows instead of the state: outputs (the machine's own), "
+        "stack-top, balance, boundary, first-chair, occupant, zero, location, accept.",
+    ),
 ]
 Fill = Annotated[
     str,
@@ -210,7 +224,9 @@ def explain(
     dtype: Dtype = "float32",
     start: Start = None,
     strict: Strict = False,
+    activation: Activation = "relu",
     minimise: Minimise = "depth",
+    observe: Observe = None,
     complete: Fill = "reject",
     as_json: Json = False,
 ) -> None:
@@ -218,7 +234,15 @@ def explain(
     from krohn.explanation import explain as explained
 
     result = explained(
-        machine, length, dtype, start, strict, _filled(complete), minimise
+        machine,
+        length,
+        dtype,
+        start,
+        strict,
+        _filled(complete),
+        minimise,
+        observe,
+        activation,
     )
     _print(result, as_json, lambda: show.explanation(result))
 
@@ -276,16 +300,18 @@ def compile(  # noqa: A001  (the command is called so)
     construction: Annotated[
         str,
         typer.Option(
-            help="auto, memory, counter, product, cascade, scan, sequential; or scan3, "
-            "scan5, scan10: scans of fewer layers with more heads; or balanced: the law of "
-            "the next bracket instead of the state."
+            help="auto, memory, window, counter, product, cascade, scan, sequential; or "
+            "scan3, scan5, scan10: scans of fewer layers with more heads; or balanced: "
+            "the law of the next bracket instead of the state.",
         ),
     ] = "auto",
     arch: Annotated[str, typer.Option(help="transformer or rnn.")] = "transformer",
     dtype: Dtype = "float32",
     start: Start = None,
     strict: Strict = False,
+    activation: Activation = "relu",
     minimise: Minimise = "depth",
+    observe: Observe = None,
     complete: Fill = "reject",
     attention: Attention = None,
     depth_layer: DepthLayer = None,
@@ -314,7 +340,10 @@ def compile(  # noqa: A001  (the command is called so)
         "--opening": opening,
     }
     if construction == "balanced":
-        others = (arch != "transformer", start is not None, strict, passes)
+        others = (
+            *(arch != "transformer", start is not None, strict, passes),
+            *(activation != "relu", observe is not None),
+        )
         model = _generator(
             read(machine, _filled(complete)), length, free, dtype, proof, any(others)
         )
@@ -334,7 +363,9 @@ def compile(  # noqa: A001  (the command is called so)
             dtype=dtype,
             start=start,
             strict=strict,
+            activation=activation,
             minimise=minimise,
+            observation=observe,
             proved=proof,
             observe=show.program if passes else None,
             progress=lambda done, total: report("proving", done, total),
@@ -358,7 +389,8 @@ def _generator(
 
     if others:
         raise KrohnError(
-            "--construction balanced takes none of --arch, --start, --strict and --passes"
+            "--construction balanced takes none of --arch, --start, --strict, "
+            "--activation, --observe and --passes"
         )
     names = {
         "pattern": given["--attention"],
@@ -404,6 +436,7 @@ def verify(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the samples.")] = 0,
     start: Start = None,
+    observe: Observe = None,
     complete: Fill = "reject",
     as_json: Json = False,
 ) -> int:
@@ -424,6 +457,7 @@ def verify(
             exhaustive=exhaustive,
             sample=sample,
             seed=seed,
+            observation=observe,
             progress=report,
         )
     _print(found.to_object(), as_json, lambda: show.report(file, found))

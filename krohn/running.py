@@ -30,12 +30,15 @@ class Runner:
 
         Returns:
             ``outputs``: what the machine shows (its outputs if it has any, its states if
-            not); ``states``: the network's states; ``word``: the letters.
+            not); ``states``: the network's states, left out if it says outputs only;
+            ``word``: the letters.
 
         Raises:
             KrohnError: If a letter is unknown or the word is too long.
         """
         states = self.model.run(word)
+        if self.model.header["claim"].get("shows") == "outputs":
+            return {"outputs": states, "word": word}
         place = {name: i for i, name in enumerate(self.machine.states)}
         trace = np.array([place[s] for s in states], dtype=np.int64)
         letters = self.machine.semiautomaton.encode(word)

@@ -1,143 +1,91 @@
-"""Running generators on legal prefixes: all short ones, or long random ones."""
+"""Channels that are right at the first positions, each for one position more.
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from fractions import Fraction
+docs/soundness.md, section 2.2. A channel is right at a position if its value is a name of
+the state there; which value names which state is found on the way, layer by layer.
+"""
 
-import numpy as np
-import torch
+from collections.abc import Mapping
 
 from algebra.automaton import Automaton
-from algebra.bracket_distribution import BracketDistribution
 from algebra.semiautomaton import IntArray
-from network.generator import Generator
-from network.modelfile import ModelFile
-from network.precision import BoolArray, FloatArray
-from verify.bracket_claim import claimed
-from verify.counterexample import CheckError, Counterexample
-from verify.simulation import Progress, Simulation
+from verify.statement import Channel, Reach, Statement
+from verify.windows import behind
 
-BATCH = 512
-MOST_WORDS = 2_000_000
+Names = dict[int, int]
+"""The state that a value names."""
 
 
-@dataclass(frozen=True)
-class _Runs:
-    """A generator beside the distribution that it is held against.
-
-    Attributes:
-        model: The network.
-        machine: The stacks.
-        law: The distribution.
-        laws: ``(states, letters)``: the law of the next letter; 0 in the error.
-        tolerance: How far an output may be from it.
-    """
-
-    model: Generator
-    machine: Automaton
-    law: BracketDistribution
-    laws: FloatArray
-    tolerance: float
-
-    def wrong(self, words: IntArray) -> BoolArray:
-        """Where outputs are too far from the law, ``(count, length + 1)``."""
-        with torch.inference_mode():
-            said = self.model(torch.from_numpy(words)).double().numpy()
-        with np.errstate(invalid="ignore"):
-            near = np.abs(said - self.laws[self.states(words)]) <= self.tolerance
-        return np.asarray(~near.all(axis=2))
-
-    def states(self, words: IntArray) -> IntArray:
-        """The state before each letter and at the end, ``(count, length + 1)``."""
-        start = np.full((len(words), 1), self.machine.start)
-        trace = self.machine.semiautomaton.trace(words, self.machine.start)
-        return np.concatenate([start, trace], axis=1)
-
-    def example(self, word: IntArray) -> Counterexample:
-        """The word with the laws that are right and those that the network gives."""
-        with torch.inference_mode():
-            said = self.model(torch.from_numpy(word[None])).double().numpy()[0]
-        right = self.laws[self.states(word[None])[0]]
-        names = tuple(self.machine.letters[a] for a in word)
-        return Counterexample(names, tuple(map(_row, right)), tuple(map(_row, said)))
-
-
-def _row(law: FloatArray) -> str:
-    return "/".join(f"{p:.4g}" for p in law)
-
-
-def _runs(file: ModelFile, machine: Automaton) -> _Runs:
-    claim = claimed(file, machine)
-    stacks = claim.law.brackets.stacks
-    silent = (Fraction(0),) * claim.law.letters
-    laws = [silent if stack is None else claim.law.law(stack) for stack in stacks]
-    table = np.array(laws, dtype=np.float64)
-    # Laws are rounded here as well.
-    tolerance = float(claim.tolerance) + 2.0**-53
-    return _Runs(Generator(file), machine, claim.law, table, tolerance)
-
-
-def run_all(
-    file: ModelFile, machine: Automaton, length: int, progress: Progress
-) -> Simulation:
-    """Every legal prefix of up to ``length`` letters.
-
-    Raises:
-        CheckError: If there are more than two million of them.
-    """
-    runs = _runs(file, machine)
-    if runs.law.count(length) > MOST_WORDS:
-        raise CheckError(
-            f"there are {runs.law.count(length):,} legal prefixes of {length} letters; "
-            f"take a length with at most {MOST_WORDS:,}"
-        )
-    words = np.zeros((1, 0), dtype=np.int64)
-    for _ in range(length):
-        before, letters = np.nonzero(runs.laws[runs.states(words)[:, -1]])
-        words = np.concatenate([words[before], letters[:, None]], axis=1)
-    found = _first(runs, words, progress)
-    count = sum(runs.law.count(n) for n in range(1, length + 1))
-    return Simulation(count, length, found)
-
-
-def run_sample(
-    file: ModelFile,
+def by_prefixes(
+    statement: Statement,
     machine: Automaton,
-    count: int,
-    length: int,
-    seed: int,
-    progress: Progress,
-) -> Simulation:
-    """Random prefixes of ``length`` letters, half of them drawn where brackets rarely open.
+    reach: Mapping[str, Reach],
+    shows: IntArray,
+) -> dict[tuple[int, ...], int] | None:
+    """What the one output means, if it is right at every position up to T.
 
-    Those stay near the bottom of the stack, where the most pairs must cancel.
+    Args:
+        statement: The Program.
+        machine: Its letters are in the order of the token values.
+        reach: The values of each channel.
+        shows: ``(states,)``: the class that each state must be decoded to.
+
+    Returns:
+        The values that the output may have with the class of each; None if the output
+        is not made of that many steps, or decodes to another class.
     """
-    runs = _runs(file, machine)
-    rng = np.random.default_rng(seed)
-    low = BracketDistribution(runs.law.brackets, Fraction(1, 8))
-    drawn = [
-        law.sample(rng, size, length)
-        for law, size in ((runs.law, (count + 1) // 2), (low, count // 2))
-    ]
-    words = np.concatenate(drawn)
-    return Simulation(count, length, _first(runs, words, progress))
+    if len(statement.outputs) != 1:
+        return None
+    steps = _steps(statement, statement.channels[statement.outputs[0]])
+    first = steps[0][0] if steps else statement.outputs[0]
+    names: Names = {reach[first].bos: machine.start}
+    if len(steps) < statement.length or not all(
+        _is_step(statement, channel, machine, reach, names) for _, channel in steps
+    ):
+        return None
+    readings: dict[tuple[int, ...], int] = {
+        (v,): int(shows[q]) for v, q in names.items()
+    }
+    right = all(statement.decode.get(v) == shown for v, shown in readings.items())
+    return readings if right else None
 
 
-def _first(runs: _Runs, words: IntArray, progress: Progress) -> Counterexample | None:
-    """The shortest prefix at whose end the network is wrong."""
-    shortest: IntArray | None = None
-    for at, batch in _batches(words):
-        wrong = runs.wrong(batch)
-        hit = wrong.any(axis=1)
-        if hit.any():
-            ends = np.where(hit, wrong.argmax(axis=1), words.shape[1] + 1)
-            word = batch[ends.argmin(), : ends.min()]
-            if shortest is None or len(word) < len(shortest):
-                shortest = word
-        progress(at + len(batch), len(words))
-    return None if shortest is None else runs.example(shortest)
+def _steps(statement: Statement, last: Channel) -> list[tuple[str, Channel]]:
+    """The tables of a channel one position before and of a letter, first one first."""
+    found: list[tuple[str, Channel]] = []
+    while source := _stepped(statement, last):
+        found.append((source, last))
+        last = statement.channels[source]
+    return found[::-1]
 
 
-def _batches(words: IntArray) -> Iterator[tuple[int, IntArray]]:
-    for at in range(0, len(words), BATCH):
-        yield at, words[at : at + BATCH]
+def _stepped(statement: Statement, channel: Channel) -> str:
+    """The channel whose value one position earlier this one steps from, or ``""``."""
+    if channel.op != "table" or len(channel.inputs) != 2:
+        return ""
+    before = behind(statement, channel.inputs[0])
+    letter = statement.channels[channel.inputs[1]]
+    if before.op != "shift" or before.by != 1 or letter.op != "table":
+        return ""
+    by_letter = [statement.channels[n].op for n in letter.inputs] == ["token"]
+    return before.inputs[0] if by_letter else ""
+
+
+def _is_step(
+    statement: Statement,
+    channel: Channel,
+    machine: Automaton,
+    reach: Mapping[str, Reach],
+    names: Names,
+) -> bool:
+    """Whether the table is the transition function, under names that it may add to."""
+    if names.setdefault(reach[channel.name].bos, machine.start) != machine.start:
+        return False
+    letter = statement.channels[channel.inputs[1]]
+    values = reach[channel.inputs[0]].later
+    for value, state in list(names.items()):
+        for a in range(statement.letters if value in values else 0):
+            after = channel.table[value, letter.table[(a,)]]
+            target = int(machine.transitions[a, state])
+            if names.setdefault(after, target) != target:
+                return False
+    return True

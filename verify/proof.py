@@ -12,6 +12,8 @@ from typing import Any, Literal
 import numpy as np
 
 from algebra.automaton import Automaton
+from algebra.errors import MachineError
+from algebra.shown import SHOWS, Shown, shown
 from network.modelfile import ModelFile
 from verify import generator, meaning, recurrent, transformer
 from verify.errors import Differs, Rejected
@@ -52,8 +54,9 @@ def prove(
 
     Args:
         file: The model.
-        machine: Its letters must be those of the file, in the same order; the states
-            are matched by position with the logits.
+        machine: Its letters must be those of the file, in the same order; its states,
+            or its outputs if the file claims to say these, are matched by position
+            with the logits.
         progress: Called with the number of sublayers done and in all.
 
     Returns:
@@ -81,16 +84,16 @@ def prove(
 
 
 def _steps(file: ModelFile, machine: Automaton) -> Iterator[dict[str, Any]]:
-    outputs, length = len(machine.states), file.header["claim"].get("length")
-    kind = file.header["architecture"]["kind"]
-    if kind != "generator" and file.header["architecture"]["outputs"] > outputs:
-        raise Rejected("the file has logits for states that the machine does not have")
     _check_numbers(file)
+    kind = file.header["architecture"]["kind"]
     if kind == "generator":
         yield from generator.prove(file, machine)
         return
+    length, classes = file.header["claim"].get("length"), _classes(file, machine)
+    if file.header["architecture"]["outputs"] > len(classes.names):
+        raise Rejected("the file has logits for what the machine does not have")
     if kind == "rnn":
-        yield recurrent.prove(file, machine)
+        yield recurrent.prove(file, machine, classes.of)
         return
     if type(length) is not int or length < 1:
         raise Rejected("the file claims no length")
@@ -104,7 +107,7 @@ def _steps(file: ModelFile, machine: Automaton) -> Iterator[dict[str, Any]]:
         raise Rejected("the file does not say what its channels are")
     statement = parse(program, letters, length)
     reach = check_domains(statement)
-    meant = meaning.prove(statement, machine, reach)
+    meant = meaning.prove(statement, machine, reach, classes.of)
     yield {"program": meant.evidence()}
     yield from transformer.prove(transformer.Tensors(file, statement, reach), meant)
 
@@ -117,6 +120,17 @@ def _check_numbers(file: ModelFile) -> None:
             raise Rejected(
                 f"tensor {name!r} has subnormal entries, which may be flushed"
             )
+
+
+def _classes(file: ModelFile, machine: Automaton) -> Shown:
+    """What the logits stand for, as the file claims it."""
+    shows = file.header["claim"].get("shows", "states")
+    if shows not in SHOWS:
+        raise Rejected(f"the file claims to say {shows!r}")
+    try:
+        return shown(machine, shows)
+    except MachineError as error:
+        raise Rejected(str(error)) from None
 
 
 def _expected(file: ModelFile) -> int:

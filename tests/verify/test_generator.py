@@ -17,7 +17,7 @@ from krohn.generation import compile_generator
 from network.generator import Generator
 from network.modelfile import ModelFile
 from network.precision import FloatArray
-from verify.prefixes import run_all, run_sample
+from verify.bracket_runs import run_all, run_sample
 from verify.proof import prove
 
 torch.set_num_threads(1)
