@@ -16,7 +16,14 @@ from compiler.constructions import (
     sequential,
     window,
 )
-from compiler.constructions.thesis import semidirect, series, wreath
+from compiler.constructions.thesis import (
+    chunked,
+    krohn_rhodes,
+    permutation_reset,
+    semidirect,
+    series,
+    wreath,
+)
 from compiler.cost import Cost, predict
 from compiler.errors import CompileError
 from compiler.heads import Positions
@@ -51,6 +58,10 @@ ON_REQUEST |= {
     semidirect.CAR: semidirect.car,
     wreath.NAME: wreath.wreath,
     series.NAME: series.series,
+    permutation_reset.NAME: permutation_reset.permutation_reset,
+    krohn_rhodes.NAME: krohn_rhodes.krohn_rhodes,
+    chunked.CHUNKED: chunked.chunked,
+    chunked.MEMORISING: chunked.memorising,
 }
 SUMMARIES = {
     m.NAME: m.SUMMARY
