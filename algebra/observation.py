@@ -13,6 +13,7 @@ from algebra.automaton import Automaton, Output
 from algebra.errors import MachineError
 from algebra.semiautomaton import shorten
 
+EMPTY, ERROR = "ε", "error"
 _STACK = re.compile(r"(?:[(\[{<]\d*)+")
 
 
@@ -22,12 +23,8 @@ def stack_top(a: Automaton) -> Automaton:
     Raises:
         MachineError: If the states are not stacks.
     """
-    _need(
-        a,
-        all(q in ("ε", "error") or _STACK.fullmatch(q) for q in a.states),
-        "states that are stacks of brackets, as Dyck4,2 has",
-    )
-    tops = [q if q == "error" else re.split(r"(?=[(\[{<])", q)[-1] for q in a.states]
+    _need_stacks(a)
+    tops = [q if q == ERROR else re.split(r"(?=[(\[{<])", q)[-1] for q in a.states]
     return _showing(a, tops)
 
 
@@ -100,8 +97,20 @@ def accept(a: Automaton) -> Automaton:
     return _showing_bits(a, [q == "3" for q in a.states])
 
 
+def balance(a: Automaton) -> Automaton:
+    """Whether brackets are balanced, open, or wrong: what recognises the language.
+
+    Raises:
+        MachineError: If the states are not stacks.
+    """
+    _need_stacks(a)
+    told = {EMPTY: "balanced", ERROR: "wrong"}
+    return _showing(a, [told.get(q, "open") for q in a.states])
+
+
 OBSERVATIONS: dict[str, Callable[[Automaton], Automaton]] = {
     "stack-top": stack_top,
+    "balance": balance,
     "boundary": boundary,
     "first-chair": first_chair,
     "occupant": occupant,
@@ -123,6 +132,11 @@ def observe(machine: Automaton, name: str) -> Automaton:
         )
     observed = OBSERVATIONS[name](machine)
     return replace(observed, name=f"{machine.name} ({name})")
+
+
+def _need_stacks(a: Automaton) -> None:
+    fits = all(q in (EMPTY, ERROR) or _STACK.fullmatch(q) for q in a.states)
+    _need(a, fits, "states that are stacks of brackets, as Dyck4,2 has")
 
 
 def _need(a: Automaton, fits: bool, what: str) -> None:

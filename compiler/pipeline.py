@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from compiler import heads
+from compiler.errors import CompileError
 from compiler.heads import Positions
 from compiler.passes.base import Pass
 from compiler.passes.fuse import Fuse
@@ -27,11 +28,20 @@ class Options:
         strict: Whether only plain residuals and one hidden layer per MLP are allowed.
         most_paths: Tables of tables become one MLP if no more paths decide them; 0 keeps
             a block for each (`compiler.paths`).
+        sine: Whether periodic tables are read from a circle, by units with a sine.
     """
 
     precision: Precision
     strict: bool = False
+    sine: bool = False
     most_paths: int = 0
+
+    def __post_init__(self) -> None:
+        if self.strict and self.sine:
+            raise CompileError(
+                "the sine activation needs MLPs of three hidden layers, and the strict "
+                "form has one; leave one of the two out"
+            )
 
 
 def passes(options: Options) -> tuple[Pass[Program, Program], ...]:
@@ -70,7 +80,7 @@ def optimise(
 
 def arrange(program: Program, options: Options) -> tuple[Layout, Positions]:
     """Schedule an optimised Program and give every channel its dimensions."""
-    heads.budget(program, options.precision)
+    heads.budget(program, options.precision, options.sine)
     plan = schedule(program, options.most_paths, options.strict)
     check_schedule(plan)
     features = heads.positions(program, options.precision)

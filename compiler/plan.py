@@ -1,6 +1,6 @@
 """Which constructions serve a machine, what each costs, and in which order to try them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -14,12 +14,24 @@ from compiler.constructions import (
     product,
     scan,
     sequential,
+    window,
+)
+from compiler.constructions.thesis import (
+    chunked,
+    krohn_rhodes,
+    permutation_reset,
+    semidirect,
+    series,
+    wreath,
 )
 from compiler.cost import Cost, predict
 from compiler.errors import CompileError
+from compiler.heads import Positions
+from compiler.observed import forms, least, observed
 from compiler.pipeline import Observer, Options, arrange, optimise
 from compiler.program import Program
 from compiler.rnn import elman
+from compiler.schedule import Layout
 from compiler.transformer import Network, describe, lower
 from network.precision import Precision
 
@@ -27,6 +39,7 @@ Construction = Callable[[Automaton, int], Program]
 
 CONSTRUCTIONS: dict[str, Construction] = {
     memory.NAME: memory.memory,
+    window.NAME: window.window,
     counter.NAME: counter.counter,
     product.NAME: product.product,
     gridworld.NAME: gridworld.gridworld,
@@ -39,9 +52,30 @@ CONSTRUCTIONS: dict[str, Construction] = {
 ON_REQUEST: dict[str, Construction] = {
     f"{scan.NAME}{radix}": partial(scan.scan, radix=radix) for radix in (3, 5, 10)
 }
+# What the thesis builds, to compare with.
+ON_REQUEST |= {
+    semidirect.NAME: semidirect.semidirect,
+    semidirect.CAR: semidirect.car,
+    wreath.NAME: wreath.wreath,
+    series.NAME: series.series,
+    permutation_reset.NAME: permutation_reset.permutation_reset,
+    krohn_rhodes.NAME: krohn_rhodes.krohn_rhodes,
+    chunked.CHUNKED: chunked.chunked,
+    chunked.MEMORISING: chunked.memorising,
+}
 SUMMARIES = {
     m.NAME: m.SUMMARY
-    for m in (memory, counter, product, gridworld, dyck, cascade, scan, sequential)
+    for m in (
+        memory,
+        window,
+        counter,
+        product,
+        gridworld,
+        dyck,
+        cascade,
+        scan,
+        sequential,
+    )
 }
 
 
@@ -53,11 +87,32 @@ OBJECTIVES: dict[str, tuple[str, ...]] = {
     "latency": ("layers", "flops_per_token"),
 }
 
-# Tables of tables, each in a block of its own, or at once if no more paths decide them.
-FORMS = (1024, 0)
+# At most so many paths decide tables of tables at once; 0: one after the other.
+MERGES = (1024, 0)
 
-LARGEST_PARAMETERS = 500_000_000
+MOST_PARAMETERS = 500_000_000
 LONGEST_SEQUENTIAL = 1024
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A way to lower a construction, with what it costs.
+
+    Attributes:
+        construction: Its name.
+        program: The Program as constructed.
+        layout: Where its channels lie after all passes.
+        features: Its position features.
+        cost: What the network will cost.
+        options: How it is lowered.
+    """
+
+    construction: str
+    program: Program
+    layout: Layout
+    features: Positions
+    cost: Cost
+    options: Options
 
 
 @dataclass(frozen=True)
@@ -68,13 +123,13 @@ class Candidate:
         name: The construction.
         cost: What it would cost; None if it does not apply.
         reason: Why it does not apply; empty if it does.
-        options: How it is to be lowered, best first; the cost is that of the first.
+        plans: How it can be lowered, best first; the cost is that of the first.
     """
 
     name: str
     cost: Cost | None
     reason: str = ""
-    options: tuple[Options, ...] = ()
+    plans: tuple[Plan, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -100,7 +155,7 @@ def candidates(
     """Every construction with its cost, best first; those that do not apply come last.
 
     Args:
-        machine: What is to be computed.
+        machine: What is to be computed: its outputs if it has any, else its states.
         length: T.
         options: Number format and form.
         minimise: A key of `OBJECTIVES`: ``depth`` (attention layers), ``width`` (the
@@ -111,54 +166,85 @@ def candidates(
         CompileError: If there is no such objective.
     """
     found = [
-        candidate(name, machine, length, options, minimise) for name in CONSTRUCTIONS
+        _candidate(name, machine, length, options, minimise) for name in CONSTRUCTIONS
     ]
-    return sorted(found, key=lambda c: _size(minimise, c.cost))
+    return sorted(found, key=lambda c: _sizes(c.cost, minimise))
 
 
-def candidate(
+def _candidate(
     name: str, machine: Automaton, length: int, options: Options, minimise: str
 ) -> Candidate:
-    """One construction with its cost, in the form that suits the objective best.
-
-    Raises:
-        CompileError: If there is no such objective.
-    """
-    if minimise not in OBJECTIVES:
-        raise CompileError(
-            f"--minimise takes {', '.join(OBJECTIVES)}, not {minimise!r}"
-        )
+    _check_objective(minimise)
     try:
-        costs = _costs(construct(name, machine, length), options)
+        found = plans(name, machine, length, options, minimise)
     except CompileError as error:
         return Candidate(name, None, str(error))
-    forms = sorted(costs, key=lambda cost: _size(minimise, cost))
-    small = [cost for cost in forms if cost.parameters <= LARGEST_PARAMETERS]
+    return Candidate(name, found[0].cost, plans=tuple(found))
+
+
+def plans(
+    name: str,
+    machine: Automaton,
+    length: int,
+    options: Options,
+    minimise: str = "depth",
+) -> list[Plan]:
+    """The ways to lower a construction that differ in cost, best first.
+
+    A machine with outputs can be replaced by its quotient, and tables of tables can be
+    decided at once or one after the other.
+
+    Raises:
+        CompileError: If the construction does not serve the machine, or there is no such
+            objective.
+    """
+    _check_objective(minimise)
+    found: dict[Cost, Plan] = {}
+    reasons: list[CompileError] = []
+    for form in forms(machine):
+        try:
+            program = construct(name, form, length)
+            for plan in _lowerings(name, program, options):
+                found.setdefault(plan.cost, plan)
+        except CompileError as error:
+            reasons.append(error)
+    if not found:
+        raise reasons[0]
+    small = [plan for plan in found.values() if plan.cost.parameters <= MOST_PARAMETERS]
     if not small:
-        smallest = min(cost.parameters for cost in forms)
-        return Candidate(name, None, f"it would have {smallest:.1e} parameters")
-    return Candidate(name, small[0], options=tuple(costs[cost] for cost in small))
+        least = min(plan.cost.parameters for plan in found.values())
+        raise CompileError(
+            f"{name} would need {least:.1e} parameters for {machine.name} at length "
+            f"{length}; `krohn explain` shows what else applies"
+        )
+    return sorted(small, key=lambda plan: _sizes(plan.cost, minimise))
 
 
-def _costs(program: Program, options: Options) -> dict[Cost, Options]:
-    """What the forms of a Program would cost, equal ones once."""
+def _lowerings(name: str, program: Program, options: Options) -> Iterator[Plan]:
     optimised = optimise(program, options)
-    costs: dict[Cost, Options] = {}
-    for most_paths in FORMS:
-        form = replace(options, most_paths=most_paths)
-        cost = predict(*arrange(optimised, form), form.strict)
-        costs.setdefault(cost, form)
-    return costs
+    # Paths run through the values of a sum, which the sine is there to avoid.
+    for most_paths in (0,) if options.sine else MERGES:
+        merged = replace(options, most_paths=most_paths)
+        layout, features = arrange(optimised, merged)
+        cost = predict(layout, features, options.strict, options.sine)
+        yield Plan(name, program, layout, features, cost, merged)
 
 
-def _size(minimise: str, cost: Cost | None) -> tuple[float, ...]:
+def _sizes(cost: Cost | None, minimise: str) -> tuple[float, ...]:
     if cost is None:
         return (float("inf"),)
     return tuple(getattr(cost, name) for name in OBJECTIVES[minimise])
 
 
+def _check_objective(minimise: str) -> None:
+    if minimise not in OBJECTIVES:
+        raise CompileError(
+            f"--minimise takes {', '.join(OBJECTIVES)}, not {minimise!r}"
+        )
+
+
 def construct(name: str, machine: Automaton, length: int) -> Program:
-    """The Program of a construction.
+    """The Program of a construction, for the outputs of the machine if it has any.
 
     Raises:
         CompileError: If there is no such construction or it does not serve the machine.
@@ -175,7 +261,8 @@ def construct(name: str, machine: Automaton, length: int) -> Program:
             f"the sequential construction needs a layer per letter; "
             f"choose a length up to {LONGEST_SEQUENTIAL} or another construction"
         )
-    return known[name](machine, length)
+    program = known[name](machine, length)
+    return program if machine.output is None else observed(program, machine)
 
 
 def compile_transformer(
@@ -184,31 +271,42 @@ def compile_transformer(
     construction: str,
     options: Options,
     observe: Observer | None = None,
+    minimise: str = "depth",
 ) -> Compiled:
     """A Transformer for words up to ``length``.
 
     Args:
-        machine: What it must compute, from its start state.
+        machine: What it must compute, from its start state: its outputs if it has any,
+            else its states.
         length: T.
         construction: A name in `CONSTRUCTIONS` or `ON_REQUEST`.
         options: Number format and form.
         observe: Called after every pass with its name and the Program.
+        minimise: A key of `OBJECTIVES`, by which a machine with outputs is replaced by
+            its quotient.
 
     Raises:
         CompileError: If that cannot be done; the message says what can.
     """
-    program = construct(construction, machine, length)
-    layout, features = arrange(optimise(program, options, observe), options)
-    cost = predict(layout, features, options.strict)
-    if cost.parameters > LARGEST_PARAMETERS:
-        raise CompileError(
-            f"{construction} would need {cost.parameters:.1e} parameters for "
-            f"{machine.name} at length {length}; `krohn explain` shows what else applies"
-        )
-    network = lower(layout, features, options.strict)
-    return Compiled(construction, network, describe(layout, network), cost)
+    best = plans(construction, machine, length, options, minimise)[0]
+    return realise(best, observe)
+
+
+def realise(plan: Plan, observe: Observer | None = None) -> Compiled:
+    """The network of a plan.
+
+    Args:
+        plan: A way to lower a construction.
+        observe: Called after every pass with its name and the Program.
+    """
+    if observe is not None:
+        optimise(plan.program, plan.options, observe)
+    strict, sine = plan.options.strict, plan.options.sine
+    network = lower(plan.layout, plan.features, strict, sine)
+    described = describe(plan.layout, network)
+    return Compiled(plan.construction, network, described, plan.cost)
 
 
 def compile_rnn(machine: Automaton, precision: Precision) -> Compiled:
     """The exact ReLU RNN of a machine; it has no longest word."""
-    return Compiled("elman", elman(machine, precision), {}, None)
+    return Compiled("elman", elman(least(machine), precision), {}, None)

@@ -125,11 +125,11 @@ class Program:
 
     Attributes:
         letters: The names of the letters; token values are their indices, then BOS.
-        states: How many states there are to decode to.
+        states: How many states, or outputs of the machine, there are to decode to.
         length: The longest word the Program is for (T).
         operations: Channel name to operation; each reads earlier channels only.
-        outputs: The channels whose values together say the state.
-        decode: Which state each tuple of output values means.
+        outputs: The channels whose values together say the state or output.
+        decode: Which state or output each tuple of output values means.
         domains: The values that each channel can take, where already inferred.
         one_hot: Channels to be laid out as one-hot vectors instead of integers.
     """

@@ -4,6 +4,7 @@ import numpy as np
 
 from algebra.automaton import Automaton
 from algebra.operations import reachable
+from algebra.shown import shown
 from compiler.transformer import Network
 from network.precision import Precision
 
@@ -16,21 +17,23 @@ def elman(machine: Automaton, precision: Precision) -> Network:
 
     Unit (q, a) is 1 when the state *before* the letter was q and the letter is a. All
     values are 0 or 1 and every sum is an integer below 2, so the network is exact in
-    every format. Unreachable states get no units and logit −1.
+    every format. Unreachable states get no units and logit −1. Of a machine with outputs
+    the network says the output.
     """
     alive = [machine.states.index(s) for s in reachable(machine).states]
     letters = np.arange(len(machine.letters))
     index = np.zeros(len(machine.states), dtype=np.int64)
     index[alive] = np.arange(len(alive))
     after = index[machine.transitions[:, alive].T].reshape(-1)
+    classes = shown(machine, "outputs" if machine.output else "states")
     width = len(after) + 1
     weight = np.zeros((width, width))
     # The last unit is on at time 0 only and stands for having arrived at the start.
     arrived = np.append(after, index[machine.start])
     next_units = arrived[:, None] * len(letters) + letters
     weight[np.arange(width)[:, None], next_units] = 1.0
-    readout = np.zeros((width, len(machine.states)))
-    readout[np.arange(width), np.array(alive)[arrived]] = 2.0
+    readout = np.zeros((width, len(classes.names)))
+    readout[np.arange(width), classes.of[alive][arrived]] = 2.0
     tensors = {
         "hidden.start": np.eye(width)[-1],
         "hidden.weight": weight,
@@ -39,13 +42,13 @@ def elman(machine: Automaton, precision: Precision) -> Network:
             np.tile(np.eye(len(letters)), len(alive)), ((0, 0), (0, 1))
         ),
         "unembed.weight": readout,
-        "unembed.bias": np.full(len(machine.states), -1.0),
+        "unembed.bias": np.full(len(classes.names), -1.0),
     }
     architecture = {
         "kind": "rnn",
         "dtype": precision.name,
         "hidden": width,
         "vocabulary": len(letters),
-        "outputs": len(machine.states),
+        "outputs": len(classes.names),
     }
     return Network(architecture, tensors, {})

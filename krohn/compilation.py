@@ -1,8 +1,8 @@
 """Compiling with proof: no file is written that the checker does not accept."""
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,6 +10,8 @@ import numpy as np
 
 from algebra.automaton import Automaton
 from algebra.formats import json_format
+from algebra.observation import observe as observe_states
+from algebra.shown import moore
 from compiler import plan
 from compiler.errors import CompileError
 from compiler.pipeline import Observer, Options
@@ -22,6 +24,10 @@ from verify.proof import Proof, prove
 
 Architecture = Literal["transformer", "rnn"]
 Progress = Callable[[int, int], None]
+ACTIVATIONS = ("relu", "sine")
+
+OWN = "outputs"
+"""The observation that is the machine's own output."""
 
 
 @dataclass(frozen=True)
@@ -52,20 +58,29 @@ class CompiledModel:
         """Sizes and timing, as ``krohn compile --json`` prints them."""
         shape, tensors = self.file.header["architecture"], self.file.tensors
         blocks = shape.get("blocks", [])
+        if shape["kind"] == "generator":
+            blocks = [{"heads": 1, "mlp": x["mlp"]} for x in shape["layers"]]
         return {
             "construction": self.construction,
             "length": self.file.header["claim"].get("length"),
             "dtype": shape["dtype"],
             "depth": sum(b["heads"] > 0 for b in blocks),
             "layers": len(blocks) if blocks else int(shape["kind"] == "rnn"),
-            "d_model": shape.get("d_model", shape.get("hidden")),
+            "d_model": _width(shape),
             "heads": max((b["heads"] for b in blocks), default=0),
             "mlp_width": max((w for b in blocks for w in b["mlp"]), default=0),
             "parameters": modelfile.parameters(shape),
+            "shows": self.file.header["claim"].get("shows", "states"),
             "nonzero": int(sum(np.count_nonzero(t) for t in tensors.values())),
             "verdict": self.proof.verdict if self.proof else None,
             "seconds": round(self.seconds, 3),
         }
+
+
+def _width(shape: Mapping[str, Any]) -> int:
+    if shape["kind"] == "generator":
+        return max(int(layer["d"]) for layer in shape["layers"])
+    return int(shape.get("d_model", shape.get("hidden", 0)))
 
 
 def compile(  # noqa: A001  (the verb of the trade, and of the command)
@@ -77,7 +92,9 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     dtype: str = "float32",
     start: str | None = None,
     strict: bool = False,
+    activation: str = "relu",
     minimise: str = "depth",
+    observation: str | None = None,
     proved: bool = True,
     observe: Observer | None = None,
     progress: Progress | None = None,
@@ -93,7 +110,11 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
         dtype: The number format it is stored and run in.
         start: The start state by name; None for the machine's own.
         strict: Plain residuals and one hidden layer in every MLP.
+        activation: ``"relu"``; or ``"sine"``, with which counters read their sums from
+            a circle, so that no width grows with the length.
         minimise: What ``"auto"`` goes by: a key of `compiler.plan.OBJECTIVES`.
+        observation: What the network says instead of the state: a name of
+            `algebra.observation.OBSERVATIONS`, or ``"outputs"`` for the machine's own.
         proved: Whether to prove it; without, nothing is known about the result.
         observe: Called after every compiler pass with its name and the Program.
         progress: Called by the proof with steps done and in all.
@@ -104,16 +125,18 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     began = time.monotonic()
     source = machine if isinstance(machine, Automaton) else read(machine)
     source = source if start is None else source.with_start(start)
+    source = seen(source, observation)
+    shown = source if observation else replace(source, output=None)
     precision = precision_of(dtype)
     reasons = []
-    options = Options(precision, strict)
+    options = options_of(dtype, strict, activation)
     for built in _attempts(
-        source, length, construction, arch, options, minimise, observe
+        shown, length, construction, arch, options, minimise, observe
     ):
-        file = _file(source, built, length, precision)
+        file = _file(source, built, length, precision, observation is not None)
         proof = prove(file, source, progress) if proved else None
         if proof is None or proof.verdict == "verified":
-            file = _with_evidence(file, proof)
+            file = with_evidence(file, proof)
             seconds = time.monotonic() - began
             return CompiledModel(file, built.construction, proof, seconds)
         reasons.append(f"{built.construction}: {proof.reason}")
@@ -138,6 +161,20 @@ def precision_of(dtype: str) -> Precision:
     return PRECISIONS[dtype]
 
 
+def options_of(dtype: str, strict: bool, activation: str) -> Options:
+    """How to lower, from the names that users give.
+
+    Raises:
+        CompileError: If there is no such format or activation, or the two forms exclude
+            each other.
+    """
+    if activation not in ACTIVATIONS:
+        raise CompileError(
+            f"--activation takes {' or '.join(ACTIVATIONS)}, not {activation!r}"
+        )
+    return Options(precision_of(dtype), strict, activation == "sine")
+
+
 def _attempts(
     machine: Automaton,
     length: int | None,
@@ -158,32 +195,48 @@ def _attempts(
         return
     if length is None:
         raise CompileError("a Transformer needs the longest length it is for (-T)")
-    if construction == "auto":
-        found = plan.candidates(machine, length, options, minimise)
-        if found[0].cost is None:
+    if construction != "auto":
+        found = plan.plans(construction, machine, length, options, minimise)
+    else:
+        candidates = plan.candidates(machine, length, options, minimise)
+        found = [way for candidate in candidates for way in candidate.plans]
+        if not found:
             raise CompileError(
                 f"no construction serves {machine.name} at length {length} in "
                 f"{options.precision.name}: "
-                + "; ".join(f"{c.name}: {c.reason}" for c in found)
+                + "; ".join(f"{c.name}: {c.reason}" for c in candidates)
             )
-    else:
-        found = [plan.candidate(construction, machine, length, options, minimise)]
-        if found[0].cost is None:
-            raise CompileError(found[0].reason)
-    for candidate in found:
-        for form in candidate.options:
-            name = candidate.name
-            yield plan.compile_transformer(machine, length, name, form, observe)
+    for way in found:
+        yield plan.realise(way, observe)
+
+
+def seen(machine: Automaton, observation: str | None) -> Automaton:
+    """The machine with the outputs that are asked for, on its states.
+
+    Raises:
+        MachineError: If it has none, or the observation is not for this machine.
+    """
+    if observation is None:
+        return machine
+    return (
+        moore(machine) if observation == OWN else observe_states(machine, observation)
+    )
 
 
 def _file(
-    machine: Automaton, built: Compiled, length: int | None, precision: Precision
+    machine: Automaton,
+    built: Compiled,
+    length: int | None,
+    precision: Precision,
+    outputs: bool,
 ) -> ModelFile:
     """What the file would hold: tensors are rounded before they are proved."""
     claim: dict[str, Any] = {
         "start": machine.states[machine.start],
         "dtype": precision.name,
     }
+    if outputs:
+        claim["shows"] = "outputs"
     if built.network.architecture["kind"] == "transformer":
         claim["length"] = length
     header = {
@@ -198,7 +251,8 @@ def _file(
     return ModelFile(header, tensors, precision)
 
 
-def _with_evidence(file: ModelFile, proof: Proof | None) -> ModelFile:
+def with_evidence(file: ModelFile, proof: Proof | None) -> ModelFile:
+    """The file with a record of what was proved."""
     evidence = None
     if proof is not None:
         evidence = {"verdict": proof.verdict, "steps": proof.evidence}

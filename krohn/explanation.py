@@ -1,7 +1,7 @@
 """What a machine is, and what it would cost to compile it in each way."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from algebra.automaton import Automaton
@@ -11,9 +11,8 @@ from algebra.classification.content import LARGEST_COUNT, writable
 from algebra.formats import Complete
 from algebra.operations import minimise, reachable
 from algebra.structure import as_counter, as_memory
-from compiler.pipeline import Options
 from compiler.plan import OBJECTIVES, SUMMARIES, Candidate, candidates
-from krohn.compilation import precision_of
+from krohn.compilation import options_of, seen
 from krohn.sources import read
 
 # What is searched must be so within seconds.
@@ -30,6 +29,8 @@ def explain(
     strict: bool = False,
     complete: Complete = "reject",
     minimise: str = "depth",
+    observation: str | None = None,
+    activation: str = "relu",
 ) -> dict[str, Any]:
     """The facts about a machine and the table of its constructions.
 
@@ -46,10 +47,12 @@ def explain(
     """
     machine = source if isinstance(source, Automaton) else read(source, complete)
     machine = machine if start is None else machine.with_start(start)
-    options = Options(precision_of(dtype), strict)
+    machine = seen(machine, observation)
+    options = options_of(dtype, strict, activation)
     part = reachable(machine)
     kind = classify(part, _budget(part))
-    found = candidates(machine, length, options, minimise)
+    compiled = machine if observation else replace(machine, output=None)
+    found = candidates(compiled, length, options, minimise)
     return {
         **_facts(machine, part),
         **_theory(kind),

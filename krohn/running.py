@@ -8,6 +8,7 @@ import numpy as np
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from algebra.formats import json_format
+from krohn.generation import GeneratorRunner
 from network import modelfile
 from network.model import Model
 
@@ -29,12 +30,15 @@ class Runner:
 
         Returns:
             ``outputs``: what the machine shows (its outputs if it has any, its states if
-            not); ``states``: the network's states; ``word``: the letters.
+            not); ``states``: the network's states, left out if it says outputs only;
+            ``word``: the letters.
 
         Raises:
             KrohnError: If a letter is unknown or the word is too long.
         """
         states = self.model.run(word)
+        if self.model.header["claim"].get("shows") == "outputs":
+            return {"outputs": states, "word": word}
         place = {name: i for i, name in enumerate(self.machine.states)}
         trace = np.array([place[s] for s in states], dtype=np.int64)
         letters = self.machine.semiautomaton.encode(word)
@@ -42,7 +46,7 @@ class Runner:
         return {"outputs": outputs, "states": states, "word": word}
 
 
-def open_runner(path: str) -> Runner:
+def open_runner(path: str) -> Runner | GeneratorRunner:
     """Open a model file for running.
 
     Raises:
@@ -50,6 +54,8 @@ def open_runner(path: str) -> Runner:
     """
     file = modelfile.read(path)
     machine = json_format.from_object(file.header["machine"])
+    if file.header["architecture"]["kind"] == "generator":
+        return GeneratorRunner(file, machine)
     return Runner(Model(file), machine)
 
 

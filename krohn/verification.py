@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from algebra.automaton import Automaton
+from algebra.automaton import Automaton, Output
 from algebra.errors import KrohnError
 from algebra.formats import json_format
+from krohn.compilation import OWN, seen
 from krohn.sources import read
 from network import modelfile
 from network.model import Model
 from network.modelfile import ModelFile
+from verify import bracket_runs
 from verify.counterexample import Counterexample, pair, shorten
 from verify.exhaustive import exhaustive as run_exhaustive
 from verify.proof import Proof, Verdict, prove
@@ -81,6 +83,7 @@ def verify(
     exhaustive: int | None = None,
     sample: int | None = None,
     seed: int = 0,
+    observation: str | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Decide whether a model computes a machine.
@@ -94,13 +97,17 @@ def verify(
         exhaustive: Run every word of up to this many letters.
         sample: Run this many random and adversarial words of full length.
         seed: Of the sampled words.
+        observation: What to see of ``machine``, as in `krohn.compile`; by default its own
+            outputs. Only for models that say outputs.
         progress: Called with what is being done, how much is done, and of how much.
 
     Raises:
         KrohnError: If the file is damaged or the alphabets do not fit.
     """
     began = time.monotonic()
-    job = _job(model, machine, progress or (lambda what, done, total: None))
+    job = _job(
+        model, machine, observation, progress or (lambda what, done, total: None)
+    )
     wants_proof = proof if proof is not None else not (exhaustive or sample)
     report = _verify(job, wants_proof, exhaustive, sample, seed)
     return replace(report, seconds=time.monotonic() - began)
@@ -123,6 +130,27 @@ class _Job:
     def model(self) -> Model:
         return Model(self.file)
 
+    @property
+    def generates(self) -> bool:
+        """Whether the network gives laws of letters instead of states."""
+        return bool(self.file.header["architecture"]["kind"] == "generator")
+
+    def run_all(self, length: int) -> Simulation:
+        report = self.report("running all words")
+        if self.generates:
+            return bracket_runs.run_all(self.file, self.machine, length, report)
+        return run_exhaustive(self.model, self.machine, length, report)
+
+    def run_sample(self, count: int, seed: int) -> Simulation:
+        length, report = (
+            self.length or DEFAULT_SAMPLE_LENGTH,
+            self.report("running samples"),
+        )
+        if self.generates:
+            found = (self.file, self.machine, count, length, seed, report)
+            return bracket_runs.run_sample(*found)
+        return run_sample(self.model, self.machine, count, length, seed, report)
+
     def report(self, what: str) -> Callable[[int, int], None]:
         return lambda done, total: self.progress(what, done, total)
 
@@ -130,10 +158,12 @@ class _Job:
 def _job(
     model: str | Path | ModelFile,
     machine: Automaton | str | Path | None,
+    observation: str | None,
     progress: Progress,
 ) -> _Job:
     file = model if isinstance(model, ModelFile) else modelfile.read(model)
     own = json_format.from_object(file.header["machine"])
+    outputs = file.header["claim"].get("shows") == "outputs"
     if machine is None:
         wanted = own
         claim, precision = file.header["claim"], file.precision
@@ -150,13 +180,15 @@ def _job(
             )
     else:
         wanted = machine if isinstance(machine, Automaton) else read(machine)
+        wanted = seen(wanted, observation or OWN) if outputs else wanted
     return _Job(file, aligned(wanted, own), progress)
 
 
 def aligned(machine: Automaton, own: Automaton) -> Automaton:
-    """The machine with letters and states in the order that the file has them in.
+    """The machine with letters, states and outputs in the order of the file.
 
-    States that the file does not know come last; reaching one is a difference.
+    States and outputs that the file does not know come last; a state that it does not
+    know is a difference if the file says states, such an output if it says outputs.
 
     Raises:
         KrohnError: If the alphabets differ.
@@ -171,7 +203,22 @@ def aligned(machine: Automaton, own: Automaton) -> Automaton:
     states = (*own.states, *unknown)
     missing = [s for s in own.states if s not in set(machine.states)]
     order = [machine.states.index(s) for s in states if s not in set(missing)]
-    return _reordered(machine, own.letters, states, order)
+    found = _reordered(machine, own.letters, states, order)
+    return replace(found, output=_aligned_output(machine, own, states))
+
+
+def _aligned_output(
+    machine: Automaton, own: Automaton, states: tuple[str, ...]
+) -> Output | None:
+    """The outputs on states in the order of the file, those that it lacks last."""
+    ours, theirs = machine.output, own.output
+    if ours is None or theirs is None or ours.on != "states":
+        return None
+    names = (*theirs.names, *(n for n in ours.names if n not in theirs.names))
+    place = np.array([names.index(n) for n in ours.names])
+    table = np.zeros(len(states), dtype=np.int64)
+    table[[states.index(q) for q in machine.states]] = place[ours.table]
+    return Output("states", table, names)
 
 
 def _reordered(
@@ -221,12 +268,9 @@ def _simulations(
     """Run what is asked for, until something fails."""
     runs: list[Simulation] = []
     if exhaustive:
-        progress = job.report("running all words")
-        runs.append(run_exhaustive(job.model, job.machine, exhaustive, progress))
+        runs.append(job.run_all(exhaustive))
     if sample and all(r.passed for r in runs):
-        length = job.length or DEFAULT_SAMPLE_LENGTH
-        progress = job.report("running samples")
-        runs.append(run_sample(job.model, job.machine, sample, length, seed, progress))
+        runs.append(job.run_sample(sample, seed))
     return runs
 
 
@@ -237,7 +281,7 @@ def _refuted(
     runs: list[Simulation],
     found: Counterexample,
 ) -> Report:
-    shortest = shorten(job.model, job.machine, found)
+    shortest = found if job.generates else shorten(job.model, job.machine, found)
     reason = f"the network is wrong at letter {len(shortest.word)} of this word"
     words = sum(r.words for r in runs)
     return Report(
@@ -273,6 +317,12 @@ def _affordable(letters: int, length: int | None) -> int:
 
 def _covers(job: _Job, proof: bool, runs: list[Simulation]) -> str:
     letters = len(job.machine.letters)
+    if proof and job.generates:
+        claim = job.file.header["claim"]
+        return (
+            f"all legal prefixes of up to {job.length} letters: each output is within "
+            f"{claim['tolerance']:.3g} of the law that opens with q = {claim['opening']}"
+        )
     if proof and job.length is None:
         return f"all words of every length over {letters} letters"
     if proof:

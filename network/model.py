@@ -43,13 +43,20 @@ class Model(nn.Module):
         network: The plain `Transformer` or `Rnn`.
         header: Everything that the file states about it.
         letters: The letters by name; tokens are their indices.
-        states: The states by name; logits are in this order.
+        states: The states by name.
+        classes: What the logits stand for, by name: the states, or the outputs of the
+            machine if the file claims to say these.
         length: The longest word it is claimed for; None if there is no limit.
     """
 
     def __init__(self, file: ModelFile) -> None:
         super().__init__()
-        self.letters, self.states = _alphabets(file)
+        if file.header["architecture"]["kind"] == "generator":
+            raise ModelFileError(
+                "it is a generator, which has laws instead of states; open it with "
+                "network.generator.load"
+            )
+        self.letters, self.states, self.classes = _alphabets(file)
         self.length = _length(file)
         dtype = getattr(torch, file.precision.name)
         tensors = {n: torch.from_numpy(a).to(dtype) for n, a in file.tensors.items()}
@@ -60,7 +67,7 @@ class Model(nn.Module):
         self.eval()
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """Logits ``(batch, time, states)`` for letter indices ``(batch, time)``.
+        """Logits ``(batch, time, classes)`` for letter indices ``(batch, time)``.
 
         Raises:
             ModelFileError: If the words are longer than the model has positions for.
@@ -89,7 +96,7 @@ class Model(nn.Module):
         return torch.tensor([[index[letter] for letter in word]], device=device).long()
 
     def run(self, word: Sequence[str]) -> list[str]:
-        """The name of the state after each letter of ``word``.
+        """The name of the state, or of the output, after each letter of ``word``.
 
         Raises:
             ModelFileError: If a letter is unknown or the word is too long.
@@ -97,7 +104,7 @@ class Model(nn.Module):
         if not word:
             return []
         chosen = self(self.encode(word))[0].argmax(dim=-1)
-        return [self.states[q] for q in chosen.tolist()]
+        return [self.classes[q] for q in chosen.tolist()]
 
     def places(self) -> dict[str, Place]:
         """Where every stored channel lies, by name (none for an RNN).
@@ -139,21 +146,26 @@ class Model(nn.Module):
         return values[..., 0].round().long()
 
 
-def _alphabets(file: ModelFile) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The names of letters and states, as many as the architecture has."""
-    shape = file.header["architecture"]
-    letters, states = (_names(file, key) for key in ("letters", "states"))
+def _alphabets(
+    file: ModelFile,
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """The names of letters, states and classes, as many as the architecture has."""
+    shape, machine = file.header["architecture"], file.header["machine"]
+    letters, states = (_names(machine, key) for key in ("letters", "states"))
+    classes = states
+    if file.header["claim"].get("shows", "states") != "states":
+        classes = _names(machine.get("output"), "names")
     tokens = len(letters) + (shape["kind"] == "transformer")
-    if shape["vocabulary"] != tokens or shape["outputs"] != len(states):
+    if shape["vocabulary"] != tokens or shape["outputs"] != len(classes):
         raise ModelFileError(
             "is damaged: its machine and its tensors differ in how many letters or states "
             "there are"
         )
-    return letters, states
+    return letters, states, classes
 
 
-def _names(file: ModelFile, key: str) -> tuple[str, ...]:
-    names = file.header["machine"].get(key)
+def _names(holder: object, key: str) -> tuple[str, ...]:
+    names = holder.get(key) if isinstance(holder, Mapping) else None
     if not isinstance(names, list | tuple) or not all(
         isinstance(n, str) for n in names
     ):

@@ -1,7 +1,7 @@
 """Named machines, each pushed through every level of the compiler."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -122,13 +122,13 @@ def random_words(
 @lru_cache(maxsize=256)
 def _levels(key: Key) -> Levels:
     name, construction, length, dtype, strict = key
-    machine = find(name)
+    machine = replace(find(name), output=None)  # its states are compared
     compiled = krohn.compile(machine, length, construction, dtype=dtype, strict=strict)
     options = Options(PRECISIONS[dtype], strict)
     program = plan.construct(construction, machine, length)
     optimised = optimise(program, options)
     blocks = compiled.file.header["architecture"]["blocks"]
-    forms = plan.candidate(construction, machine, length, options, "depth").options
+    forms = [p.options for p in plan.plans(construction, machine, length, options)]
     options = next(
         f for f in forms if arrange(optimised, f)[0].plan.blocks == len(blocks)
     )

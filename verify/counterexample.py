@@ -10,6 +10,7 @@ from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from algebra.semiautomaton import IntArray
 from algebra.semiautomaton import shorten as listed
+from algebra.shown import Shown, shown
 from network.model import Model
 
 NOT_FINITE = "(not finite)"
@@ -28,8 +29,9 @@ class Counterexample:
 
     Attributes:
         word: The names of the letters.
-        expected: The machine's state after each of them.
-        actual: The network's state after each of them; `NOT_FINITE` where a logit is
+        expected: The machine's state after each of them, or its output if that is what
+            the network says.
+        actual: The network's answer after each of them; `NOT_FINITE` where a logit is
             infinite or not a number.
     """
 
@@ -54,18 +56,20 @@ class Pair:
         model: The network.
         machine: The machine; letters and states are its indices in what follows.
         tokens: ``(letters,)``: the network's index of each letter.
-        answers: ``(states,)``: the network's index of each state, −1 where it has none.
+        shown: What the network is to say of each state.
+        answers: ``(states,)``: the network's index of that, −1 where it has none.
         table: ``(letters, states)``: the machine's transitions.
     """
 
     model: Model
     machine: Automaton
     tokens: Tensor
+    shown: Shown
     answers: Tensor
     table: Tensor
 
     def wrong(self, logits: Tensor, states: Tensor) -> Tensor:
-        """Where the network fails to say the state: ``(…, outputs)``, ``(…)`` to bool.
+        """Where the network fails to say what it should: ``(…, outputs)``, ``(…)`` to bool.
 
         An answer among logits that are not all finite counts as wrong.
         """
@@ -105,20 +109,20 @@ class Pair:
         return self.counterexample(word, self.said(logits))
 
     def said(self, logits: Tensor) -> tuple[str, ...]:
-        """The names of the states that logits ``(count, outputs)`` choose."""
+        """The names of the classes that logits ``(count, outputs)`` choose."""
         chosen = logits.argmax(dim=-1).tolist()
         finite = logits.isfinite().all(dim=-1).tolist()
-        names = self.model.states
+        names = self.model.classes
         return tuple(
             names[q] if ok else NOT_FINITE for q, ok in zip(chosen, finite, strict=True)
         )
 
     def counterexample(self, word: IntArray, said: tuple[str, ...]) -> Counterexample:
-        """By names: a word ``(length,)``, its states, and what the network said."""
+        """By names: a word ``(length,)``, what is right, and what the network said."""
         trace = self.machine.semiautomaton.trace(word, self.machine.start)
         letters = tuple(self.machine.letters[a] for a in word)
-        states = tuple(self.machine.states[q] for q in trace)
-        return Counterexample(letters, states, said)
+        right = tuple(self.shown.names[c] for c in self.shown.of[trace])
+        return Counterexample(letters, right, said)
 
     def _tensor(self, indices: IntArray) -> Tensor:
         return torch.from_numpy(indices).to(self.tokens.device)
@@ -138,17 +142,21 @@ def pair(model: Model, machine: Automaton, length: int) -> Pair:
 
     Raises:
         CheckError: If their letters differ, or the network has no room for the words.
+        MachineError: If the network says outputs and the machine has none.
     """
     _check_letters(model, machine)
     _check_length(model, length)
     device = next(model.parameters()).device
     token = {letter: i for i, letter in enumerate(model.letters)}
-    answer = {state: i for i, state in enumerate(model.states)}
+    classes = shown(machine, model.header["claim"].get("shows", "states"))
+    answer = {name: i for i, name in enumerate(model.classes)}
+    answers = [answer.get(classes.names[c], -1) for c in classes.of]
     return Pair(
         model,
         machine,
         torch.tensor([token[a] for a in machine.letters], device=device),
-        torch.tensor([answer.get(q, -1) for q in machine.states], device=device),
+        classes,
+        torch.tensor(answers, device=device),
         torch.tensor(machine.transitions, device=device),
     )
 

@@ -19,6 +19,8 @@ from verify.errors import Rejected
 FINEST_GRID = 32
 # Hardware may flush products below the normal range of binary32 to zero.
 UNDERFLOW = 2.0**-126
+# Sines are off by up to 8 units of the accumulator, for arguments up to FARTHEST.
+SINE, FARTHEST = 8, 2.0**22
 # The bounds themselves are computed in float64; this covers their own rounding.
 INFLATION = 1 + 2.0**-40
 
@@ -81,9 +83,11 @@ class Noisy:
         value = self.value @ weight + bias
         magnitude = np.abs(weight)
         size = (np.abs(self.value) + self.total) @ magnitude + np.abs(bias)
-        known = (self.total > 0).astype(np.float64) @ (weight != 0) == 0
+        used = weight != 0
+        known = (self.total > 0).astype(np.float64) @ used == 0
+        heard = ((self.value != 0) | (self.total != 0)).astype(np.float64) @ used > 0
         grid = max(finest(self.value) + finest(weight), finest(bias))
-        rounding = sum_rounding(self.precision, weight, size, grid, known)
+        rounding = sum_rounding(self.precision, weight, size, grid, known) * heard
         slopes = tuple(slope @ weight for slope in self.slopes)
         rest = (self.rest @ magnitude + rounding) * INFLATION
         for slope, noise in zip(self.slopes, self.noises, strict=True):
@@ -118,6 +122,30 @@ class Noisy:
         slopes = tuple(slope * positive for slope in self.slopes)
         rest = np.where(unstable, self.total, self.rest * positive)
         return Noisy(value, slopes, self.noises, rest, self.precision)
+
+    def activated(self, sines: BoolArray) -> "Noisy":
+        """The sine of some columns, the ReLU of the others."""
+        if not sines.any():
+            return self.relu()
+        curved, straight = self.columns(np.flatnonzero(sines)).sine(), self.relu()
+        value, rest = straight.value.copy(), straight.rest.copy()
+        value[:, sines], rest[:, sines] = curved.value, curved.rest
+        slopes = tuple(slope * ~sines for slope in straight.slopes)
+        return Noisy(value, slopes, self.noises, rest, self.precision)
+
+    def sine(self) -> "Noisy":
+        """The sine, computed in the accumulator and stored.
+
+        Raises:
+            Rejected: If an argument could be so large that nothing is assumed of it.
+        """
+        if not (np.abs(self.value) + self.total <= FARTHEST).all():
+            raise Rejected("the argument of a sine can be too large")
+        off = SINE * (self.precision.accumulator_unit + FLOAT64.unit)
+        rest = (np.minimum(self.total, 2.0) + off) * INFLATION
+        slopes = tuple(np.zeros_like(slope) for slope in self.slopes)
+        value = np.sin(self.value)
+        return Noisy(value, slopes, self.noises, rest, self.precision).stored()
 
     def plus(self, other: "Noisy") -> "Noisy":
         """The sum of two arrays with the same common noises, stored in the format.
@@ -211,8 +239,7 @@ def sum_rounding(
     exact = np.zeros(size.shape, dtype=np.bool_)
     if grid <= FINEST_GRID:
         exact = known & (size * 2.0**grid < 2.0**precision.accumulator_digits)
-    rounding[(size == 0) | exact] = 0.0
-    return np.asarray(rounding)
+    return np.asarray(rounding * ~exact)
 
 
 def _summation(precision: Precision, terms: FloatArray) -> FloatArray:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from algebra.automaton import Automaton
+from algebra.semiautomaton import IntArray
 from verify.errors import Rejected
 from verify.statement import Reach, Statement
 from verify.transducer import Memory, Transducer
@@ -55,6 +56,7 @@ def together(
     statement: Statement,
     machine: Automaton,
     reach: Mapping[str, Reach],
+    shows: IntArray,
     most_pairs: int,
 ) -> tuple[dict[Memory, int], int] | None:
     """What the outputs show in each state, if every part shows one thing in each state.
@@ -63,11 +65,12 @@ def together(
         statement: The Program.
         machine: The machine.
         reach: The values of each channel.
+        shows: ``(states,)``: the class that each state must be decoded to.
         most_pairs: The largest part that is explored.
 
     Returns:
-        Every tuple of output values that can occur with the state that it occurs in,
-        and how many pairs were visited; None if some part shows several things.
+        Every tuple of output values that can occur with the class that it means, and how
+        many pairs were visited; None if some part shows several things.
 
     Raises:
         Rejected: If a part has too many pairs.
@@ -85,9 +88,9 @@ def together(
     for state in found[0][1]:
         value = {n: v for ns, s in found for n, v in zip(ns, s[state], strict=True)}
         reading = tuple(value[name] for name in statement.outputs)
-        if statement.decode.get(reading) != state:
+        if statement.decode.get(reading) != shows[state]:
             return None
-        readings[reading] = state
+        readings[reading] = int(shows[state])
     return readings, visited
 
 

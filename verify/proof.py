@@ -12,8 +12,10 @@ from typing import Any, Literal
 import numpy as np
 
 from algebra.automaton import Automaton
+from algebra.errors import MachineError
+from algebra.shown import SHOWS, Shown, shown
 from network.modelfile import ModelFile
-from verify import meaning, recurrent, transformer
+from verify import generator, meaning, recurrent, transformer
 from verify.errors import Differs, Rejected
 from verify.statement import check_domains, parse
 
@@ -52,8 +54,9 @@ def prove(
 
     Args:
         file: The model.
-        machine: Its letters must be those of the file, in the same order; the states
-            are matched by position with the logits.
+        machine: Its letters must be those of the file, in the same order; its states,
+            or its outputs if the file claims to say these, are matched by position
+            with the logits.
         progress: Called with the number of sublayers done and in all.
 
     Returns:
@@ -81,18 +84,16 @@ def prove(
 
 
 def _steps(file: ModelFile, machine: Automaton) -> Iterator[dict[str, Any]]:
-    outputs, length = len(machine.states), file.header["claim"].get("length")
-    if file.header["architecture"]["outputs"] > outputs:
-        raise Rejected("the file has logits for states that the machine does not have")
-    for name, tensor in file.tensors.items():
-        if not np.isfinite(tensor).all():
-            raise Rejected(f"tensor {name!r} has entries that are not finite")
-        if ((tensor != 0) & (np.abs(tensor) < file.precision.smallest)).any():
-            raise Rejected(
-                f"tensor {name!r} has subnormal entries, which may be flushed"
-            )
-    if file.header["architecture"]["kind"] == "rnn":
-        yield recurrent.prove(file, machine)
+    _check_numbers(file)
+    kind = file.header["architecture"]["kind"]
+    if kind == "generator":
+        yield from generator.prove(file, machine)
+        return
+    length, classes = file.header["claim"].get("length"), _classes(file, machine)
+    if file.header["architecture"]["outputs"] > len(classes.names):
+        raise Rejected("the file has logits for what the machine does not have")
+    if kind == "rnn":
+        yield recurrent.prove(file, machine, classes.of)
         return
     if type(length) is not int or length < 1:
         raise Rejected("the file claims no length")
@@ -106,10 +107,33 @@ def _steps(file: ModelFile, machine: Automaton) -> Iterator[dict[str, Any]]:
         raise Rejected("the file does not say what its channels are")
     statement = parse(program, letters, length)
     reach = check_domains(statement)
-    meant = meaning.prove(statement, machine, reach)
+    meant = meaning.prove(statement, machine, reach, classes.of)
     yield {"program": meant.evidence()}
     yield from transformer.prove(transformer.Tensors(file, statement, reach), meant)
 
 
+def _check_numbers(file: ModelFile) -> None:
+    for name, tensor in file.tensors.items():
+        if not np.isfinite(tensor).all():
+            raise Rejected(f"tensor {name!r} has entries that are not finite")
+        if ((tensor != 0) & (np.abs(tensor) < file.precision.smallest)).any():
+            raise Rejected(
+                f"tensor {name!r} has subnormal entries, which may be flushed"
+            )
+
+
+def _classes(file: ModelFile, machine: Automaton) -> Shown:
+    """What the logits stand for, as the file claims it."""
+    shows = file.header["claim"].get("shows", "states")
+    if shows not in SHOWS:
+        raise Rejected(f"the file claims to say {shows!r}")
+    try:
+        return shown(machine, shows)
+    except MachineError as error:
+        raise Rejected(str(error)) from None
+
+
 def _expected(file: ModelFile) -> int:
+    if file.header["architecture"]["kind"] == "generator":
+        return 3
     return 3 + 2 * len(file.header["architecture"].get("blocks", []))

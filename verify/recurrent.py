@@ -19,8 +19,13 @@ from verify.noisy import Noisy
 MOST_PAIRS = 1_000_000
 
 
-def prove(file: ModelFile, machine: Automaton) -> dict[str, Any]:
+def prove(file: ModelFile, machine: Automaton, shows: IntArray) -> dict[str, Any]:
     """Visit all pairs, by the input to the hidden layer that a hidden state gives.
+
+    Args:
+        file: The network.
+        machine: Its letters must be in the order of the inputs.
+        shows: ``(states,)``: the logit that must be the largest in each state.
 
     Raises:
         Rejected: If some number is not computed exactly, or there are too many states.
@@ -41,7 +46,7 @@ def prove(file: ModelFile, machine: Automaton) -> dict[str, Any]:
         for drive, state in frontier:
             word = words[drive.tobytes(), state]
             after = machine.transitions[:, state]
-            drives, ahead = _step(drive, after, word, file)
+            drives, ahead = _step(drive, shows[after], word, file)
             margin = min(margin, ahead)
             for letter, (reached, target) in enumerate(zip(drives, after, strict=True)):
                 key = (reached.tobytes(), int(target))
@@ -72,7 +77,7 @@ def _certain(numbers: Noisy) -> FloatArray:
 
 
 def _step(
-    drive: FloatArray, after: IntArray, word: tuple[int, ...], file: ModelFile
+    drive: FloatArray, right: IntArray, word: tuple[int, ...], file: ModelFile
 ) -> tuple[FloatArray, float]:
     """The drives after every letter, and how far the right logits are ahead."""
     tensors, precision = file.tensors, file.precision
@@ -82,11 +87,11 @@ def _step(
     hidden = Noisy.exact(np.maximum(_certain(both), 0.0), precision)
     logits = hidden.affine(tensors["unembed.weight"], tensors["unembed.bias"])
     _certain(logits)
-    rows = np.arange(len(after))
-    if (after >= logits.value.shape[1]).any():
-        raise Differs((*word, int(np.argmax(after >= logits.value.shape[1]))))
-    ahead = logits.value[rows, after][:, None] - logits.value
-    ahead[rows, after] = np.inf
+    rows = np.arange(len(right))
+    if (right >= logits.value.shape[1]).any():
+        raise Differs((*word, int(np.argmax(right >= logits.value.shape[1]))))
+    ahead = logits.value[rows, right][:, None] - logits.value
+    ahead[rows, right] = np.inf
     wrong = np.flatnonzero((ahead <= 0).any(axis=1))
     if wrong.size:
         raise Differs((*word, int(wrong[0])))

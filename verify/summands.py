@@ -33,6 +33,7 @@ class Summand:
         error: ``(classes + 1, units)``: how far they can be off, before rounding.
         size: ``(classes + 1, units)``: the sum of the absolute values of the terms.
         known: ``(classes + 1, units)``: whether all terms are free of noise.
+        heard: ``(classes + 1, units)``: whether any term could be other than 0.
         grid: Without noise, all numbers below are multiples of 2^-grid.
     """
 
@@ -41,6 +42,7 @@ class Summand:
     error: FloatArray
     size: FloatArray
     known: BoolArray
+    heard: BoolArray
     grid: int
 
 
@@ -53,12 +55,14 @@ def summand(parts: Iterable[Noisy], weight: FloatArray) -> Summand:
         weight: ``(width, units)``: how the units sum them.
     """
     found = [_contributions(part, weight) for part in parts]
-    value, error, size, unknown = (
-        np.concatenate(column) for column in zip(*(f[:4] for f in found), strict=True)
+    value, error, size, unknown, heard = (
+        np.concatenate(column) for column in zip(*(f[:5] for f in found), strict=True)
     )
     alike, of = np.unique(value, axis=0, return_inverse=True)
     of = np.asarray(of).reshape(-1)
-    errors, sizes, unknowns = (_most(a, of, len(alike)) for a in (error, size, unknown))
+    errors, sizes, unknowns, hearers = (
+        _most(a, of, len(alike)) for a in (error, size, unknown, heard)
+    )
     middle, spread = _middle(alike, errors)
     return Summand(
         of,
@@ -66,22 +70,26 @@ def summand(parts: Iterable[Noisy], weight: FloatArray) -> Summand:
         np.vstack([errors, spread]),
         np.vstack([sizes, sizes.max(axis=0)]),
         np.vstack([unknowns, unknowns.max(axis=0)]) == 0,
-        max(f[4] for f in found),
+        np.vstack([hearers, hearers.max(axis=0)]) > 0,
+        max(f[5] for f in found),
     )
 
 
 def _contributions(
     below: Noisy, weight: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, int]:
-    """Values, errors and sizes of sums, whether any term is noisy, and their grid."""
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, int]:
+    """Values, errors and sizes of sums, whether terms are noisy or not 0; their grid."""
     magnitude = np.abs(weight)
     error = below.rest @ magnitude
     for slope, noise in zip(below.slopes, below.noises, strict=True):
         error = error + noise * np.abs(slope @ weight)
         error = error + noise * (INFLATION - 1) * (np.abs(slope) @ magnitude)
     size = (np.abs(below.value) + below.total) @ magnitude
-    noisy = ((below.total > 0).astype(np.float64) @ (weight != 0) > 0) * 1.0
-    return below.value @ weight, error * INFLATION, size, noisy, finest(below.value)
+    used = weight != 0
+    noisy = ((below.total > 0) * 1.0 @ used > 0) * 1.0
+    heard = (((below.value != 0) | (below.total > 0)) * 1.0 @ used > 0) * 1.0
+    value = below.value @ weight
+    return value, error * INFLATION, size, noisy, heard, finest(below.value)
 
 
 def _most(rows: FloatArray, of: IntArray, classes: int) -> FloatArray:
@@ -179,15 +187,16 @@ def add_up(
     value = sum((s.value[c] for s, c in pairs), np.zeros(shape))
     error = sum((s.error[c] for s, c in pairs), np.zeros(shape))
     size = sum((s.size[c] for s, c in pairs), np.zeros(shape))
-    known = np.ones(shape, dtype=np.bool_)
+    known, heard = np.ones(shape, dtype=np.bool_), np.zeros(shape, dtype=np.bool_)
     for s, c in pairs:
         known &= s.known[c]
+        heard |= s.heard[c]
     finer = max((s.grid for s in summands), default=0) + finest(weight)
 
     def total(offset: FloatArray) -> Noisy:
         grid = max(finer, finest(offset))
         whole = size + np.abs(offset)
-        rounding = sum_rounding(precision, weight, whole, grid, known)
+        rounding = sum_rounding(precision, weight, whole, grid, known) * heard
         rest = (error + rounding) * INFLATION
         return Noisy(value + offset, (), (), rest, precision)
 

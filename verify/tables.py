@@ -36,6 +36,8 @@ class Mlp:
         stream: What is known before it.
         statement: The Program.
         precision: The format that it computes in.
+        sines: How many units of each hidden layer, the first ones, are sines; the
+            others are ReLUs.
     """
 
     layers: tuple[tuple[FloatArray, FloatArray], ...]
@@ -43,6 +45,7 @@ class Mlp:
     stream: Stream
     statement: Statement
     precision: Precision
+    sines: tuple[int, ...]
 
     @cached_property
     def reads(self) -> list[BoolArray]:
@@ -78,10 +81,12 @@ class Mlp:
             channel = self.statement.channels[name]
             code = np.abs(channel.code(channel.domain)).max(axis=0)
             reach[channel.span] = code + self.stream.noise[name].max()
-        for (weight, bias), live in zip(self.layers, self._live(), strict=False):
+        hidden = zip(self.layers[:-1], self._live(), self.sines, strict=True)
+        for (weight, bias), live, sines in hidden:
             reach = 2 * (reach @ np.abs(weight) + np.abs(bias))
             if (reach[~live] > self.precision.largest).any():
                 raise Rejected("a unit that nothing reads could overflow")
+            reach[:sines] = 2.0
 
     def _live(self) -> list[BoolArray]:
         """For each hidden layer the units that some dimension depends on."""
@@ -139,6 +144,8 @@ class Mlp:
     def _erases(self, dims: range, units: IntArray) -> bool:
         """Whether the units add −ReLU(x) + ReLU(−x) to x: one term is 0, the sum too."""
         if len(self.layers) != 2 or len(units) != 2 or len(dims) != 1:
+            return False
+        if units.min() < self.sines[0]:
             return False
         (below, inside), (above, after) = self.layers
         row = above[units, dims[0]]
@@ -199,9 +206,10 @@ class Mlp:
     def _below(self, values: dict[str, IntArray], needed: list[IntArray]) -> Noisy:
         """What the layer under the last hidden one holds, where it is needed."""
         x = self._inputs(values).columns(needed[0])
-        layers = zip(self.layers[:-2], needed[:-2], needed[1:-1], strict=True)
-        for (weight, bias), below, here in layers:
-            x = x.affine(weight[np.ix_(below, here)], bias[here]).relu()
+        layers = zip(self.layers, needed[:-2], needed[1:-1], self.sines, strict=False)
+        for (weight, bias), below, here, sines in layers:
+            x = x.affine(weight[np.ix_(below, here)], bias[here])
+            x = x.activated(here < sines)
         return x
 
     def _joint_distance(
@@ -216,7 +224,8 @@ class Mlp:
         worst = []
         size = max(1, CELLS // max(1, len(units)))
         for low in range(0, len(rows), size):
-            hidden = sums.add_up(rows[low : low + size]).relu()
+            inside = sums.add_up(rows[low : low + size])
+            hidden = inside.activated(units < self.sines[-1])
             target = channel.code(results[low : low + size])
             worst.append(self._off(zero, hidden.affine(weight, bias), dims, target))
         return np.concatenate(worst)
@@ -247,7 +256,8 @@ class Mlp:
         weight, bias = weight[np.ix_(needed[-2], units)], bias[units]
         worst = []
         for low, part in _parts(values, self._chunk()):
-            hidden = self._below(part, needed).affine(weight, bias).relu()
+            sums = self._below(part, needed).affine(weight, bias)
+            hidden = sums.activated(units < self.sines[-1])
             wanted = target[low : low + len(hidden.value)]
             out = hidden.affine(above, after)
             worst.append(self._off(self._inputs(part), out, dims, wanted))

@@ -74,12 +74,13 @@ def test_observing_keeps_the_machine() -> None:
 
 
 def test_unknown_observations_are_listed() -> None:
-    with pytest.raises(MachineError, match="stack-top, boundary"):
+    with pytest.raises(MachineError, match="stack-top, balance"):
         observe(zoo.machine("C4"), "colour")
 
 
 FITS = {
     "stack-top": ("Dyck4,2",),
+    "balance": ("Dyck4,2", "Dyck3,1"),
     "boundary": ("Grid4", "Grid9"),
     "first-chair": ("S4", "A5", "PermReset4"),
     "occupant": ("S4", "A5", "PermReset4"),
@@ -96,3 +97,8 @@ def test_observations_know_their_machines(name: str) -> None:
     for machine in ("Q8", "Rubik", "Adder", "C2xC2"):
         with pytest.raises(MachineError, match="this observation needs"):
             observe(zoo.machine(machine), name)
+
+
+def test_balance_says_whether_a_word_is_in_the_language() -> None:
+    seen = observe(zoo.machine("Dyck2,2"), "balance").run(list("([])") + list("[)("))
+    assert seen == ("open", "open", "open", "balanced", "open", "wrong", "wrong")

@@ -68,7 +68,8 @@ def freshly_stated(
 
 
 def prove(statement: Statement, machine: Automaton) -> meaning.Meaning:
-    return meaning.prove(statement, machine, check_domains(statement))
+    own = np.arange(len(machine.states))
+    return meaning.prove(statement, machine, check_domains(statement), own)
 
 
 def shortest(right: Automaton, wrong: Automaton) -> int | None:

@@ -1,0 +1,1 @@
+"""The constructions of the thesis as it builds them, to compare ours with (3.4.4)."""

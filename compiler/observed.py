@@ -1,0 +1,125 @@
+"""Programs that say what a state shows instead of the state."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from algebra.automaton import Automaton
+from algebra.operations import minimise
+from compiler.passes.infer import InferDomains
+from compiler.program import Domain, Map, Operation, Program, Row, table
+
+
+def forms(machine: Automaton) -> list[Automaton]:
+    """The machine itself and, if it is smaller, the least that shows the same."""
+    if machine.output is None:
+        return [machine]
+    smaller = least(machine)
+    alike = len(smaller.states) == len(machine.states)
+    return [machine] if alike else [machine, smaller]
+
+
+def least(machine: Automaton) -> Automaton:
+    """The smallest machine that shows the same, acting on its states if they are few."""
+    found = minimise(machine)
+    few = found.action is not None and len(found.action[0]) >= len(found.states)
+    return replace(found, action=None) if few else found
+
+
+def observed(program: Program, machine: Automaton) -> Program:
+    """A Program for the states of a machine, made to decode to its outputs.
+
+    Outputs of the Program that the machine's output does not depend on are left out.
+    If several tuples of the others mean one output, tables put them together, one
+    channel after the other: what is kept of the channels so far is what later ones can
+    still tell apart.
+
+    Args:
+        program: It decodes to states; any state with the right output will do.
+        machine: With outputs on states.
+    """
+    assert machine.output is not None
+    shows = machine.output.table
+    wanted = {row: int(shows[q]) for row, q in program.decode.items()}
+    kept = _needed(wanted, len(program.outputs))
+    classes = {_columns(row, kept): c for row, c in wanted.items()}
+    read = replace(
+        program,
+        states=len(machine.output.names),
+        outputs=tuple(program.outputs[i] for i in kept),
+        decode=classes,
+    )
+    return read if len(set(classes.values())) == len(classes) else _joined(read)
+
+
+def _columns(row: Row, kept: list[int]) -> Row:
+    return tuple(row[i] for i in kept)
+
+
+def _needed(wanted: Mapping[Row, int], width: int) -> list[int]:
+    """Columns that determine the class, none of which can be left out; one at least."""
+    kept = list(range(width))
+    for column in reversed(range(width)):
+        fewer = [i for i in kept if i != column]
+        shown: dict[Row, int] = {}
+        if fewer and all(
+            shown.setdefault(_columns(row, fewer), c) == c for row, c in wanted.items()
+        ):
+            kept = fewer
+    return kept
+
+
+@dataclass(frozen=True)
+class _Prefixes:
+    """What is kept of the first channels of a tuple.
+
+    Attributes:
+        of: For each prefix of a tuple, its label; 0 is for prefixes that do not occur.
+        labels: How many labels there are.
+    """
+
+    of: Mapping[Row, int]
+    labels: int
+
+
+def _joined(program: Program) -> Program:
+    """The Program with one output channel, whose value is the class."""
+    domains = InferDomains().apply(program).domains
+    operations = dict(program.operations)
+    last, before = "", _Prefixes({(): 0}, 1)
+    for width, name in enumerate(program.outputs, start=1):
+        now = _prefixes(program.decode, width)
+        rows = _rows(before, now, domains[name])
+        # The first table reads one channel only; there is nothing before it.
+        rows = rows if last else {row[1:]: v for row, v in rows.items()}
+        inputs = (last, name) if last else (name,)
+        last = f"shown{width}"
+        operations[last] = Map(table(rows), inputs)
+        before = now
+    decode: dict[Row, int] = {(c,): c for c in set(program.decode.values())}
+    joined: dict[str, Operation] = operations
+    return replace(program, operations=joined, outputs=(last,), decode=decode)
+
+
+def _prefixes(decode: Mapping[Row, int], width: int) -> _Prefixes:
+    """Labels for prefixes; equal ones for those that nothing later tells apart."""
+    if width == len(next(iter(decode))):
+        return _Prefixes(decode, 1 + max(decode.values()))
+    futures: dict[Row, set[tuple[Row, int]]] = {}
+    for row, shown in decode.items():
+        futures.setdefault(row[:width], set()).add((row[width:], shown))
+    labels: dict[frozenset[tuple[Row, int]], int] = {}
+    of = {
+        prefix: labels.setdefault(frozenset(future), len(labels))
+        for prefix, future in futures.items()
+    }
+    return _Prefixes(of, len(labels))
+
+
+def _rows(before: _Prefixes, now: _Prefixes, domain: Domain) -> dict[Row, int]:
+    """The label after one more channel; of what does not occur, any label will do."""
+    rows: dict[Row, int] = {
+        (label, value): 0 for label in range(before.labels) for value in domain
+    }
+    for prefix, label in now.of.items():
+        rows[before.of[prefix[:-1]], prefix[-1]] = label
+    return rows

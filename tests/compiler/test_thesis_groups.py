@@ -1,0 +1,156 @@
+"""The thesis' networks for groups: right on every group of their theorem, and proved."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import krohn
+from algebra import zoo
+from algebra.automaton import Automaton
+from algebra.groups.permutation_group import PermutationGroup
+from algebra.semiautomaton import Semiautomaton
+from compiler import plan
+from compiler.constructions.thesis import semidirect, series, wreath
+from compiler.constructions.thesis.simulator import (
+    MOST_ELEMENTS,
+    Simulator,
+    group_of,
+)
+from compiler.errors import CompileError
+from compiler.interpreter import states
+from network.model import Model
+from verify.exhaustive import exhaustive
+
+torch.set_num_threads(1)
+
+SPLIT = ("S3", "D8", "D10", "A4", "S4", "C6", "C2xC2xC2")
+EVERY = (*SPLIT, "Q8", "C8")
+LENGTH = 16
+
+
+def agrees(machine: Automaton, construction: str, length: int) -> bool:
+    words = np.random.default_rng(0).integers(len(machine.letters), size=(100, length))
+    program = plan.construct(construction, machine, length)
+    expected = machine.semiautomaton.trace(words, machine.start)
+    return np.array_equal(states(program, words), expected)
+
+
+@st.composite
+def solvable_groups(draw: st.DrawFn) -> Automaton:
+    points = draw(st.integers(2, 6))
+    rows = draw(st.lists(st.permutations(range(points)), min_size=1, max_size=2))
+    group = PermutationGroup(np.array(rows))
+    if not group.is_solvable or group.order > 72 or group.is_trivial:
+        rows = [[*range(1, points), 0]]
+    letters = tuple("ab"[: len(rows)])
+    names = tuple("pqrstu"[:points])
+    start = draw(st.integers(0, points - 1))
+    machine = Automaton(Semiautomaton(np.array(rows), letters, names), start=start)
+    return machine if not group_of(machine).is_trivial else zoo.machine("C2")
+
+
+@pytest.mark.parametrize("construction", ["wreath", "series"])
+@settings(deadline=None, max_examples=40)
+@given(solvable_groups())
+def test_every_solvable_group_is_served(construction: str, machine: Automaton) -> None:
+    assert agrees(machine, construction, 7)
+
+
+@pytest.mark.parametrize("construction", ["semidirect", "semidirect-car"])
+@settings(deadline=None, max_examples=40)
+@given(solvable_groups())
+def test_every_group_that_splits_is_served(
+    construction: str, machine: Automaton
+) -> None:
+    if semidirect.simulator(group_of(machine)) is None:
+        with pytest.raises(CompileError, match="does not split"):
+            plan.construct(construction, machine, 7)
+    else:
+        assert agrees(machine, construction, 7)
+
+
+@pytest.mark.parametrize(
+    ("name", "construction"),
+    [
+        *((n, c) for n in SPLIT for c in ("semidirect", "semidirect-car")),
+        *((n, c) for n in EVERY for c in ("wreath", "series")),
+    ],
+)
+def test_networks_are_proved(name: str, construction: str) -> None:
+    built = krohn.compile(name, LENGTH, construction)
+    assert built.proof is not None
+    assert built.proof.verdict == "verified"
+    assert exhaustive(Model(built.file), zoo.machine(name), 3).passed
+
+
+@pytest.mark.parametrize(
+    ("name", "stages", "places"),
+    [
+        # Spec of Theorem 16: 3ℓ − 2 layers, r ← p·r + 1 places.
+        ("C5", 1, 1),
+        ("C4", 4, 3),
+        ("C8", 7, 7),
+        ("S3", 4, 3),
+        ("D8", 7, 7),
+        ("Q8", 7, 7),
+        ("A4", 7, 10),
+        ("S4", 10, 21),
+    ],
+)
+def test_composition_series_have_the_sizes_of_the_theorem(
+    name: str, stages: int, places: int
+) -> None:
+    found = series.simulator(group_of(zoo.machine(name)))
+    assert (found.stages, found.codes.shape[1]) == (stages, places)
+
+
+@pytest.mark.parametrize(
+    ("name", "stages", "places"),
+    [("S3", 4, 2), ("D8", 4, 2), ("A4", 4, 3), ("S4", 7, 4)],
+)
+def test_splittings_save_stages_and_places(name: str, stages: int, places: int) -> None:
+    group = group_of(zoo.machine(name))
+    found = semidirect.simulator(group)
+    left = semidirect.simulator(group, undone=False)
+    assert found is not None
+    assert left is not None
+    assert (found.stages, found.codes.shape[1]) == (stages, places)
+    # Every product that is not turned back saves a look-up.
+    assert left.stages == stages - (stages - 1) // 3
+
+
+def test_quaternions_do_not_split_but_embed() -> None:
+    group = group_of(zoo.machine("Q8"))
+    assert semidirect.simulator(group) is None
+    found = wreath.simulator(group)
+    assert (found.stages, found.codes.shape[1]) == (4, 3)
+
+
+@pytest.mark.parametrize("name", ["C6", "D8", "Q8", "A4", "S4"])
+@pytest.mark.parametrize("simulator", [wreath.simulator, series.simulator])
+def test_codes_tell_elements_and_begin_with_zeros(name: str, simulator: object) -> None:
+    assert callable(simulator)
+    found = simulator(group_of(zoo.machine(name)))
+    assert isinstance(found, Simulator)
+    assert len(found.told()) == len(found.codes)
+    assert not found.codes[0].any()
+
+
+@pytest.mark.parametrize("construction", ["semidirect", "wreath", "series"])
+def test_others_are_refused(construction: str) -> None:
+    refusals = {
+        "Grid4": "no permutation",
+        "A5": "not solvable",
+        "C211": f"more than {MOST_ELEMENTS}",
+        "C1": "use memory",
+    }
+    for name, reason in refusals.items():
+        with pytest.raises(CompileError, match=reason):
+            plan.construct(construction, zoo.machine(name), 4)
+
+
+def test_sums_that_are_too_long_are_refused() -> None:
+    with pytest.raises(CompileError, match="shorter length"):
+        plan.construct("series", zoo.machine("C101"), 4000)

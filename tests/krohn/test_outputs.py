@@ -1,0 +1,110 @@
+"""Networks that say outputs, from compiling to running, and the proof of what they say."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import krohn
+from algebra import zoo
+from algebra.automaton import Automaton, Output
+from algebra.observation import observe
+from krohn.running import open_runner
+from network.model import Model
+from network.modelfile import ModelFile
+from verify.proof import prove
+
+
+def claiming(file: ModelFile, **claim: Any) -> ModelFile:
+    header = {**file.header, "claim": {**file.header["claim"], **claim}}
+    return replace(file, header=header)
+
+
+@pytest.mark.parametrize(
+    ("name", "observation", "construction"),
+    [
+        ("Dyck2,2", "balance", "dyck"),
+        ("Dyck2,2", "stack-top", "dyck"),
+        ("abab", "accept", "sequential"),
+        ("D8", "location", "cascade"),
+        ("S3", "first-chair", "scan"),
+        ("C4", "zero", "counter"),
+    ],
+)
+def test_the_outputs_are_proved(
+    name: str, observation: str, construction: str, tmp_path: Path
+) -> None:
+    model = krohn.compile(name, 6, construction, observation=observation)
+    assert model.proof is not None
+    assert model.proof.verdict == "verified"
+    model.save(path := tmp_path / "m.safetensors")
+    report = krohn.verify(path, proof=True, exhaustive=4, sample=16)
+    assert report.verdict == "verified"
+    machine = observe(zoo.machine(name), observation)
+    word = list(machine.letters[:2]) * 3
+    found = open_runner(str(path)).run(word)
+    assert found == {"outputs": list(machine.run(word)), "word": word}
+
+
+def test_an_rnn_says_outputs() -> None:
+    model = krohn.compile("S3", arch="rnn", observation="first-chair")
+    word = ["213", "231", "231"]
+    expected = observe(zoo.machine("S3"), "first-chair").run(word)
+    assert tuple(Model(model.file).run(word)) == expected
+    assert model.file.header["architecture"]["hidden"] == 3 * 5 + 1
+
+
+def test_outputs_on_transitions_are_said_too() -> None:
+    c3 = zoo.machine("C3")
+    rng = np.random.default_rng(0)
+    table = rng.integers(2, size=c3.transitions.shape)
+    mealy = replace(c3, output=Output("transitions", table, ("x", "y")))
+    model = krohn.compile(mealy, 8, observation="outputs")
+    word = ["1", "2", "1", "1", "2", "2", "1"]
+    assert tuple(Model(model.file).run(word)) == mealy.run(word)
+    assert krohn.verify(model.file, mealy).verdict == "verified"
+
+
+def changed(machine: Automaton, state: int) -> Automaton:
+    """The machine with another output in one state."""
+    assert machine.output is not None
+    table = machine.output.table.copy()
+    table[state] = (table[state] + 1) % len(machine.output.names)
+    return replace(machine, output=Output("states", table, machine.output.names))
+
+
+@pytest.mark.parametrize("construction", ["dyck", "sequential", "scan", "cascade"])
+def test_one_changed_output_is_refuted_by_a_word(construction: str) -> None:
+    model = krohn.compile("Dyck2,2", 4, construction, observation="balance")
+    right = observe(zoo.machine("Dyck2,2"), "balance")
+    assert krohn.verify(model.file, right).verdict == "verified"
+    assert (
+        krohn.verify(model.file, "Dyck2,2", observation="balance").verdict == "verified"
+    )
+    for state in range(1, len(right.states)):
+        wrong = changed(right, state)
+        report = krohn.verify(model.file, wrong)
+        assert report.verdict == "refuted"
+        assert report.counterexample is not None
+        found = report.counterexample
+        assert wrong.run(found.word) == found.expected != found.actual
+
+
+def test_an_rnn_with_one_changed_output_is_refuted() -> None:
+    model = krohn.compile("abab", arch="rnn", observation="accept")
+    right = observe(zoo.machine("abab"), "accept")
+    for state in range(len(right.states)):
+        assert krohn.verify(model.file, changed(right, state)).verdict == "refuted"
+
+
+def test_the_claim_says_what_the_logits_stand_for() -> None:
+    c4 = observe(zoo.machine("C4"), "zero")
+    model = krohn.compile(c4, 5, observation="outputs")
+    assert prove(model.file, zoo.machine("C4")).verdict == "undecided"
+    assert prove(claiming(model.file, shows="states"), c4).verdict != "verified"
+    assert prove(claiming(model.file, shows="nothing"), c4).verdict == "undecided"
+    of_states = krohn.compile(c4, 5)
+    assert of_states.file.header["architecture"]["outputs"] == 4
+    assert prove(claiming(of_states.file, shows="outputs"), c4).verdict != "verified"
