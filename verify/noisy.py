@@ -136,15 +136,22 @@ class Noisy:
     def sine(self) -> "Noisy":
         """The sine, computed in the accumulator and stored.
 
+        sin(v + d) is sin v + d·cos v up to |cos v|(t − sin t) + |sin v|(1 − cos t) for
+        |d| ≤ t ≤ 1, and never further than t or 2 from sin v.
+
         Raises:
             Rejected: If an argument could be so large that nothing is assumed of it.
         """
         if not (np.abs(self.value) + self.total <= FARTHEST).all():
             raise Rejected("the argument of a sine can be too large")
-        off = SINE * (self.precision.accumulator_unit + FLOAT64.unit)
-        rest = (np.minimum(self.total, 2.0) + off) * INFLATION
-        slopes = tuple(np.zeros_like(slope) for slope in self.slopes)
-        value = np.sin(self.value)
+        off = SINE * (self.precision.accumulator_unit + 8 * FLOAT64.unit)
+        value, t = np.sin(self.value), np.minimum(self.total, 1.0)
+        rise = np.cos(self.value) * (self.total <= 1)
+        bend = np.abs(rise) * (t - np.sin(t)) + np.abs(value) * (1 - np.cos(t))
+        near = np.abs(rise) * self.rest + bend
+        rest = np.where(self.total <= 1, near, np.minimum(self.total, 2.0))
+        slopes = tuple(rise * slope for slope in self.slopes)
+        rest = (rest + off) * INFLATION
         return Noisy(value, slopes, self.noises, rest, self.precision).stored()
 
     def plus(self, other: "Noisy") -> "Noisy":
