@@ -488,6 +488,35 @@ def run_word(
 
 
 @app.command()
+def attention(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="F…", help="Models of one machine: constructions balanced and dyck."
+        ),
+    ],
+    word: Annotated[
+        str | None,
+        typer.Option(help="A prefix (default: one with all kinds and depths)."),
+    ] = None,
+    seed: Annotated[
+        int,
+        typer.Option(min=0, help="Of the prefixes on which functions are compared."),
+    ] = 0,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="A picture: .svg, .png or .pdf."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Compare what networks of one function attend to: variation, balance, a picture."""
+    from krohn.attention import compare_attention
+
+    result = compare_attention(files, word, seed, output)
+    _print(result, as_json, lambda: show.attention(result))
+
+
+@app.command()
 def draw(
     source: Annotated[
         str, typer.Argument(metavar="MACHINE|F", help="A machine or a model file.")
@@ -515,7 +544,14 @@ def draw(
     if source.endswith(".safetensors"):
         if eggbox:
             raise KrohnError("--eggbox needs a machine, not a model file")
-        figure = drawing.draw_model(modelfile.read(source))
+        file = modelfile.read(source)
+        if file.header["architecture"]["kind"] == "generator":
+            from krohn.attention import compare_attention
+
+            compare_attention([source], output=output)
+            _print({"file": str(output)}, as_json, lambda: print(f"drew {output}"))
+            return
+        figure = drawing.draw_model(file)
     elif eggbox:
         from krohn.monoid import draw_monoid
 
