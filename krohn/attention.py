@@ -117,7 +117,7 @@ def _draw(result: dict[str, Any], patterns: Sequence[Any], output: Path) -> None
             f"{result['random baseline']:.3g}."
         )
     titles = [title(network) for network in result["networks"]]
-    labels = ["start", *result["word"]]
+    labels = ["•", *result["word"]]
     save(draw_attention(titles, patterns, labels, remarks), output)
 
 

@@ -44,7 +44,7 @@ def draw_attention(
     canvas.notes(
         [
             "A row for each position that looks, a column for each that is looked at; the "
-            "darker, the more weight (colour goes by its square root).",
+            "darker, the more weight (colour goes by its square root); • is the start.",
             *remarks,
         ]
     )
