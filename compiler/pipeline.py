@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from compiler import heads
 from compiler.errors import CompileError
-from compiler.heads import Positions
+from compiler.features import Positions, budget, positions
 from compiler.passes.base import Pass
 from compiler.passes.fuse import Fuse
 from compiler.passes.infer import InferDomains
@@ -27,11 +26,13 @@ class Options:
         precision: The format that the network is stored and run in.
         strict: Whether only plain residuals and one hidden layer per MLP are allowed.
         sine: Whether periodic tables are read from a circle, by units with a sine.
+        uniform: Whether all weights but the position table are those of every length.
     """
 
     precision: Precision
     strict: bool = False
     sine: bool = False
+    uniform: bool = False
 
     def __post_init__(self) -> None:
         if self.strict and self.sine:
@@ -77,8 +78,8 @@ def optimise(
 
 def arrange(program: Program, options: Options) -> tuple[Layout, Positions]:
     """Schedule an optimised Program and give every channel its dimensions."""
-    heads.budget(program, options.precision, options.sine)
+    budget(program, options.precision, options.sine, options.uniform)
     plan = schedule(program)
     check_schedule(plan)
-    features = heads.positions(program, options.precision)
+    features = positions(program, options.precision, options.uniform)
     return allocate(plan, features.sizes, options.strict), features

@@ -19,7 +19,7 @@ from compiler.constructions import (
 from compiler.constructions.thesis import semidirect, series, wreath
 from compiler.cost import Cost, predict
 from compiler.errors import CompileError
-from compiler.heads import Positions
+from compiler.features import Positions
 from compiler.observed import forms, least, observed
 from compiler.pipeline import Observer, Options, arrange, optimise
 from compiler.program import Program
@@ -168,6 +168,8 @@ def _best(
     for form in forms(machine):
         try:
             program = construct(name, form, length)
+            if options.uniform:
+                _check_same(program, construct(name, form, 2 * length))
             layout, features = arrange(optimise(program, options), options)
         except CompileError as error:
             reasons.append(error)
@@ -177,6 +179,19 @@ def _best(
     if not found:
         raise reasons[0]
     return min(found, key=lambda planned: _sizes(planned.cost, minimise))
+
+
+def _check_same(program: Program, longer: Program) -> None:
+    """Weights of every length need a Program that is the same for a longer one.
+
+    Raises:
+        CompileError: If it is not.
+    """
+    if program.operations != longer.operations:
+        raise CompileError(
+            "its Program depends on the length, so that its weights do; leave --uniform "
+            "out"
+        )
 
 
 def _sizes(cost: Cost, minimise: str) -> tuple[float, ...]:

@@ -67,6 +67,13 @@ Activation = Annotated[
         help="relu, or sine: counters whose width does not grow with the length."
     ),
 ]
+Uniform = Annotated[
+    bool,
+    typer.Option(
+        "--uniform",
+        help="Weights that do not depend on the length: only the positions grow with it.",
+    ),
+]
 Minimise = Annotated[
     str,
     typer.Option(help="What to choose by: depth, width, parameters or latency."),
@@ -281,6 +288,7 @@ def compile(  # noqa: A001  (the command is called so)
     start: Start = None,
     strict: Strict = False,
     activation: Activation = "relu",
+    uniform: Uniform = False,
     minimise: Minimise = "depth",
     observe: Observe = None,
     complete: Fill = "reject",
@@ -308,6 +316,7 @@ def compile(  # noqa: A001  (the command is called so)
             start=start,
             strict=strict,
             activation=activation,
+            uniform=uniform,
             minimise=minimise,
             observation=observe,
             proved=proof,
