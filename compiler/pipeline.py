@@ -25,6 +25,8 @@ class Options:
     Attributes:
         precision: The format that the network is stored and run in.
         strict: Whether only plain residuals and one hidden layer per MLP are allowed.
+        most_paths: Tables of tables become one MLP if no more paths decide them; 0 keeps
+            a block for each (`compiler.paths`).
         sine: Whether periodic tables are read from a circle, by units with a sine.
         uniform: Whether all weights but the position table are those of every length.
     """
@@ -33,6 +35,7 @@ class Options:
     strict: bool = False
     sine: bool = False
     uniform: bool = False
+    most_paths: int = 0
 
     def __post_init__(self) -> None:
         if self.strict and self.sine:
@@ -79,7 +82,7 @@ def optimise(
 def arrange(program: Program, options: Options) -> tuple[Layout, Positions]:
     """Schedule an optimised Program and give every channel its dimensions."""
     budget(program, options.precision, options.sine, options.uniform)
-    plan = schedule(program)
+    plan = schedule(program, options.most_paths, options.strict)
     check_schedule(plan)
     features = positions(program, options.precision, options.uniform)
     return allocate(plan, features.sizes, options.strict), features

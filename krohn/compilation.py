@@ -1,7 +1,7 @@
 """Compiling with proof: no file is written that the checker does not accept."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -58,13 +58,15 @@ class CompiledModel:
         """Sizes and timing, as ``krohn compile --json`` prints them."""
         shape, tensors = self.file.header["architecture"], self.file.tensors
         blocks = shape.get("blocks", [])
+        if shape["kind"] == "generator":
+            blocks = [{"heads": 1, "mlp": x["mlp"]} for x in shape["layers"]]
         return {
             "construction": self.construction,
             "length": self.file.header["claim"].get("length"),
             "dtype": shape["dtype"],
             "depth": sum(b["heads"] > 0 for b in blocks),
             "layers": len(blocks) if blocks else int(shape["kind"] == "rnn"),
-            "d_model": shape.get("d_model", shape.get("hidden")),
+            "d_model": _width(shape),
             "heads": max((b["heads"] for b in blocks), default=0),
             "mlp_width": max((w for b in blocks for w in b["mlp"]), default=0),
             "parameters": modelfile.parameters(shape),
@@ -73,6 +75,12 @@ class CompiledModel:
             "verdict": self.proof.verdict if self.proof else None,
             "seconds": round(self.seconds, 3),
         }
+
+
+def _width(shape: Mapping[str, Any]) -> int:
+    if shape["kind"] == "generator":
+        return max(int(layer["d"]) for layer in shape["layers"])
+    return int(shape.get("d_model", shape.get("hidden", 0)))
 
 
 def compile(  # noqa: A001  (the verb of the trade, and of the command)
@@ -131,7 +139,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
         file = _file(source, built, length, precision, observation is not None)
         proof = prove(file, source, progress) if proved else None
         if proof is None or proof.verdict == "verified":
-            file = _with_evidence(file, proof)
+            file = with_evidence(file, proof)
             seconds = time.monotonic() - began
             return CompiledModel(file, built.construction, proof, seconds)
         reasons.append(f"{built.construction}: {proof.reason}")
@@ -192,20 +200,19 @@ def _attempts(
         return
     if length is None:
         raise CompileError("a Transformer needs the longest length it is for (-T)")
-    names = [construction]
-    if construction == "auto":
-        found = plan.candidates(machine, length, options, minimise)
-        names = [c.name for c in found if c.cost is not None]
-        if not names:
+    if construction != "auto":
+        found = plan.plans(construction, machine, length, options, minimise)
+    else:
+        candidates = plan.candidates(machine, length, options, minimise)
+        found = [way for candidate in candidates for way in candidate.plans]
+        if not found:
             raise CompileError(
                 f"no construction serves {machine.name} at length {length} in "
                 f"{options.precision.name}: "
-                + "; ".join(f"{c.name}: {c.reason}" for c in found)
+                + "; ".join(f"{c.name}: {c.reason}" for c in candidates)
             )
-    for name in names:
-        yield plan.compile_transformer(
-            machine, length, name, options, observe, minimise
-        )
+    for way in found:
+        yield plan.realise(way, observe)
 
 
 def seen(machine: Automaton, observation: str | None) -> Automaton:
@@ -249,7 +256,8 @@ def _file(
     return ModelFile(header, tensors, precision)
 
 
-def _with_evidence(file: ModelFile, proof: Proof | None) -> ModelFile:
+def with_evidence(file: ModelFile, proof: Proof | None) -> ModelFile:
+    """The file with a record of what was proved."""
     evidence = None
     if proof is not None:
         evidence = {"verdict": proof.verdict, "steps": proof.evidence}

@@ -11,6 +11,7 @@ import stat
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -227,8 +228,10 @@ def expected_shapes(architecture: Mapping[str, Any]) -> dict[str, tuple[int, ...
         return _transformer_shapes(architecture)
     if kind == "rnn":
         return _rnn_shapes(architecture)
+    if kind == "generator":
+        return _generator_shapes(architecture)
     raise ModelFileError(
-        f"has architecture {kind!r}; known are 'transformer' and 'rnn'"
+        f"has architecture {kind!r}; known are 'transformer', 'rnn' and 'generator'"
     )
 
 
@@ -266,14 +269,46 @@ def _block_shapes(
         }
     widths = [size({"mlp": w}, "mlp") for w in block["mlp"]]
     if widths:
-        for j, (rows, columns) in enumerate(
-            zip([d, *widths], [*widths, d], strict=True)
-        ):
-            shapes[f"{at}.mlp.{j}.weight"] = (rows, columns)
-            shapes[f"{at}.mlp.{j}.bias"] = (columns,)
+        shapes |= _affine_shapes(at, [d, *widths, d])
     if not strict:
         shapes[f"{at}.mlp.residual"] = (d,)
     sines(block)
+    return shapes
+
+
+def _affine_shapes(at: str, widths: list[int]) -> dict[str, tuple[int, ...]]:
+    shapes: dict[str, tuple[int, ...]] = {}
+    for j, (rows, columns) in enumerate(pairwise(widths)):
+        shapes[f"{at}.mlp.{j}.weight"] = (rows, columns)
+        shapes[f"{at}.mlp.{j}.bias"] = (columns,)
+    return shapes
+
+
+def _generator_shapes(architecture: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    layers, letters = architecture.get("layers"), size(architecture, "vocabulary")
+    moves = architecture.get("moves")
+    if not isinstance(layers, list) or not layers:
+        raise ModelFileError("is damaged: its architecture has no list of layers")
+    if not isinstance(moves, list) or len(moves) != letters or set(moves) - {1, -1}:
+        raise ModelFileError("is damaged: it does not say which letters open or close")
+    if any(not isinstance(x, dict) or type(x.get("mlp")) is not list for x in layers):
+        raise ModelFileError("is damaged: one of its layers is no layer")
+    widths = [size(layer, "d") for layer in layers]
+    shapes: dict[str, tuple[int, ...]] = {
+        "embed.letter": (letters, size(architecture, "depths"), widths[0]),
+        "embed.start": (widths[0],),
+    }
+    ends = [*widths[1:], size(architecture, "outputs")]
+    for i, (layer, end) in enumerate(zip(layers, ends, strict=True)):
+        at, d, k = f"layers.{i}", widths[i], size(layer, "d_qk")
+        shapes |= {
+            f"{at}.attention.query": (d, k),
+            f"{at}.attention.key": (d, k),
+            f"{at}.attention.value": (d, d),
+            f"{at}.constant": (1,),
+        }
+        hidden = [size({"mlp": w}, "mlp") for w in layer["mlp"]]
+        shapes |= _affine_shapes(at, [d, *hidden, end])
     return shapes
 
 
