@@ -67,7 +67,7 @@ def test_sines_are_as_accurate_as_assumed(precision: Precision, seed: int) -> No
 
 @FORMATS
 @given(SEEDS)
-def test_noise_becomes_no_larger(precision: Precision, seed: int) -> None:
+def test_sines_stay_within_their_bounds(precision: Precision, seed: int) -> None:
     random = np.random.default_rng(seed)
     value = arguments(seed, precision)[None]
     noise = float(2.0 ** -random.integers(1, 20))
@@ -81,7 +81,9 @@ def test_noise_becomes_no_larger(precision: Precision, seed: int) -> None:
     sine = noisy.sine()
     found = torch_sine(real, precision)
     assert (np.abs(found - sine.value) <= sine.total).all()
-    assert (sine.total <= noisy.total + 3 * precision.unit + 1e-6).all()
+    known = sine.value + sine.slopes[0] * common
+    assert (np.abs(found - known) <= sine.rest + 1e-12).all()
+    assert (sine.total <= 2 * noisy.total + 3 * precision.unit + 1e-6).all()
 
 
 def test_arguments_beyond_what_is_assumed_are_refused() -> None:
