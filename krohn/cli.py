@@ -352,7 +352,7 @@ def compile(  # noqa: A001  (the command is called so)
     if construction == "balanced":
         others = (
             *(arch != "transformer", start is not None, strict, passes),
-            *(activation != "relu", observe is not None),
+            *(activation != "relu", observe is not None, uniform),
         )
         model = _generator(
             read(machine, _filled(complete)), length, free, dtype, proof, any(others)
@@ -401,7 +401,7 @@ def _generator(
     if others:
         raise KrohnError(
             "--construction balanced takes none of --arch, --start, --strict, "
-            "--activation, --observe and --passes"
+            "--activation, --observe, --uniform and --passes"
         )
     names = {
         "pattern": given["--attention"],
