@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from compiler import heads
-from compiler.heads import Head, Positions
+from compiler.features import Positions
+from compiler.heads import Head
 from compiler.mlp import block_tables, code_matrix
 from compiler.program import Map, Program, Table, is_embedded, rows_of
 from compiler.schedule import Layout

@@ -271,3 +271,11 @@ def finest(numbers: FloatArray) -> int:
         if np.array_equal(scaled, np.round(scaled)):
             return g
     return FINEST_GRID + 1
+
+
+def step_of(numbers: FloatArray) -> float:
+    """The greatest power of two of which all numbers are multiples; 1 if all are 0."""
+    fraction, exponent = np.frexp(numbers[numbers != 0])
+    digits = (np.abs(fraction) * 2.0**FLOAT64.digits).astype(np.int64)
+    steps = np.ldexp((digits & -digits).astype(np.float64), exponent - FLOAT64.digits)
+    return float(steps.min(initial=np.inf)) if len(steps) else 1.0
