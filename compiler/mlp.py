@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from compiler.linear import Linear, linear, too_steep
 from compiler.program import Map, Program, Select, Table, rows_of
 from compiler.schedule import Layout
 from network.precision import FloatArray
@@ -89,7 +90,12 @@ class Tables:
                 outputs = self._single(operation.inputs[0], function, codes)
             case Table() as function:
                 codes = code_matrix(self.program, name, function.values)
-                outputs = self._joint(operation.inputs, function, codes)
+                form = linear(self.program, name)
+                if form is None:
+                    outputs = self._joint(operation.inputs, function, codes)
+                else:
+                    codes = code_matrix(self.program, name, form.values)
+                    outputs = self._along(operation.inputs, form, codes)
         start = self.layout.places[name].start
         for offset, output in enumerate(outputs):
             self.written.setdefault(start + offset, Expression()).add(output)
@@ -139,9 +145,12 @@ class Tables:
     def _step(self, name: str, index: int) -> Expression:
         """0 up to the value of this index in the channel's domain, 1 from the next on."""
         low, high = self.program.domains[name][index : index + 2]
-        dimension = self._dimension(name)
-        rising = self.recognise.unit(Expression({dimension: 2.0}, 0.5 - low - high))
-        flat = self.recognise.unit(Expression({dimension: 2.0}, -0.5 - low - high))
+        return self._rise({self._dimension(name): 2.0}, low + high)
+
+    def _rise(self, twice: dict[int, float], middle: float) -> Expression:
+        """0 where ``twice`` a sum is below its middle value, 1 where it is above."""
+        rising = self.recognise.unit(Expression(twice, 0.5 - middle))
+        flat = self.recognise.unit(Expression(twice, -0.5 - middle))
         return Expression().add(rising).add(flat, -1.0)
 
     def _indicator(self, name: str, value: int) -> Expression:
@@ -172,13 +181,30 @@ class Tables:
             start = self._dimension(name)
             units = [self.recognise.unit(Expression({start + v: 1.0})) for v in values]
             return self._finish(_combine(units, codes))
-        if self.deep and too_steep(self.program, name, codes):
+        if self.deep and too_steep(self.program.domains[name], codes):
             return self._saturating(name, codes)
         outputs = [Expression({}, first) for first in codes[0]]
         for index, change in enumerate(np.diff(codes, axis=0)):
             for output, amount in zip(outputs, change, strict=True):
                 if amount:
                     output.add(self._step(name, index), float(amount))
+        return self._finish(outputs)
+
+    def _along(
+        self, names: tuple[str, ...], form: Linear, codes: FloatArray
+    ) -> list[Expression]:
+        """A table of a sum of channels: steps along the sum."""
+        twice: dict[int, float] = {}
+        for name, weight in zip(names, form.weights, strict=True):
+            dimension = self._dimension(name)
+            twice[dimension] = twice.get(dimension, 0.0) + 2.0 * weight
+        outputs = [Expression({}, first) for first in codes[0]]
+        for index, change in enumerate(np.diff(codes, axis=0)):
+            if change.any():
+                step = self._rise(twice, int(form.sums[index] + form.sums[index + 1]))
+                for output, amount in zip(outputs, change, strict=True):
+                    if amount:
+                        output.add(step, float(amount))
         return self._finish(outputs)
 
     def _saturating(self, name: str, codes: FloatArray) -> list[Expression]:
@@ -273,20 +299,7 @@ def needs_depth(program: Program, name: str, operation: Map) -> bool:
     if isinstance(operation.function, Select):
         return first not in program.one_hot
     if len(operation.inputs) > 1:
-        return not program.one_hot.issuperset(operation.inputs)
+        one_hot = program.one_hot.issuperset(operation.inputs)
+        return not one_hot and linear(program, name) is None
     codes = code_matrix(program, name, operation.function.values)
-    return first not in program.one_hot and too_steep(program, first, codes)
-
-
-def too_steep(program: Program, name: str, codes: FloatArray) -> bool:
-    """Whether a sum of steps over a channel could lose 1/16 to rounding in binary32.
-
-    A step is the difference of two ReLUs that grow with the distance from it, so a long
-    sum of steps has large terms that cancel: n terms of size s lose up to n·s·u in some
-    order of summation.
-    """
-    values = np.array(program.domains[name], dtype=np.float64)
-    sizes = 2 * (values[-1] - values[1:]) + 1
-    terms = 2 * len(values)
-    lost = terms * 2.0**-24 * 2 * (np.abs(np.diff(codes, axis=0)).T @ sizes)
-    return bool((lost > 1 / 16).any())
+    return first not in program.one_hot and too_steep(program.domains[first], codes)

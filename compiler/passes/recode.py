@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from compiler.linear import linear
 from compiler.passes.base import PassError, check_frame, check_order
 from compiler.program import (
     LatestMatch,
@@ -20,7 +21,8 @@ from compiler.program import (
     rename,
 )
 
-Wanted = Callable[[Program, Operation], tuple[str, ...]]
+Wanted = Callable[[Program, str], tuple[str, ...]]
+"""Which of the channels that a channel reads are to be recoded for it."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class RoundReads:
     def check(self, source: Program, target: Program) -> None:
         """Only identities are new, and no head reads a head."""
         _check_identities(source, target)
-        if any(_unrounded(target, op) for op in target.operations.values()):
+        if any(_unrounded(target, name) for name in target.operations):
             raise PassError("a head reads an unrounded head")
 
 
@@ -83,7 +85,7 @@ class Split:
     def check(self, source: Program, target: Program) -> None:
         """Only identities are new, and no table is deep."""
         _check_identities(source, target)
-        if any(_deep_inputs(target, op) for op in target.operations.values()):
+        if any(_deep_inputs(target, name) for name in target.operations):
             raise PassError("a table still needs two hidden layers")
 
 
@@ -121,18 +123,19 @@ class WidenOutputs:
         return bool(2 * max(domain) ** 2 >= 2**self.digits)
 
 
-def _unrounded(program: Program, operation: Operation) -> tuple[str, ...]:
+def _unrounded(program: Program, name: str) -> tuple[str, ...]:
+    operation = program.operations[name]
     if not is_attention(operation):
         return ()
     return tuple(n for n in reads(operation) if is_attention(program.operations[n]))
 
 
-def _deep_inputs(program: Program, operation: Operation) -> tuple[str, ...]:
-    match operation:
+def _deep_inputs(program: Program, name: str) -> tuple[str, ...]:
+    match program.operations[name]:
         case Map(Select(), inputs):
             deep = inputs[:1]
         case Map(Table(), inputs) if len(inputs) > 1:
-            deep = inputs
+            deep = () if linear(program, name) else inputs
         case _:
             deep = ()
     return tuple(n for n in deep if n not in program.one_hot)
@@ -164,7 +167,7 @@ def _insert(source: Program, wanted: Wanted, suffix: str, one_hot: bool) -> Prog
     operations: dict[str, Operation] = {}
     names: dict[str, str] = {}
     for name, operation in source.operations.items():
-        chosen = wanted(source, operation)
+        chosen = wanted(source, name)
         for read in chosen:
             if read not in names:
                 names[read] = f"{read}.{suffix}"
