@@ -43,6 +43,7 @@ class Job:
         dtype: The number format.
         cap: How many seconds a probe may take.
         length: Probe this T only; None to search.
+        activation: ``relu`` or ``sine``.
     """
 
     machine: str
@@ -50,6 +51,7 @@ class Job:
     dtype: str
     cap: float
     length: int | None = None
+    activation: str = "relu"
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,13 @@ def _received(receive: Connection, length: int, seconds: float) -> Probe:
 def _prove(job: Job, length: int, send: Connection) -> None:
     began = monotonic()
     try:
-        model = krohn.compile(job.machine, length, job.construction, dtype=job.dtype)
+        model = krohn.compile(
+            job.machine,
+            length,
+            job.construction,
+            dtype=job.dtype,
+            activation=job.activation,
+        )
         assert model.proof is not None
         found = Probe(length, True, model.proof.seconds)
     except KrohnError as error:

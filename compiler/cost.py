@@ -52,7 +52,9 @@ class Cost:
         return max(self.d_model, self.mlp_width)
 
 
-def predict(layout: Layout, features: Positions, strict: bool) -> Cost:
+def predict(
+    layout: Layout, features: Positions, strict: bool, sine: bool = False
+) -> Cost:
     """The sizes of the network that `compiler.transformer.lower` would make."""
     program, plan = layout.plan.program, layout.plan
     blocks: list[dict[str, Any]] = []
@@ -61,7 +63,7 @@ def predict(layout: Layout, features: Positions, strict: bool) -> Cost:
     for b in range(plan.blocks):
         alike = _mlp_signature(layout, b, strict)
         if alike not in known:
-            tables = block_tables(layout, b, strict)
+            tables = block_tables(layout, b, strict, sine)
             found = (tables.widths(), tables.largest()) if tables else ([], 0.0)
             known[alike] = found
         widths, largest = known[alike]
@@ -89,7 +91,7 @@ def predict(layout: Layout, features: Positions, strict: bool) -> Cost:
         parameters=total,
         flops_per_token=2 * (total - table_rows + attended * (program.length + 1)),
         largest_weight=max(weights),
-        narrowest=narrowest(program),
+        narrowest=narrowest(program, sine),
     )
 
 
@@ -136,13 +138,13 @@ def _largest_code(program: Program) -> float:
     return max(sizes)
 
 
-def narrowest(program: Program) -> str:
+def narrowest(program: Program, sine: bool = False) -> str:
     """The narrowest format in which the heads of a Program can be made."""
     largest = max(max(domain) for domain in program.domains.values())
     for name in ("bfloat16", "float16", "float32"):
         precision = PRECISIONS[name]
         try:
-            budget(program, precision)
+            budget(program, precision, sine)
         except CompileError:
             continue
         if 2 * largest <= 2**precision.digits:

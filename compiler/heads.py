@@ -6,8 +6,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from algebra.semiautomaton import IntArray
+from compiler.circle import circle_of
 from compiler.interpreter import interpret
 from compiler.numerics import (
+    CIRCLE_PLATEAU,
+    STEP_PLATEAU,
     PositionCode,
     check_count,
     count_scale,
@@ -21,10 +24,12 @@ from compiler.numerics import (
 from compiler.program import (
     Latest,
     LatestMatch,
+    Map,
     PrefixSum,
     Program,
     Shift,
     SiblingLatest,
+    reads,
 )
 from compiler.schedule import Layout
 from network.precision import FloatArray, Precision
@@ -111,8 +116,13 @@ def positions(program: Program, precision: Precision) -> Positions:
     )
 
 
-def budget(program: Program, precision: Precision) -> None:
+def budget(program: Program, precision: Precision, sine: bool = False) -> None:
     """Refuse a Program whose heads a format cannot hold.
+
+    Args:
+        program: With domains.
+        precision: The format.
+        sine: Whether periodic tables are read from a circle.
 
     Raises:
         CompileError: With the operation that does not fit.
@@ -126,10 +136,20 @@ def budget(program: Program, precision: Precision) -> None:
         equality_scale(program.length, precision)
     if features.bits:
         sibling_scale(program.length, precision)
-    for operation in program.operations.values():
+    for name, operation in program.operations.items():
         if isinstance(operation, PrefixSum):
             largest = max(program.domains[operation.source])
-            check_count(program.length, largest, precision)
+            plateau = _plateau(program, name, sine)
+            check_count(program.length, largest, precision, plateau)
+
+
+def _plateau(program: Program, name: str, sine: bool) -> float:
+    """How far a sum may be off for all tables that read it."""
+    readers = [op for op in program.operations.values() if name in reads(op)]
+    round_ones = sine and all(
+        isinstance(op, Map) and circle_of(program, op) is not None for op in readers
+    )
+    return CIRCLE_PLATEAU if round_ones else STEP_PLATEAU
 
 
 def patterns(layout: Layout, block: int) -> dict[Pattern, list[str]]:

@@ -1,63 +1,21 @@
 """ReLU tables: the MLP of a block from the Maps that it computes (Lemmas 10, 11, 14).
 
-A *unit* is one ReLU; an *expression* is an affine combination of units or of residual
-dimensions. Steps between neighbouring integers have ramps of width 1/2 around the
+Steps between neighbouring integers have ramps of width 1/2 around the
 midpoint, so that every value has a plateau of ±1/4 on which noise is removed; all
 constants are multiples of 1/2 and survive every precision that can hold the integers.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from compiler.circle import Circle, circle_of
 from compiler.linear import Linear, linear, too_steep
 from compiler.program import Map, Program, Select, Table, rows_of
 from compiler.schedule import Layout
+from compiler.units import Expression, Stage, combination
 from network.precision import FloatArray
-
-
-@dataclass
-class Expression:
-    """``constant + Σ weight · term``, the terms being units or residual dimensions."""
-
-    terms: dict[int, float] = field(default_factory=dict)
-    constant: float = 0.0
-
-    def add(self, other: "Expression", factor: float = 1.0) -> "Expression":
-        """This expression plus ``factor`` times another, in place."""
-        for term, weight in other.terms.items():
-            total = self.terms.get(term, 0.0) + factor * weight
-            if total:
-                self.terms[term] = total
-            else:
-                self.terms.pop(term, None)
-        self.constant += factor * other.constant
-        return self
-
-
-@dataclass
-class Stage:
-    """One hidden layer under construction; equal units are shared."""
-
-    units: dict[tuple[frozenset[tuple[int, float]], float], int] = field(
-        default_factory=dict
-    )
-
-    def unit(self, inside: Expression) -> Expression:
-        """The ReLU of an expression of the layer below, as an expression."""
-        key = (frozenset(inside.terms.items()), inside.constant)
-        return Expression({self.units.setdefault(key, len(self.units)): 1.0})
-
-    def matrices(self, inputs: int) -> tuple[FloatArray, FloatArray]:
-        """Weights ``(inputs, units)`` and biases ``(units,)``."""
-        weight = np.zeros((inputs, len(self.units)))
-        bias = np.zeros(len(self.units))
-        for (terms, constant), unit in self.units.items():
-            for term, value in terms:
-                weight[term, unit] = value
-            bias[unit] = constant
-        return weight, bias
 
 
 @dataclass
@@ -66,14 +24,34 @@ class Tables:
 
     Attributes:
         layout: Where the channels lie.
-        deep: Whether there are two hidden layers (never in the strict form).
+        hidden: How many hidden layers there are: 1, always in the strict form; 2, to
+            recognise and to combine; 3, if some table is read from a circle.
+        circles: The tables that are read from a circle, by the name of the channel.
     """
 
     layout: Layout
-    deep: bool
-    recognise: Stage = field(default_factory=Stage)
-    combine: Stage = field(default_factory=Stage)
+    hidden: int
+    circles: Mapping[str, Circle] = field(default_factory=dict)
+    stages: list[Stage] = field(init=False)
     written: dict[int, Expression] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.stages = [Stage() for _ in range(self.hidden)]
+
+    @property
+    def deep(self) -> bool:
+        """Whether values are recognised one layer before they are combined."""
+        return self.hidden > 1
+
+    @property
+    def recognise(self) -> Stage:
+        """The first hidden layer."""
+        return self.stages[0]
+
+    @property
+    def combine(self) -> Stage:
+        """The second hidden layer, where there is one."""
+        return self.stages[1 if self.deep else 0]
 
     @property
     def program(self) -> Program:
@@ -85,6 +63,10 @@ class Tables:
         match operation.function:
             case Select():
                 outputs = [self._select(operation.inputs)]
+            case Table() as function if name in self.circles:
+                codes = code_matrix(self.program, name, function.values)
+                dimension = self._dimension(operation.inputs[0])
+                outputs = self.circles[name].read(dimension, self.stages, codes)
             case Table() as function if len(operation.inputs) == 1:
                 codes = code_matrix(self.program, name, function.values)
                 outputs = self._single(operation.inputs[0], function, codes)
@@ -111,13 +93,16 @@ class Tables:
 
     def widths(self) -> list[int]:
         """The number of units in each hidden layer."""
-        stages = [self.recognise, self.combine] if self.deep else [self.recognise]
-        return [len(stage.units) for stage in stages]
+        return [len(stage.units) for stage in self.stages]
+
+    def waves(self) -> list[int]:
+        """The number of sines in each hidden layer, which come before its ReLUs."""
+        return [stage.waves for stage in self.stages]
 
     def largest(self) -> float:
         """The largest weight or bias, in absolute value."""
         outputs = self.written.values()
-        insides = [*self.recognise.units, *self.combine.units]
+        insides = [unit for stage in self.stages for unit in stage.units]
         sizes = [abs(w) for o in outputs for w in (*o.terms.values(), o.constant)]
         sizes += [abs(w) for terms, _ in insides for _, w in terms]
         sizes += [abs(constant) for _, constant in insides]
@@ -126,10 +111,9 @@ class Tables:
     def layers(self) -> list[tuple[FloatArray, FloatArray]]:
         """The weight and bias of each affine layer, the last one included."""
         d = self.layout.d_model
-        stages = [self.recognise, self.combine] if self.deep else [self.recognise]
         result = []
         inputs = d
-        for stage in stages:
+        for stage in self.stages:
             result.append(stage.matrices(inputs))
             inputs = len(stage.units)
         weight, bias = np.zeros((inputs, d)), np.zeros(d)
@@ -180,7 +164,7 @@ class Tables:
             values = function.rows[:, 0].tolist()
             start = self._dimension(name)
             units = [self.recognise.unit(Expression({start + v: 1.0})) for v in values]
-            return self._finish(_combine(units, codes))
+            return self._lift(combination(units, codes), 1)
         if self.deep and too_steep(self.program.domains[name], codes):
             return self._saturating(name, codes)
         outputs = [Expression({}, first) for first in codes[0]]
@@ -188,7 +172,7 @@ class Tables:
             for output, amount in zip(outputs, change, strict=True):
                 if amount:
                     output.add(self._step(name, index), float(amount))
-        return self._finish(outputs)
+        return self._lift(outputs, 1)
 
     def _along(
         self, names: tuple[str, ...], form: Linear, codes: FloatArray
@@ -205,7 +189,7 @@ class Tables:
                 for output, amount in zip(outputs, change, strict=True):
                     if amount:
                         output.add(step, float(amount))
-        return self._finish(outputs)
+        return self._lift(outputs, 1)
 
     def _saturating(self, name: str, codes: FloatArray) -> list[Expression]:
         """A table of one channel whose hidden units end at exactly 0 or 1.
@@ -223,11 +207,13 @@ class Tables:
                 for output, amount in zip(outputs, change, strict=True):
                     if amount:
                         output.add(below, -float(amount))
-        return outputs
+        return self._lift(outputs, 2)
 
-    def _finish(self, outputs: list[Expression]) -> list[Expression]:
-        """Pass finished values, never negative, through a second hidden layer if any."""
-        return [self.combine.unit(o) for o in outputs] if self.deep else outputs
+    def _lift(self, outputs: list[Expression], layers: int) -> list[Expression]:
+        """Pass finished values, never negative, through all but the first layers."""
+        for stage in self.stages[layers:]:
+            outputs = [stage.unit(output) for output in outputs]
+        return outputs
 
     def _joint(
         self, names: tuple[str, ...], function: Table, codes: FloatArray
@@ -245,7 +231,7 @@ class Tables:
                 for name, value in zip(names, row, strict=True):
                     inside.add(self._indicator(name, value), 2.0)
                 units.append(self._and(inside))
-        return _combine(units, codes[needed])
+        return self._lift(combination(units, codes[needed]), 2)
 
     def _select(self, names: tuple[str, ...]) -> Expression:
         """v_i as Σ_k ReLU(M·[i = k] + v_k − M), M above every value (Lemma 14, E12)."""
@@ -256,20 +242,31 @@ class Tables:
             inside = Expression({}, -gate).add(self._indicator(index, k), gate)
             inside.add(self._pass(self._dimension(values[k])))
             output.add(self._and(inside))
-        return output
+        return self._lift([output], 2)[0]
 
 
-def block_tables(layout: Layout, block: int, strict: bool) -> Tables | None:
-    """The MLP of a block, or None if the block computes no Map."""
+def block_tables(
+    layout: Layout, block: int, strict: bool, sine: bool = False
+) -> Tables | None:
+    """The MLP of a block, or None if the block computes no Map.
+
+    Args:
+        layout: Where the channels lie.
+        block: Which block.
+        strict: Whether all its tables must fit one hidden layer.
+        sine: Whether periodic tables are read from a circle.
+    """
     program = layout.plan.program
     operations = {n: program.operations[n] for n in layout.plan.maps(block)}
     maps = {n: op for n, op in operations.items() if isinstance(op, Map)}
     if not maps:
         return None
+    found = {n: circle_of(program, op) for n, op in maps.items()} if sine else {}
+    circles = {n: circle for n, circle in found.items() if circle is not None}
     deep = not strict and any(needs_depth(program, n, op) for n, op in maps.items())
-    tables = Tables(layout, deep)
-    for name, operation in maps.items():
-        tables.write(name, operation)
+    tables = Tables(layout, 3 if circles else 1 + deep, circles)
+    for name in sorted(maps, key=lambda n: n not in circles):
+        tables.write(name, maps[name])
     if strict:
         for name in layout.freed(block):
             tables.erase(name)
@@ -282,15 +279,6 @@ def code_matrix(program: Program, name: str, values: Iterable[int]) -> FloatArra
     if name not in program.one_hot:
         return column[:, None].astype(np.float64)
     return np.eye(max(program.domains[name]) + 1)[column]
-
-
-def _combine(units: list[Expression], codes: FloatArray) -> list[Expression]:
-    outputs = [Expression() for _ in range(codes.shape[1])]
-    for unit, code in zip(units, codes, strict=True):
-        for output, amount in zip(outputs, code, strict=True):
-            if amount:
-                output.add(unit, float(amount))
-    return outputs
 
 
 def needs_depth(program: Program, name: str, operation: Map) -> bool:

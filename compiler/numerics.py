@@ -5,12 +5,15 @@ from the tensors and trusts none of it.
 """
 
 from dataclasses import dataclass
-from math import ceil, log, log2
+from math import ceil, cos, log, log2, pi
 
 import numpy as np
 
 from compiler.errors import CompileError
 from network.precision import FloatArray, Precision
+
+# How far from a value, in steps, a table still gives its entry.
+STEP_PLATEAU, CIRCLE_PLATEAU = 1 / 4, 3 / 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,17 +163,34 @@ def sibling_scale(length: int, precision: Precision) -> float:
     return slope
 
 
+def circle_reader(points: int) -> tuple[float, float]:
+    """How to tell one of n points of a circle from the others by an inner product.
+
+    A value that is off by up to 3/8 of a step still counts as its own point, whose
+    cosine is then above the threshold; seen from another point it is 5/8 of a step away
+    at least, and the gain makes that 1 below the threshold (docs/numerics.md).
+
+    Returns:
+        The threshold, and the gain.
+    """
+    step = 2 * pi / points
+    threshold = cos(CIRCLE_PLATEAU * step)
+    return threshold, 1 / (threshold - cos((1 - CIRCLE_PLATEAU) * step))
+
+
 def count_scale(length: int) -> float:
     """C, a power of two ≥ 2T: a uniform head weighs every letter 1/C (Lemma 15)."""
     return float(2 ** ceil(log2(2 * length)))
 
 
-def check_count(length: int, largest: int, precision: Precision) -> None:
+def check_count(
+    length: int, largest: int, precision: Precision, plateau: float = STEP_PLATEAU
+) -> None:
     """Refuse sums of ``length`` summands up to ``largest`` that a format blurs.
 
     The normaliser and the weighted sum lose up to T·u each in the worst order, the
     scores a few u·ln C, a narrow format two roundings of a weight; all of it must stay
-    below a quarter of the distance between two sums (docs/numerics.md).
+    on the plateau of the table that reads the sum (docs/numerics.md).
 
     Raises:
         CompileError: If it does not.
@@ -179,7 +199,7 @@ def check_count(length: int, largest: int, precision: Precision) -> None:
     relative = 2 * (length + 48) * unit + 18 * unit * log(count_scale(length))
     if precision.digits < precision.accumulator_digits:
         relative += 4 * precision.unit
-    if length * largest * relative >= 0.25:
+    if length * largest * relative >= plateau:
         raise CompileError(
             f"{precision.name} cannot tell sums of {length} letters apart; "
             "use a shorter length or a wider dtype"

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from compiler import heads
+from compiler.errors import CompileError
 from compiler.heads import Positions
 from compiler.passes.base import Pass
 from compiler.passes.fuse import Fuse
@@ -25,10 +26,19 @@ class Options:
     Attributes:
         precision: The format that the network is stored and run in.
         strict: Whether only plain residuals and one hidden layer per MLP are allowed.
+        sine: Whether periodic tables are read from a circle, by units with a sine.
     """
 
     precision: Precision
     strict: bool = False
+    sine: bool = False
+
+    def __post_init__(self) -> None:
+        if self.strict and self.sine:
+            raise CompileError(
+                "the sine activation needs MLPs of three hidden layers, and the strict "
+                "form has one; leave one of the two out"
+            )
 
 
 def passes(options: Options) -> tuple[Pass[Program, Program], ...]:
@@ -67,7 +77,7 @@ def optimise(
 
 def arrange(program: Program, options: Options) -> tuple[Layout, Positions]:
     """Schedule an optimised Program and give every channel its dimensions."""
-    heads.budget(program, options.precision)
+    heads.budget(program, options.precision, options.sine)
     plan = schedule(program)
     check_schedule(plan)
     features = heads.positions(program, options.precision)

@@ -14,8 +14,16 @@ from compiler.constructions import (
     product,
     scan,
     sequential,
+    window,
 )
-from compiler.constructions.thesis import semidirect, series, wreath
+from compiler.constructions.thesis import (
+    chunked,
+    krohn_rhodes,
+    permutation_reset,
+    semidirect,
+    series,
+    wreath,
+)
 from compiler.cost import Cost, predict
 from compiler.errors import CompileError
 from compiler.heads import Positions
@@ -31,6 +39,7 @@ Construction = Callable[[Automaton, int], Program]
 
 CONSTRUCTIONS: dict[str, Construction] = {
     memory.NAME: memory.memory,
+    window.NAME: window.window,
     counter.NAME: counter.counter,
     product.NAME: product.product,
     gridworld.NAME: gridworld.gridworld,
@@ -49,10 +58,24 @@ ON_REQUEST |= {
     semidirect.CAR: semidirect.car,
     wreath.NAME: wreath.wreath,
     series.NAME: series.series,
+    permutation_reset.NAME: permutation_reset.permutation_reset,
+    krohn_rhodes.NAME: krohn_rhodes.krohn_rhodes,
+    chunked.CHUNKED: chunked.chunked,
+    chunked.MEMORISING: chunked.memorising,
 }
 SUMMARIES = {
     m.NAME: m.SUMMARY
-    for m in (memory, counter, product, gridworld, dyck, cascade, scan, sequential)
+    for m in (
+        memory,
+        window,
+        counter,
+        product,
+        gridworld,
+        dyck,
+        cascade,
+        scan,
+        sequential,
+    )
 }
 
 
@@ -160,7 +183,7 @@ def _best(
         except CompileError as error:
             reasons.append(error)
             continue
-        cost = predict(layout, features, options.strict)
+        cost = predict(layout, features, options.strict, options.sine)
         found.append(_Planned(program, layout, features, cost))
     if not found:
         raise reasons[0]
@@ -239,7 +262,7 @@ def compile_transformer(
         )
     if observe is not None:
         optimise(best.program, options, observe)
-    network = lower(layout, features, options.strict)
+    network = lower(layout, features, options.strict, options.sine)
     return Compiled(construction, network, describe(layout, network), cost)
 
 

@@ -29,7 +29,9 @@ class Network:
     heads: Mapping[str, int]
 
 
-def lower(layout: Layout, features: Positions, strict: bool) -> Network:
+def lower(
+    layout: Layout, features: Positions, strict: bool, sine: bool = False
+) -> Network:
     """The Transformer of a layout.
 
     Args:
@@ -37,6 +39,7 @@ def lower(layout: Layout, features: Positions, strict: bool) -> Network:
         features: The position features that the layout has room for.
         strict: Plain residuals x + f(x) and one hidden layer in every MLP; otherwise an
             MLP may overwrite dimensions (the 0/1 residual masks of the thesis).
+        sine: Whether periodic tables are read from a circle, by sines.
     """
     program = layout.plan.program
     weight, bias = unembedding(layout)
@@ -48,7 +51,7 @@ def lower(layout: Layout, features: Positions, strict: bool) -> Network:
     }
     blocks, head_of = [], {}
     for b in range(layout.plan.blocks):
-        shape, chosen, block = _block(layout, features, b, strict)
+        shape, chosen, block = _block(layout, features, b, strict, sine)
         tensors |= {f"blocks.{b}.{name}": array for name, array in block.items()}
         blocks.append(shape)
         head_of.update(chosen)
@@ -108,7 +111,7 @@ def unembedding(layout: Layout) -> tuple[FloatArray, FloatArray]:
 
 
 def _block(
-    layout: Layout, features: Positions, block: int, strict: bool
+    layout: Layout, features: Positions, block: int, strict: bool, sine: bool
 ) -> tuple[dict[str, Any], dict[str, int], dict[str, FloatArray]]:
     tensors: dict[str, FloatArray] = {}
     head_of: dict[str, int] = {}
@@ -118,18 +121,20 @@ def _block(
         built.append(heads.build(layout, features, pattern, channels))
     if built:
         tensors |= _stack(built, strict)
-    tables = block_tables(layout, block, strict)
+    tables = block_tables(layout, block, strict, sine)
     layers = tables.layers() if tables else []
     for j, (weight, bias) in enumerate(layers):
         tensors[f"mlp.{j}.weight"], tensors[f"mlp.{j}.bias"] = weight, bias
     if not strict:
         tensors["mlp.residual"] = _residual(layout, block)
-    shape = {
+    shape: dict[str, Any] = {
         "heads": len(built),
         "d_qk": tensors["attention.query"].shape[2] if built else 0,
         "d_v": tensors["attention.value"].shape[2] if built else 0,
         "mlp": [weight.shape[1] for weight, _ in layers[:-1]],
     }
+    if tables and any(tables.waves()):
+        shape["sine"] = tables.waves()
     return shape, head_of, tensors
 
 

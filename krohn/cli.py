@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -27,6 +27,10 @@ from algebra.errors import KrohnError
 from algebra.formats import Complete
 from krohn import show
 from network.modelfile import ModelFileError
+
+if TYPE_CHECKING:
+    from algebra.automaton import Automaton
+    from krohn.compilation import CompiledModel
 
 DONE, REFUTED, CANNOT = 0, 1, 2
 INTERRUPTED = 130  # what typer makes of Ctrl-C
@@ -61,6 +65,12 @@ Strict = Annotated[
     bool,
     typer.Option(help="Plain residuals x + f(x), one hidden layer per MLP."),
 ]
+Activation = Annotated[
+    str,
+    typer.Option(
+        help="relu, or sine: counters whose width does not grow with the length."
+    ),
+]
 Minimise = Annotated[
     str,
     typer.Option(help="What to choose by: depth, width, parameters or latency."),
@@ -79,6 +89,30 @@ Fill = Annotated[
         "--complete",
         metavar="HOW",
         help="Missing transitions of a file: reject, sink (a new state) or stay.",
+    ),
+]
+
+Attention = Annotated[
+    str | None,
+    typer.Option(help="Of a balanced generator: random (default), symmetric, uniform."),
+]
+DepthLayer = Annotated[
+    str | None,
+    typer.Option(
+        help="How a balanced generator knows the depth: given (default) or attended."
+    ),
+]
+ScoreSeed = Annotated[
+    int | None, typer.Option(help="Of the scores of a balanced generator.")
+]
+Scale = Annotated[
+    float | None,
+    typer.Option(help="Standard deviation of the scores of a balanced generator."),
+]
+Opening = Annotated[
+    str | None,
+    typer.Option(
+        metavar="Q", help="The probability that a bracket opens: 1/2 (default), 0.4, …"
     ),
 ]
 
@@ -190,6 +224,7 @@ def explain(
     dtype: Dtype = "float32",
     start: Start = None,
     strict: Strict = False,
+    activation: Activation = "relu",
     minimise: Minimise = "depth",
     observe: Observe = None,
     complete: Fill = "reject",
@@ -199,7 +234,15 @@ def explain(
     from krohn.explanation import explain as explained
 
     result = explained(
-        machine, length, dtype, start, strict, _filled(complete), minimise, observe
+        machine,
+        length,
+        dtype,
+        start,
+        strict,
+        _filled(complete),
+        minimise,
+        observe,
+        activation,
     )
     _print(result, as_json, lambda: show.explanation(result))
 
@@ -257,17 +300,24 @@ def compile(  # noqa: A001  (the command is called so)
     construction: Annotated[
         str,
         typer.Option(
-            help="auto, memory, counter, product, cascade, scan, sequential; or scan3, "
-            "scan5, scan10: scans of fewer layers with more heads."
+            help="auto, memory, window, counter, product, cascade, scan, sequential; or "
+            "scan3, scan5, scan10: scans of fewer layers with more heads; or balanced: "
+            "the law of the next bracket instead of the state.",
         ),
     ] = "auto",
     arch: Annotated[str, typer.Option(help="transformer or rnn.")] = "transformer",
     dtype: Dtype = "float32",
     start: Start = None,
     strict: Strict = False,
+    activation: Activation = "relu",
     minimise: Minimise = "depth",
     observe: Observe = None,
     complete: Fill = "reject",
+    attention: Attention = None,
+    depth_layer: DepthLayer = None,
+    seed: ScoreSeed = None,
+    scale: Scale = None,
+    opening: Opening = None,
     proof: Annotated[
         bool, typer.Option(help="Prove the network before it is written.")
     ] = True,
@@ -282,6 +332,28 @@ def compile(  # noqa: A001  (the command is called so)
 
     if arch not in ("transformer", "rnn"):
         raise KrohnError(f"--arch takes transformer or rnn, not {arch!r}")
+    free = {
+        "--attention": attention,
+        "--depth-layer": depth_layer,
+        "--seed": seed,
+        "--scale": scale,
+        "--opening": opening,
+    }
+    if construction == "balanced":
+        others = (
+            *(arch != "transformer", start is not None, strict, passes),
+            *(activation != "relu", observe is not None),
+        )
+        model = _generator(
+            read(machine, _filled(complete)), length, free, dtype, proof, any(others)
+        )
+        model.save(output)
+        result = {"file": str(output), **model.summary()}
+        _print(result, as_json, lambda: show.compiled(result, model))
+        return
+    for option, value in free.items():
+        if value is not None:
+            raise KrohnError(f"{option} is for --construction balanced only")
     with _progress() as report:
         model = compiled(
             read(machine, _filled(complete)),
@@ -291,6 +363,7 @@ def compile(  # noqa: A001  (the command is called so)
             dtype=dtype,
             start=start,
             strict=strict,
+            activation=activation,
             minimise=minimise,
             observation=observe,
             proved=proof,
@@ -300,6 +373,45 @@ def compile(  # noqa: A001  (the command is called so)
     model.save(output)
     result = {"file": str(output), **model.summary()}
     _print(result, as_json, lambda: show.compiled(result, model))
+
+
+def _generator(
+    machine: "Automaton",
+    length: int | None,
+    given: dict[str, Any],
+    dtype: str,
+    proof: bool,
+    others: bool,
+) -> "CompiledModel":
+    """Compile a generator; what was not given keeps its default."""
+    from compiler.generator import Freedom
+    from krohn.generation import compile_generator, probability
+
+    if others:
+        raise KrohnError(
+            "--construction balanced takes none of --arch, --start, --strict, "
+            "--activation, --observe and --passes"
+        )
+    names = {
+        "pattern": given["--attention"],
+        "depth": given["--depth-layer"],
+        "seed": given["--seed"],
+        "scale": given["--scale"],
+    }
+    free = Freedom(
+        **{name: value for name, value in names.items() if value is not None}
+    )
+    opening = probability(given["--opening"] or "1/2")
+    with _progress() as report:
+        return compile_generator(
+            machine,
+            length,
+            free,
+            opening=opening,
+            dtype=dtype,
+            proved=proof,
+            progress=lambda done, total: report("proving", done, total),
+        )
 
 
 @app.command()

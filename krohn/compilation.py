@@ -1,7 +1,7 @@
 """Compiling with proof: no file is written that the checker does not accept."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -24,6 +24,7 @@ from verify.proof import Proof, prove
 
 Architecture = Literal["transformer", "rnn"]
 Progress = Callable[[int, int], None]
+ACTIVATIONS = ("relu", "sine")
 
 OWN = "outputs"
 """The observation that is the machine's own output."""
@@ -57,13 +58,15 @@ class CompiledModel:
         """Sizes and timing, as ``krohn compile --json`` prints them."""
         shape, tensors = self.file.header["architecture"], self.file.tensors
         blocks = shape.get("blocks", [])
+        if shape["kind"] == "generator":
+            blocks = [{"heads": 1, "mlp": x["mlp"]} for x in shape["layers"]]
         return {
             "construction": self.construction,
             "length": self.file.header["claim"].get("length"),
             "dtype": shape["dtype"],
             "depth": sum(b["heads"] > 0 for b in blocks),
             "layers": len(blocks) if blocks else int(shape["kind"] == "rnn"),
-            "d_model": shape.get("d_model", shape.get("hidden")),
+            "d_model": _width(shape),
             "heads": max((b["heads"] for b in blocks), default=0),
             "mlp_width": max((w for b in blocks for w in b["mlp"]), default=0),
             "parameters": modelfile.parameters(shape),
@@ -72,6 +75,12 @@ class CompiledModel:
             "verdict": self.proof.verdict if self.proof else None,
             "seconds": round(self.seconds, 3),
         }
+
+
+def _width(shape: Mapping[str, Any]) -> int:
+    if shape["kind"] == "generator":
+        return max(int(layer["d"]) for layer in shape["layers"])
+    return int(shape.get("d_model", shape.get("hidden", 0)))
 
 
 def compile(  # noqa: A001  (the verb of the trade, and of the command)
@@ -83,6 +92,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     dtype: str = "float32",
     start: str | None = None,
     strict: bool = False,
+    activation: str = "relu",
     minimise: str = "depth",
     observation: str | None = None,
     proved: bool = True,
@@ -100,6 +110,8 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
         dtype: The number format it is stored and run in.
         start: The start state by name; None for the machine's own.
         strict: Plain residuals and one hidden layer in every MLP.
+        activation: ``"relu"``; or ``"sine"``, with which counters read their sums from
+            a circle, so that no width grows with the length.
         minimise: What ``"auto"`` goes by: a key of `compiler.plan.OBJECTIVES`.
         observation: What the network says instead of the state: a name of
             `algebra.observation.OBSERVATIONS`, or ``"outputs"`` for the machine's own.
@@ -117,14 +129,14 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     shown = source if observation else replace(source, output=None)
     precision = precision_of(dtype)
     reasons = []
-    options = Options(precision, strict)
+    options = options_of(dtype, strict, activation)
     for built in _attempts(
         shown, length, construction, arch, options, minimise, observe
     ):
         file = _file(source, built, length, precision, observation is not None)
         proof = prove(file, source, progress) if proved else None
         if proof is None or proof.verdict == "verified":
-            file = _with_evidence(file, proof)
+            file = with_evidence(file, proof)
             seconds = time.monotonic() - began
             return CompiledModel(file, built.construction, proof, seconds)
         reasons.append(f"{built.construction}: {proof.reason}")
@@ -147,6 +159,20 @@ def precision_of(dtype: str) -> Precision:
             f"there is no dtype {dtype!r}; there are {', '.join(PRECISIONS)}"
         )
     return PRECISIONS[dtype]
+
+
+def options_of(dtype: str, strict: bool, activation: str) -> Options:
+    """How to lower, from the names that users give.
+
+    Raises:
+        CompileError: If there is no such format or activation, or the two forms exclude
+            each other.
+    """
+    if activation not in ACTIVATIONS:
+        raise CompileError(
+            f"--activation takes {' or '.join(ACTIVATIONS)}, not {activation!r}"
+        )
+    return Options(precision_of(dtype), strict, activation == "sine")
 
 
 def _attempts(
@@ -226,7 +252,8 @@ def _file(
     return ModelFile(header, tensors, precision)
 
 
-def _with_evidence(file: ModelFile, proof: Proof | None) -> ModelFile:
+def with_evidence(file: ModelFile, proof: Proof | None) -> ModelFile:
+    """The file with a record of what was proved."""
     evidence = None
     if proof is not None:
         evidence = {"verdict": proof.verdict, "steps": proof.evidence}

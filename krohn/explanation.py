@@ -11,9 +11,8 @@ from algebra.classification.content import LARGEST_COUNT, writable
 from algebra.formats import Complete
 from algebra.operations import minimise, reachable
 from algebra.structure import as_counter, as_memory
-from compiler.pipeline import Options
 from compiler.plan import OBJECTIVES, SUMMARIES, Candidate, candidates
-from krohn.compilation import precision_of, seen
+from krohn.compilation import options_of, seen
 from krohn.sources import read
 
 # What is searched must be so within seconds.
@@ -31,6 +30,7 @@ def explain(
     complete: Complete = "reject",
     minimise: str = "depth",
     observation: str | None = None,
+    activation: str = "relu",
 ) -> dict[str, Any]:
     """The facts about a machine and the table of its constructions.
 
@@ -48,7 +48,7 @@ def explain(
     machine = source if isinstance(source, Automaton) else read(source, complete)
     machine = machine if start is None else machine.with_start(start)
     machine = seen(machine, observation)
-    options = Options(precision_of(dtype), strict)
+    options = options_of(dtype, strict, activation)
     part = reachable(machine)
     kind = classify(part, _budget(part))
     compiled = machine if observation else replace(machine, output=None)

@@ -8,6 +8,7 @@ import numpy as np
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from algebra.formats import json_format
+from krohn.generation import GeneratorRunner
 from network import modelfile
 from network.model import Model
 
@@ -45,7 +46,7 @@ class Runner:
         return {"outputs": outputs, "states": states, "word": word}
 
 
-def open_runner(path: str) -> Runner:
+def open_runner(path: str) -> Runner | GeneratorRunner:
     """Open a model file for running.
 
     Raises:
@@ -53,6 +54,8 @@ def open_runner(path: str) -> Runner:
     """
     file = modelfile.read(path)
     machine = json_format.from_object(file.header["machine"])
+    if file.header["architecture"]["kind"] == "generator":
+        return GeneratorRunner(file, machine)
     return Runner(Model(file), machine)
 
 

@@ -259,7 +259,14 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
     if model.proof is None:
         out.print("  NOT proved, as you asked: nothing is known about it yet")
     else:
-        out.print(f"  proved in {model.proof.seconds:.2f} s: right on every such word")
+        claim = model.file.header["claim"]
+        meaning = "right on every such word"
+        if "tolerance" in claim:
+            meaning = (
+                "on every such legal prefix each output is within "
+                f"{claim['tolerance']:.3g} of the law with q = {claim['opening']}"
+            )
+        out.print(f"  proved in {model.proof.seconds:.2f} s: {meaning}")
 
 
 def report(file: str, found: "Report") -> None:
@@ -284,7 +291,14 @@ def report(file: str, found: "Report") -> None:
 
 
 def answers(result: dict[str, Any]) -> None:
-    """What a model says after each letter."""
+    """What a model says after each letter; a generator also before the first."""
+    if "laws" in result:
+        table = _table("after", *(f" {letter}" for letter in result["letters"]))
+        after = ["(start)", *result["word"]]
+        for letter, law in zip(after, result["laws"], strict=True):
+            table.add_row(letter, *(f"{p:.6g}" for p in law))
+        Console(highlight=False, markup=False).print(table)
+        return
     print(" ".join(result["outputs"]))
 
 

@@ -16,6 +16,7 @@ from krohn.sources import read
 from network import modelfile
 from network.model import Model
 from network.modelfile import ModelFile
+from verify import bracket_runs
 from verify.counterexample import Counterexample, pair, shorten
 from verify.exhaustive import exhaustive as run_exhaustive
 from verify.proof import Proof, Verdict, prove
@@ -128,6 +129,27 @@ class _Job:
     @property
     def model(self) -> Model:
         return Model(self.file)
+
+    @property
+    def generates(self) -> bool:
+        """Whether the network gives laws of letters instead of states."""
+        return bool(self.file.header["architecture"]["kind"] == "generator")
+
+    def run_all(self, length: int) -> Simulation:
+        report = self.report("running all words")
+        if self.generates:
+            return bracket_runs.run_all(self.file, self.machine, length, report)
+        return run_exhaustive(self.model, self.machine, length, report)
+
+    def run_sample(self, count: int, seed: int) -> Simulation:
+        length, report = (
+            self.length or DEFAULT_SAMPLE_LENGTH,
+            self.report("running samples"),
+        )
+        if self.generates:
+            found = (self.file, self.machine, count, length, seed, report)
+            return bracket_runs.run_sample(*found)
+        return run_sample(self.model, self.machine, count, length, seed, report)
 
     def report(self, what: str) -> Callable[[int, int], None]:
         return lambda done, total: self.progress(what, done, total)
@@ -246,12 +268,9 @@ def _simulations(
     """Run what is asked for, until something fails."""
     runs: list[Simulation] = []
     if exhaustive:
-        progress = job.report("running all words")
-        runs.append(run_exhaustive(job.model, job.machine, exhaustive, progress))
+        runs.append(job.run_all(exhaustive))
     if sample and all(r.passed for r in runs):
-        length = job.length or DEFAULT_SAMPLE_LENGTH
-        progress = job.report("running samples")
-        runs.append(run_sample(job.model, job.machine, sample, length, seed, progress))
+        runs.append(job.run_sample(sample, seed))
     return runs
 
 
@@ -262,7 +281,7 @@ def _refuted(
     runs: list[Simulation],
     found: Counterexample,
 ) -> Report:
-    shortest = shorten(job.model, job.machine, found)
+    shortest = found if job.generates else shorten(job.model, job.machine, found)
     reason = f"the network is wrong at letter {len(shortest.word)} of this word"
     words = sum(r.words for r in runs)
     return Report(
@@ -298,6 +317,12 @@ def _affordable(letters: int, length: int | None) -> int:
 
 def _covers(job: _Job, proof: bool, runs: list[Simulation]) -> str:
     letters = len(job.machine.letters)
+    if proof and job.generates:
+        claim = job.file.header["claim"]
+        return (
+            f"all legal prefixes of up to {job.length} letters: each output is within "
+            f"{claim['tolerance']:.3g} of the law that opens with q = {claim['opening']}"
+        )
     if proof and job.length is None:
         return f"all words of every length over {letters} letters"
     if proof:

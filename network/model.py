@@ -51,6 +51,11 @@ class Model(nn.Module):
 
     def __init__(self, file: ModelFile) -> None:
         super().__init__()
+        if file.header["architecture"]["kind"] == "generator":
+            raise ModelFileError(
+                "it is a generator, which has laws instead of states; open it with "
+                "network.generator.load"
+            )
         self.letters, self.states, self.classes = _alphabets(file)
         self.length = _length(file)
         dtype = getattr(torch, file.precision.name)

@@ -11,6 +11,7 @@ import stat
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ import safetensors.numpy
 from network.precision import BY_CODE, PRECISIONS, FloatArray, Precision
 
 FORMAT = "krohn-model"
-VERSION = 1
+VERSIONS = (1, 2)
 KEY = "krohn"
 LARGEST_FILE = 16 * 2**30
 LARGEST_HEADER = 96 * 2**20
@@ -56,10 +57,16 @@ def write(
         ModelFileError: If the file system refuses.
     """
     precision = PRECISIONS[header["architecture"]["dtype"]]
-    body = {"format": FORMAT, "version": VERSION, **header}
+    version = _version(header["architecture"])
+    body = {"format": FORMAT, "version": version, **header}
     packed = {name: precision.store(array) for name, array in sorted(tensors.items())}
     text = json.dumps(body, sort_keys=True, separators=(",", ":"), allow_nan=False)
     _replace(Path(path), safetensors.numpy.save(packed, {KEY: text}))
+
+
+def _version(architecture: Mapping[str, Any]) -> int:
+    """The first version whose readers understand an architecture: 2 if it has sines."""
+    return 2 if any("sine" in b for b in architecture.get("blocks", [])) else 1
 
 
 def _replace(path: Path, data: bytes) -> None:
@@ -130,6 +137,8 @@ def _parse(data: bytes) -> ModelFile:
     precision = _precision(header)
     tensors = {name: _tensor(name, entry, precision) for name, entry in stored.items()}
     _check_shapes(tensors, expected_shapes(header["architecture"]))
+    if _version(header["architecture"]) > header["version"]:
+        raise ModelFileError("is damaged: a file of its version has no sines")
     return ModelFile(header, tensors, precision)
 
 
@@ -158,10 +167,10 @@ def _header(text: str) -> dict[str, Any]:
     header = _json(text)
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise ModelFileError(f"is no Krohn model (its format is not {FORMAT!r})")
-    if header.get("version") != VERSION:
+    if header.get("version") not in VERSIONS:
         raise ModelFileError(
-            f"has format version {header.get('version')!r}; this Krohn reads version "
-            f"{VERSION}. Install a newer Krohn, or compile the model again"
+            f"has format version {header.get('version')!r}; this Krohn reads versions "
+            f"up to {VERSIONS[-1]}. Install a newer Krohn, or compile the model again"
         )
     for key in ("architecture", "machine", "claim"):
         if not isinstance(header.get(key), dict):
@@ -219,8 +228,10 @@ def expected_shapes(architecture: Mapping[str, Any]) -> dict[str, tuple[int, ...
         return _transformer_shapes(architecture)
     if kind == "rnn":
         return _rnn_shapes(architecture)
+    if kind == "generator":
+        return _generator_shapes(architecture)
     raise ModelFileError(
-        f"has architecture {kind!r}; known are 'transformer' and 'rnn'"
+        f"has architecture {kind!r}; known are 'transformer', 'rnn' and 'generator'"
     )
 
 
@@ -258,14 +269,63 @@ def _block_shapes(
         }
     widths = [size({"mlp": w}, "mlp") for w in block["mlp"]]
     if widths:
-        for j, (rows, columns) in enumerate(
-            zip([d, *widths], [*widths, d], strict=True)
-        ):
-            shapes[f"{at}.mlp.{j}.weight"] = (rows, columns)
-            shapes[f"{at}.mlp.{j}.bias"] = (columns,)
+        shapes |= _affine_shapes(at, [d, *widths, d])
     if not strict:
         shapes[f"{at}.mlp.residual"] = (d,)
+    sines(block)
     return shapes
+
+
+def _affine_shapes(at: str, widths: list[int]) -> dict[str, tuple[int, ...]]:
+    shapes: dict[str, tuple[int, ...]] = {}
+    for j, (rows, columns) in enumerate(pairwise(widths)):
+        shapes[f"{at}.mlp.{j}.weight"] = (rows, columns)
+        shapes[f"{at}.mlp.{j}.bias"] = (columns,)
+    return shapes
+
+
+def _generator_shapes(architecture: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    layers, letters = architecture.get("layers"), size(architecture, "vocabulary")
+    moves = architecture.get("moves")
+    if not isinstance(layers, list) or not layers:
+        raise ModelFileError("is damaged: its architecture has no list of layers")
+    if not isinstance(moves, list) or len(moves) != letters or set(moves) - {1, -1}:
+        raise ModelFileError("is damaged: it does not say which letters open or close")
+    if any(not isinstance(x, dict) or type(x.get("mlp")) is not list for x in layers):
+        raise ModelFileError("is damaged: one of its layers is no layer")
+    widths = [size(layer, "d") for layer in layers]
+    shapes: dict[str, tuple[int, ...]] = {
+        "embed.letter": (letters, size(architecture, "depths"), widths[0]),
+        "embed.start": (widths[0],),
+    }
+    ends = [*widths[1:], size(architecture, "outputs")]
+    for i, (layer, end) in enumerate(zip(layers, ends, strict=True)):
+        at, d, k = f"layers.{i}", widths[i], size(layer, "d_qk")
+        shapes |= {
+            f"{at}.attention.query": (d, k),
+            f"{at}.attention.key": (d, k),
+            f"{at}.attention.value": (d, d),
+            f"{at}.constant": (1,),
+        }
+        hidden = [size({"mlp": w}, "mlp") for w in layer["mlp"]]
+        shapes |= _affine_shapes(at, [d, *hidden, end])
+    return shapes
+
+
+def sines(block: Mapping[str, Any]) -> tuple[int, ...]:
+    """How many units of each hidden layer of a block, the first ones, are sines.
+
+    Raises:
+        ModelFileError: If that is not said for every layer, or more than there are.
+    """
+    widths = block["mlp"]
+    found = block.get("sine", [0] * len(widths))
+    if not isinstance(found, list) or len(found) != len(widths):
+        raise ModelFileError("is damaged: 'sine' has no entry for every hidden layer")
+    counts = tuple(size({"sine": n}, "sine", least=0) for n in found)
+    if any(n > width for n, width in zip(counts, widths, strict=True)):
+        raise ModelFileError("is damaged: a hidden layer has fewer units than sines")
+    return counts
 
 
 def _rnn_shapes(architecture: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:

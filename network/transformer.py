@@ -1,6 +1,6 @@
 """The plain causal Transformer that a model file describes, as a torch module."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from network.cache import Cache, Tree
+from network.modelfile import sines
 
 
 class Attention(nn.Module):
@@ -103,12 +104,17 @@ class Mlp(nn.Module):
 
     Attributes:
         mask: 1 on dimensions that are added to, 0 on those overwritten; None for all 1.
+        sines: How many units of each hidden layer, the first ones, are sines instead.
     """
 
     def __init__(
-        self, layers: list[tuple[Tensor, Tensor]], mask: Tensor | None
+        self,
+        layers: list[tuple[Tensor, Tensor]],
+        mask: Tensor | None,
+        sines: Sequence[int],
     ) -> None:
         super().__init__()
+        self.sines = tuple(sines)
         self.weights = nn.ParameterList([weight for weight, _ in layers])
         self.biases = nn.ParameterList([bias for _, bias in layers])
         self.mask = None if mask is None else nn.Parameter(mask)
@@ -119,10 +125,18 @@ class Mlp(nn.Module):
         if not len(self.weights):
             return kept
         h = x
-        for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
-            h = torch.relu(h @ weight + bias)
+        inner = zip(self.weights[:-1], self.biases[:-1], self.sines, strict=True)
+        for weight, bias, waves in inner:
+            h = _activated(h @ weight + bias, waves)
         last: Tensor = h @ self.weights[-1] + self.biases[-1]
         return kept + last
+
+
+def _activated(h: Tensor, sines: int) -> Tensor:
+    """The sine of the first units, the ReLU of the others."""
+    if not sines:
+        return torch.relu(h)
+    return torch.cat([torch.sin(h[..., :sines]), torch.relu(h[..., sines:])], dim=-1)
 
 
 class Transformer(nn.Module):
@@ -156,7 +170,8 @@ class Transformer(nn.Module):
             (tensors[f"{at}.mlp.{j}.weight"], tensors[f"{at}.mlp.{j}.bias"])
             for j in affine
         ]
-        self.mlp.append(Mlp(layers, tensors.get(f"{at}.mlp.residual")))
+        mask = tensors.get(f"{at}.mlp.residual")
+        self.mlp.append(Mlp(layers, mask, sines(block)))
 
     @property
     def length(self) -> int:

@@ -2,8 +2,8 @@
 
 Two arguments are tried in turn; docs/soundness.md proves each.
 
-* *Prefixes* (sequential, `verify.prefixes`): a channel that is right at positions up to
-  l makes the next one, a step of the machine from the position before, right up to l + 1.
+* *Prefixes* (`verify.prefixes`): a channel that is right at positions up to l makes the
+  next one, which takes its value of B positions ago through B letters, right up to l + B.
 * *Exploration*: a Program with bounded memory is a finite transducer; all pairs of its
   memory and the machine's state that words up to T can reach are visited. A scan's
   window of all letters (`verify.windows`) is one cell of that memory, and so is the

@@ -18,6 +18,8 @@ from verify.errors import Rejected
 FINEST_GRID = 32
 # Hardware may flush products below the normal range of binary32 to zero.
 UNDERFLOW = 2.0**-126
+# Sines are off by up to 8 units of the accumulator, for arguments up to FARTHEST.
+SINE, FARTHEST = 8, 2.0**22
 # The bounds themselves are computed in float64; this covers their own rounding.
 INFLATION = 1 + 2.0**-40
 
@@ -86,7 +88,9 @@ class Noisy:
         size = (np.abs(self.value) + self.total) @ magnitude + np.abs(bias)
         terms = (weight != 0).sum(axis=0) + 1
         rounding = _summation(self.precision, terms) * size + terms * UNDERFLOW
-        rounding[(size == 0) | self._exactly(weight, bias, size)] = 0.0
+        heard = (self.value != 0) | (self.total != 0)
+        silent = heard.astype(np.float64) @ (weight != 0) == 0
+        rounding[silent | self._exactly(weight, bias, size)] = 0.0
         slopes = tuple(slope @ weight for slope in self.slopes)
         rest = (self.rest @ magnitude + rounding) * INFLATION
         for slope, noise in zip(self.slopes, self.noises, strict=True):
@@ -132,6 +136,37 @@ class Noisy:
         slopes = tuple(slope * positive for slope in self.slopes)
         rest = np.where(unstable, self.total, self.rest * positive)
         return Noisy(value, slopes, self.noises, rest, self.precision)
+
+    def activated(self, sines: BoolArray) -> "Noisy":
+        """The sine of some columns, the ReLU of the others."""
+        if not sines.any():
+            return self.relu()
+        curved, straight = self.columns(np.flatnonzero(sines)).sine(), self.relu()
+        value, rest = straight.value.copy(), straight.rest.copy()
+        value[:, sines], rest[:, sines] = curved.value, curved.rest
+        slopes = tuple(slope * ~sines for slope in straight.slopes)
+        return Noisy(value, slopes, self.noises, rest, self.precision)
+
+    def sine(self) -> "Noisy":
+        """The sine, computed in the accumulator and stored.
+
+        sin(v + d) is sin v + d·cos v up to |cos v|(t − sin t) + |sin v|(1 − cos t) for
+        |d| ≤ t ≤ 1, and never further than t or 2 from sin v.
+
+        Raises:
+            Rejected: If an argument could be so large that nothing is assumed of it.
+        """
+        if not (np.abs(self.value) + self.total <= FARTHEST).all():
+            raise Rejected("the argument of a sine can be too large")
+        off = SINE * (self.precision.accumulator_unit + 8 * FLOAT64.unit)
+        value, t = np.sin(self.value), np.minimum(self.total, 1.0)
+        rise = np.cos(self.value) * (self.total <= 1)
+        bend = np.abs(rise) * (t - np.sin(t)) + np.abs(value) * (1 - np.cos(t))
+        near = np.abs(rise) * self.rest + bend
+        rest = np.where(self.total <= 1, near, np.minimum(self.total, 2.0))
+        slopes = tuple(rise * slope for slope in self.slopes)
+        rest = (rest + off) * INFLATION
+        return Noisy(value, slopes, self.noises, rest, self.precision).stored()
 
     def plus(self, other: "Noisy") -> "Noisy":
         """The sum of two arrays with the same common noises, stored in the format.

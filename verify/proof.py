@@ -15,7 +15,7 @@ from algebra.automaton import Automaton
 from algebra.errors import MachineError
 from algebra.shown import SHOWS, Shown, shown
 from network.modelfile import ModelFile
-from verify import meaning, recurrent, transformer
+from verify import generator, meaning, recurrent, transformer
 from verify.errors import Differs, Rejected
 from verify.statement import check_domains, parse
 
@@ -84,17 +84,15 @@ def prove(
 
 
 def _steps(file: ModelFile, machine: Automaton) -> Iterator[dict[str, Any]]:
+    _check_numbers(file)
+    kind = file.header["architecture"]["kind"]
+    if kind == "generator":
+        yield from generator.prove(file, machine)
+        return
     length, classes = file.header["claim"].get("length"), _classes(file, machine)
     if file.header["architecture"]["outputs"] > len(classes.names):
         raise Rejected("the file has logits for what the machine does not have")
-    for name, tensor in file.tensors.items():
-        if not np.isfinite(tensor).all():
-            raise Rejected(f"tensor {name!r} has entries that are not finite")
-        if ((tensor != 0) & (np.abs(tensor) < file.precision.smallest)).any():
-            raise Rejected(
-                f"tensor {name!r} has subnormal entries, which may be flushed"
-            )
-    if file.header["architecture"]["kind"] == "rnn":
+    if kind == "rnn":
         yield recurrent.prove(file, machine, classes.of)
         return
     if type(length) is not int or length < 1:
@@ -114,6 +112,16 @@ def _steps(file: ModelFile, machine: Automaton) -> Iterator[dict[str, Any]]:
     yield from transformer.prove(transformer.Tensors(file, statement, reach), meant)
 
 
+def _check_numbers(file: ModelFile) -> None:
+    for name, tensor in file.tensors.items():
+        if not np.isfinite(tensor).all():
+            raise Rejected(f"tensor {name!r} has entries that are not finite")
+        if ((tensor != 0) & (np.abs(tensor) < file.precision.smallest)).any():
+            raise Rejected(
+                f"tensor {name!r} has subnormal entries, which may be flushed"
+            )
+
+
 def _classes(file: ModelFile, machine: Automaton) -> Shown:
     """What the logits stand for, as the file claims it."""
     shows = file.header["claim"].get("shows", "states")
@@ -126,4 +134,6 @@ def _classes(file: ModelFile, machine: Automaton) -> Shown:
 
 
 def _expected(file: ModelFile) -> int:
+    if file.header["architecture"]["kind"] == "generator":
+        return 3
     return 3 + 2 * len(file.header["architecture"].get("blocks", []))

@@ -34,6 +34,8 @@ class Mlp:
         stream: What is known before it.
         statement: The Program.
         precision: The format that it computes in.
+        sines: How many units of each hidden layer, the first ones, are sines; the
+            others are ReLUs.
     """
 
     layers: tuple[tuple[FloatArray, FloatArray], ...]
@@ -41,6 +43,7 @@ class Mlp:
     stream: Stream
     statement: Statement
     precision: Precision
+    sines: tuple[int, ...]
 
     @cached_property
     def reads(self) -> BoolArray:
@@ -75,10 +78,12 @@ class Mlp:
             channel = self.statement.channels[name]
             code = np.abs(channel.code(channel.domain)).max(axis=0)
             reach[channel.span] = code + self.stream.noise[name].max()
-        for (weight, bias), live in zip(self.layers, self._live(), strict=False):
+        hidden = zip(self.layers[:-1], self._live(), self.sines, strict=True)
+        for (weight, bias), live, sines in hidden:
             reach = 2 * (reach @ np.abs(weight) + np.abs(bias))
             if (reach[~live] > self.precision.largest).any():
                 raise Rejected("a unit that nothing reads could overflow")
+            reach[:sines] = 2.0
 
     def _live(self) -> list[BoolArray]:
         """For each hidden layer the units that some dimension depends on."""
@@ -121,6 +126,8 @@ class Mlp:
     def _erases(self, dims: range, units: IntArray) -> bool:
         """Whether the units add −ReLU(x) + ReLU(−x) to x: one term is 0, the sum too."""
         if len(self.layers) != 2 or len(units) != 2 or len(dims) != 1:
+            return False
+        if units.min() < self.sines[0]:
             return False
         (below, inside), (above, after) = self.layers
         row = above[units, dims[0]]
@@ -250,9 +257,10 @@ class Mlp:
             chosen.insert(0, np.flatnonzero((weight[:, chosen[0]] != 0).any(axis=1)))
         below = np.flatnonzero((self.layers[0][0][:, chosen[0]] != 0).any(axis=1))
         x = x.columns(below)
-        for (weight, bias), here in zip(self.layers[:-1], chosen, strict=True):
-            x = x.affine(weight[np.ix_(below, here)], bias[here]).relu()
-            below = here
+        hidden = zip(self.layers[:-1], chosen, self.sines, strict=True)
+        for (weight, bias), here, sines in hidden:
+            x = x.affine(weight[np.ix_(below, here)], bias[here])
+            x, below = x.activated(here < sines), here
         return x
 
     def _kept(self, x: Noisy, dims: range) -> Noisy:

@@ -11,6 +11,7 @@ from itertools import product
 from operator import add
 
 from verify.before import strictly_before
+from verify.counts import Counts, counts
 from verify.errors import Rejected
 from verify.statement import ATTENTION, Channel, Reach, Statement
 from verify.windows import Window, whole_windows
@@ -53,8 +54,9 @@ class Transducer:
     last values for a shift, the last marked value for a latest, the sum for a prefix
     sum, and for a latest match the value at BOS with the last value behind each key;
     latest matches of one source and key share these. A sum that is only ever read
-    through periodic tables is kept modulo the period; of two sums that are only ever read
-    as their difference the smaller one is taken from both.
+    through periodic tables is kept modulo the period; such sums of letters are kept
+    together, as the class of what can be told apart by what is read of them. Of two other
+    sums that are only ever read as their difference the smaller is taken from both.
 
     A cell of a latest match may stand for `several` values. Tables that give one result
     for all of them read it; everything else that does raises `Ambiguous`.
@@ -67,6 +69,8 @@ class Transducer:
         strict: Channels that hold the latest value before the position, with the
             source and the flag.
         windows: Channels that hold the image of a point under all letters so far.
+        counts: The sums of letters that are kept together; their class is the first
+            cell after the output values.
         needed: The channels on which the outputs depend, if the parts that windows and
             latest values before are put together from are left out.
     """
@@ -77,6 +81,7 @@ class Transducer:
     twin: dict[str, str]
     strict: dict[str, tuple[str, str]]
     windows: dict[str, Window]
+    counts: Counts | None
     needed: tuple[Channel, ...]
 
     @staticmethod
@@ -91,12 +96,19 @@ class Transducer:
             Rejected: If a shift looks back too far to be remembered, or a channel
                 depends on where in its block a position lies.
         """
-        slots, period, top = {}, {}, len(statement.outputs)
+        slots: dict[str, tuple[int, int]] = {}
         shared: dict[tuple[str, ...], tuple[int, int]] = {}
         strict, _ = strictly_before(statement, reach)
         windows = whole_windows(statement, reach)
         needed = _needed(statement, strict, windows)
+        sums = [c for c in needed if c.op == "prefix-sum"]
+        period = {c.name: _period(statement, c) for c in sums}
+        read = {c.name: _reads(c, strict, windows) for c in needed}
+        together = counts(statement, needed, period, read)
+        top = len(statement.outputs) + (together is not None)
         for channel in needed:
+            if together and channel.name in together.covered:
+                continue
             if channel.op == "latest-match" and channel.inputs[:2] in shared:
                 slots[channel.name] = shared[channel.inputs[:2]]
                 continue
@@ -113,12 +125,14 @@ class Transducer:
             if channel.op == "latest-match":
                 shared[channel.inputs[:2]] = (top, size)
             top += size
-            if top > MOST_CELLS:
+            if top - len(statement.outputs) > MOST_CELLS:
                 raise Rejected("the Program remembers too much to be explored")
-            if channel.op == "prefix-sum":
-                period[channel.name] = _period(statement, channel)
-        twin = _twins(statement, needed, period)
-        return Transducer(statement, slots, period, twin, strict, windows, needed)
+        covered = together.covered if together else frozenset()
+        left = tuple(c for c in needed if c.name not in covered)
+        twin = _twins(statement, left, period)
+        return Transducer(
+            statement, slots, period, twin, strict, windows, together, left
+        )
 
     def advance(self, memory: Memory, letter: int) -> Memory:
         """The memory after one more letter; after BOS if it was empty.
@@ -129,17 +143,19 @@ class Transducer:
         values: dict[str, int] = {}
         kept: dict[int, Memory] = {}
         sources: dict[str, int] = {}
+        if self.counts:
+            top = len(self.statement.outputs)
+            past = memory[top : top + 1]
+            after = self.counts.follow[past[0]][letter] if past else self.counts.first
+            values.update(self.counts.shown[after])
+            kept[top] = (after,)
         for channel in self.needed:
             if channel.name in self.slots:
-                _refuse(sources, self._reads(channel))
-                top, size = self.slots[channel.name]
-                past = memory[top : top + size]
-                values[channel.name], remembered = self._attend(channel, past, values)
-                kept[top] = remembered
+                _refuse(sources, _reads(channel, self.strict, self.windows))
+                self._remember(channel, memory, values, kept)
                 if values[channel.name] < 0:
+                    top = self.slots[channel.name][0]
                     sources[channel.name] = top + self._place(channel, values)
-                if channel.name in self.twin:
-                    self._lower(channel, values, kept)
             elif sources.keys() & set(channel.inputs):
                 values[channel.name] = _settled(channel, values, sources)
             else:
@@ -148,11 +164,22 @@ class Transducer:
         shown = tuple(values[n] for n in self.statement.outputs)
         return sum((kept[top] for top in sorted(kept)), start=shown)
 
-    def _reads(self, channel: Channel) -> tuple[str, ...]:
-        """What an operation that remembers reads, if its parts are left out."""
-        if channel.name in self.windows:
-            return self.windows[channel.name].family
-        return self.strict.get(channel.name, channel.inputs)
+    def _remember(
+        self,
+        channel: Channel,
+        memory: Memory,
+        values: dict[str, int],
+        kept: dict[int, Memory],
+    ) -> None:
+        """What a channel shows that has cells, and what is in them from then on."""
+        top, size = self.slots[channel.name]
+        if top in kept:  # shared with a latest match that was there before
+            values[channel.name] = self._answer(channel, kept[top], values)
+            return
+        past = memory[top : top + size]
+        values[channel.name], kept[top] = self._attend(channel, past, values)
+        if channel.name in self.twin:
+            self._lower(channel, values, kept)
 
     def _lower(
         self, channel: Channel, values: dict[str, int], kept: dict[int, Memory]
@@ -194,18 +221,26 @@ class Transducer:
         self, channel: Channel, past: Memory, values: dict[str, int]
     ) -> tuple[int, Memory]:
         """The first cell is the value at BOS, the others are those of the keys."""
-        now, key, _ = (values[n] for n in channel.inputs)
-        keys = self.statement.channels[channel.inputs[1]].domain
+        now, key = (values[n] for n in channel.inputs[:2])
+        keys = self._keys(channel)
         cells = list(past) if past else [now] * (1 + len(keys))
         if past:
             cells[1 + keys.index(key)] = now
-        return cells[self._place(channel, values)], tuple(cells)
+        return self._answer(channel, tuple(cells), values), tuple(cells)
 
-    def _place(self, channel: Channel, values: dict[str, int]) -> int:
+    def _answer(
+        self, channel: Channel, cells: Memory, values: Mapping[str, int]
+    ) -> int:
+        """What a latest match finds in its cells."""
+        return cells[self._place(channel, values)]
+
+    def _place(self, channel: Channel, values: Mapping[str, int]) -> int:
         """The cell of a latest match that holds what the query asks for."""
-        keys = self.statement.channels[channel.inputs[1]].domain
-        query = values[channel.inputs[2]]
+        keys, query = self._keys(channel), values[channel.inputs[2]]
         return 1 + keys.index(query) if query in keys else 0
+
+    def _keys(self, channel: Channel) -> tuple[int, ...]:
+        return self.statement.channels[channel.inputs[1]].domain
 
 
 def _cells(statement: Statement, channel: Channel) -> int:
@@ -229,11 +264,19 @@ def _needed(
         if name in found:
             continue
         found.add(name)
-        if name in windows:
-            todo += windows[name].family
-        else:
-            todo += strict.get(name, statement.channels[name].inputs)
+        todo += _reads(statement.channels[name], strict, windows)
     return tuple(c for c in statement.channels.values() if c.name in found)
+
+
+def _reads(
+    channel: Channel,
+    strict: Mapping[str, tuple[str, str]],
+    windows: Mapping[str, Window],
+) -> tuple[str, ...]:
+    """The channels that the transducer follows a channel by."""
+    if channel.name in windows:
+        return windows[channel.name].family
+    return strict.get(channel.name, channel.inputs)
 
 
 def _pointwise(channel: Channel, values: dict[str, int], letter: int) -> int:

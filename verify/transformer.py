@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from network.modelfile import ModelFile
+from network.modelfile import ModelFile, sines
 from network.precision import FLOAT64, FloatArray
 from verify.errors import Rejected
 from verify.heads import Attention, Look
@@ -222,7 +222,8 @@ def _network(tensors: Tensors, before: Stream, block: int) -> Mlp | None:
     mask = np.ones(tensors.d_model) if mask is None else mask
     if not np.isin(mask, (0.0, 1.0)).all():
         raise Rejected("a residual mask has an entry that is neither 0 nor 1")
-    widths = tensors.file.header["architecture"]["blocks"][block]["mlp"]
+    shape = tensors.file.header["architecture"]["blocks"][block]
+    widths, waves = shape["mlp"], sines(shape)
     layers = []
     for j in range(len(widths) + 1 if widths else 0):
         at = f"blocks.{block}.mlp.{j}"
@@ -232,7 +233,7 @@ def _network(tensors: Tensors, before: Stream, block: int) -> Mlp | None:
     if not layers:
         raise Rejected("a block without an MLP has a residual mask")
     precision = tensors.file.precision
-    return Mlp(tuple(layers), mask, before, tensors.statement, precision)
+    return Mlp(tuple(layers), mask, before, tensors.statement, precision, waves)
 
 
 def _check_untouched(tensors: Tensors, mlp: Mlp, names: tuple[str, ...]) -> None:

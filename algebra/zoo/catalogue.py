@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from algebra.automaton import Automaton
 from algebra.errors import MachineError
-from algebra.zoo import groups, languages, samplers
+from algebra.zoo import flipflop, groups, languages, samplers
 from algebra.zoo.rubik import rubik
 from algebra.zoo.samplers import Sampler
 
@@ -16,7 +16,7 @@ _LISTED = (
     *(f"C{n}" for n in range(2, 9)),
     *("C2xC2", "C2xC2xC2", "D6", "D8", "Q8", "A4", "S4", "A5", "S5"),
     *("Grid4", "Grid9", "Dyck4,2", "FlipFlop", "abab", "Adder", "PermReset4"),
-    "Rubik",
+    *("FFL2", "FFLTracker2", "Rubik"),
 )
 
 
@@ -62,6 +62,18 @@ _FAMILIES = (
         "cell of {0} values that is written or kept",
         samplers.writes,
     ),
+    _Family(
+        r"FFL(\d{1,9})",
+        flipflop.acceptor,
+        "prefixes of the flip-flop language of {0} values",
+        samplers.flip_flop,
+    ),
+    _Family(
+        r"FFLTracker(\d{1,9})",
+        flipflop.tracker,
+        "value written last in a word of the flip-flop language of {0} values",
+        samplers.flip_flop,
+    ),
     _Family(r"abab", languages.abab, "words abab repeated", samplers.half_periodic),
     _Family(r"Adder", languages.adder, "sum of two binary numbers", samplers.numbers),
     _Family(
@@ -85,7 +97,7 @@ def machine(name: str) -> Automaton:
 
     Families take other parameters: ``C12``, ``C2xC2xC5``, ``D10`` (of order 10),
     ``S6``, ``A6``, ``Grid20``, ``Dyck3,3`` (depth 3, three kinds), ``Memory5``,
-    ``PermReset3``.
+    ``PermReset3``, ``FFL5`` (the flip-flop language of five values), ``FFLTracker5``.
 
     Raises:
         MachineError: If there is no such machine, or the parameter does not fit.

@@ -6,6 +6,7 @@ import numpy as np
 
 from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray
+from algebra.zoo.flipflop import IGNORE, READ, VALUES, WRITE, Instructions
 from algebra.zoo.languages import ERROR
 
 # A sampler takes a generator, a count and a length; it gives (count, length) letters.
@@ -101,3 +102,33 @@ def _reset_places(rng: np.random.Generator, count: int, length: int) -> IntArray
     row, column = np.nonzero(places < length)
     marks[row, places[row, column]] = 1
     return marks
+
+
+def flip_flop(machine: Automaton, instructions: Instructions | None = None) -> Sampler:
+    """FFL(T, p): a write first, a read last, between them instructions by p.
+
+    Values after writes and ignores are uniform. Words of odd length are those of one
+    more letter without it.
+
+    Args:
+        machine: One whose letters are those of the flip-flop language.
+        instructions: p; the thesis trains on FFL(0.8), which None stands for.
+    """
+    chosen = instructions or Instructions.ignoring(0.8)
+    values = len(machine.letters) - VALUES
+    p = np.array([chosen.write, chosen.read, chosen.ignore])
+
+    def sample(rng: np.random.Generator, count: int, length: int) -> IntArray:
+        pairs = (length + 1) // 2
+        order = rng.choice([WRITE, READ, IGNORE], size=(count, pairs), p=p / p.sum())
+        order[:, -1:] = READ
+        order[:, :1] = WRITE
+        value = rng.integers(values, size=(count, pairs))
+        written = np.where(order == WRITE, np.arange(pairs), 0)
+        latest = np.maximum.accumulate(written, axis=1)
+        stored = np.take_along_axis(value, latest, axis=1)
+        value = np.where(order == READ, stored, value) + VALUES
+        words = np.stack([order, value], axis=2).reshape(count, 2 * pairs)
+        return np.asarray(words[:, :length], dtype=np.int64)
+
+    return sample

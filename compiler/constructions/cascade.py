@@ -73,14 +73,19 @@ def cascade(machine: Automaton, length: int) -> Program:
     )
 
 
-def decomposed(machine: Automaton) -> Cascade:
-    """The cheapest cascade, cut down to what the start reaches.
+def decomposed(machine: Automaton, method: str = "auto") -> Cascade:
+    """A cascade, cut down to what the start reaches.
+
+    Args:
+        machine: Any machine.
+        method: One of `algebra.decomposition.methods`; ``auto`` takes the cheapest.
 
     Raises:
         CompileError: If none was found within the budget.
     """
     try:
-        best = decompose(machine.semiautomaton, budget=Budget(SECONDS, 200_000)).cascade
+        limit = Budget(SECONDS, 200_000)
+        best = decompose(machine.semiautomaton, method, limit).cascade
     except BudgetExceeded as reason:
         raise CompileError(
             f"{machine.name} was not decomposed in time ({reason})"

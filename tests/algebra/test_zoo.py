@@ -17,7 +17,17 @@ settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
 
 EVERY = (*zoo.names(), "C12", "C2xC2xC5", "D10", "S6", "A6", "Grid20", "Dyck3,3")
-EVERY = (*EVERY, "Dyck2,6", "Memory5", "PermReset3", "S2", "A3", "D4")
+EVERY = (
+    *EVERY,
+    "Dyck2,6",
+    "Memory5",
+    "PermReset3",
+    "S2",
+    "A3",
+    "D4",
+    "FFL5",
+    "FFLTracker3",
+)
 
 
 def group_order(a: Automaton) -> int:
@@ -28,7 +38,7 @@ def group_order(a: Automaton) -> int:
 
 class TestCatalogue:
     def test_the_list(self) -> None:
-        assert len(zoo.names()) == len(set(zoo.names())) == 24
+        assert len(zoo.names()) == len(set(zoo.names())) == 26
 
     @pytest.mark.parametrize("name", EVERY)
     def test_names_states_and_words_fit(self, name: str) -> None:

@@ -190,3 +190,35 @@ def test_models_are_modules_without_gradients(parts: Build, place: Build) -> Non
     assert not model.training
     assert not any(p.requires_grad for p in model.parameters())
     assert model(torch.tensor([[0, 1, 2]])).shape == (1, 3, 3)
+
+
+@pytest.mark.parametrize(("activation", "version"), [("relu", 1), ("sine", 2)])
+def test_the_version_is_the_first_that_knows_all_units(
+    tmp_path: Path, activation: str, version: int
+) -> None:
+    path = tmp_path / "model.safetensors"
+    krohn.compile("C3", 20, activation=activation).save(path)
+    file = modelfile.read(path)
+    assert file.header["version"] == version
+    blocks = file.header["architecture"]["blocks"]
+    assert any("sine" in block for block in blocks) == (version == 2)
+
+
+@pytest.mark.parametrize(
+    "wrong", [[], [0], [3, 0, 0], [0, 0, 0, 0], [-1, 0, 0], [0.5, 0, 0], "2", None, 2]
+)
+def test_a_wrong_number_of_sines_is_damage(tmp_path: Path, wrong: Any) -> None:
+    built = krohn.compile("C3", 20, activation="sine").file
+    architecture = json.loads(json.dumps(built.header["architecture"]))
+    architecture["blocks"][0]["sine"] = wrong
+    path = tmp_path / "model.safetensors"
+    modelfile.write(path, {**built.header, "architecture": architecture}, built.tensors)
+    with pytest.raises(ModelFileError, match="damaged"):
+        modelfile.read(path)
+
+
+def test_a_file_of_version_1_has_no_sines(parts: Build, place: Build) -> None:
+    built = parts("C3", "counter", 20, activation="sine")
+    modelfile.read(place(built.pack({**built.header, "version": 2})))
+    with pytest.raises(ModelFileError, match="a file of its version has no sines"):
+        modelfile.read(place(built.pack()))

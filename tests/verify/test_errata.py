@@ -24,9 +24,23 @@ from compiler.constructions.gridworld import gridworld
 from compiler.constructions.memory import memory
 from compiler.constructions.product import product
 from compiler.constructions.scan import scan
+from compiler.constructions.thesis.semidirect import car, semidirect
+from compiler.constructions.thesis.series import series
+from compiler.constructions.thesis.wreath import wreath
 from compiler.interpreter import interpret
 from compiler.pipeline import Options, arrange, optimise
-from compiler.program import Map, Program, Shift, Table, reads, rename, rows_of, table
+from compiler.program import (
+    Map,
+    Program,
+    Row,
+    Select,
+    Shift,
+    Table,
+    reads,
+    rename,
+    rows_of,
+    table,
+)
 from compiler.transformer import describe, lower
 from network.model import Model
 from network.modelfile import ModelFile
@@ -399,6 +413,77 @@ class TestE16InCascades:
         assert refuted(lowered(other, machine), machine) <= 6
 
 
+def remapped(source: Program, name: str, value: Callable[[Row], int]) -> Program:
+    """A Program in which a table is another function of its arguments."""
+    old = source.operations[name]
+    assert isinstance(old, Map)
+    assert isinstance(old.function, Table)
+    new = Map(table({row: value(row) for row, _ in rows_of(old.function)}), old.inputs)
+    return source.with_operations({**source.operations, name: new})
+
+
+class TestE17:
+    """Lemma 18: the third stage runs H's simulator; the product is always turned back."""
+
+    @pytest.mark.parametrize("name", ["S3", "D8", "D10"])
+    def test_sums_modulo_the_order_of_the_other_factor(self, name: str) -> None:
+        machine = zoo.machine(name)
+        source = semidirect(machine, 6)
+        wrong = lowered(remapped(source, "n.count0", lambda s: s[0] % 2), machine)
+        assert refuted(wrong, machine) == first_wrong(wrong, machine, 6)
+        assert is_verified(lowered(source, machine), machine)
+
+    @pytest.mark.parametrize("name", ["S3", "D8", "A4"])
+    def test_the_last_stage_goes_with_the_code_that_is_read(self, name: str) -> None:
+        machine = zoo.machine(name)
+        undone, left = semidirect(machine, 6), car(machine, 6)
+        for right, other in ((undone, left), (left, undone)):
+            wrong = lowered(replace(right, decode=other.decode), machine)
+            assert refuted(wrong, machine) == first_wrong(wrong, machine, 6)
+            assert is_verified(lowered(right, machine), machine)
+
+
+def reindexed(source: Program, order: Callable[[int], int]) -> Program:
+    """A wreath product whose letters are moved by another permutation of copies."""
+    moved = {}
+    for name, old in source.operations.items():
+        if name.startswith("moved"):
+            k, *copies = reads(old)
+            places = range(len(copies))
+            moved[name] = Map(Select(), (k, *(copies[order(i)] for i in places)))
+    assert moved
+    return source.with_operations({**source.operations, **moved})
+
+
+class TestE18:
+    """Equation (3.1): (g, e)(e, h) = (g moved by h, e), moved in the wrong product."""
+
+    @pytest.mark.parametrize("name", ["S3", "Q8", "A4"])
+    def test_a_product_that_forgets_h(self, name: str) -> None:
+        machine = zoo.machine(name)
+        source = wreath(machine, 6)
+        wrong = lowered(remapped(source, "k.count0", lambda _: 0), machine)
+        assert refuted(wrong, machine) == first_wrong(wrong, machine, 6)
+
+    @pytest.mark.parametrize(("name", "build"), [("A4", wreath), ("C9", series)])
+    def test_copies_that_are_moved_the_other_way(
+        self, name: str, build: Callable[[Automaton, int], Program]
+    ) -> None:
+        machine = zoo.machine(name)
+        source = build(machine, 6)
+        wrong = lowered(reindexed(source, lambda i: -i % 3), machine)
+        assert refuted(wrong, machine) == first_wrong(wrong, machine, 4)
+        assert is_verified(lowered(source, machine), machine)
+
+    @pytest.mark.parametrize("name", ["S3", "Q8", "A4"])
+    def test_copies_that_are_not_moved(self, name: str) -> None:
+        machine = zoo.machine(name)
+        source = wreath(machine, 6)
+        wrong = lowered(reindexed(source, lambda _: 0), machine)
+        assert refuted(wrong, machine) == first_wrong(wrong, machine, 5)
+        assert is_verified(lowered(source, machine), machine)
+
+
 def off_by_one(source: Program, component: int) -> Program:
     """A cascade whose wiring reads a component's state after the letter."""
     after = {f"before{component}": "now", f"earlier{component}": "stored"}
@@ -568,6 +653,59 @@ class TestE29:
         wrong = mutated(file, printed)
         assert prove(wrong, machine).verdict == "undecided"
         assert first_wrong(wrong, machine, 6) is not None
+
+
+def on_a_circle(file: ModelFile, gap: Callable[[float], float]) -> ModelFile:
+    """A gridworld whose levels are matched as angles, as in the thesis.
+
+    Args:
+        file: The gridworld.
+        gap: How far the cosine of the angle between neighbours is believed to lie below
+            1. Recency takes half of it, and the sink lies in the middle.
+    """
+    length, stated = file.header["claim"]["length"], file.header["program"]["channels"]
+    heads = [c for c in stated if c["op"] == "latest-match"]
+    (level,) = {c["key"] for c in heads}
+    count = len(places(file)[level])
+    angles = 2 * np.pi * np.arange(count) / count
+    points = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    believed = gap(2 * np.pi / len(angles))
+    bonus = 2 * (length + 1) / believed
+    bos = file.header["program"]["features"]["bos"][0]
+
+    def change(name: str, array: FloatArray) -> FloatArray:
+        if name == matching_key(file):
+            start = int(array[0, bos, :-1].argmin())
+            array[:, :, :-1] = 0.0
+            array[:, places(file)[level], :2] = bonus * points
+            array[:, bos, :2] = -bonus * points[start]
+            array[:, bos, -1] = bonus * (1 - believed / 2)
+        if name == matching_key(file).replace("key", "query"):
+            slope = array[:, :, -1].max()
+            array[:, :, :-1] = 0.0
+            for head in heads:
+                array[head["head"], places(file)[head["query"]], :2] = slope * points
+        return FLOAT32.round(array)
+
+    return mutated(file, change)
+
+
+class TestE30:
+    """Theorem 12: cos θ ≤ 1 − θ²/2 is printed, and the reverse is true.
+
+    The printed constants leave room for that, but only while there is no sink between
+    match and mismatch (E31): then each side has half of the gap, and recency fills it.
+    """
+
+    @pytest.mark.parametrize(("name", "length"), [("Grid4", 6), ("Grid6", 8)])
+    def test_a_gap_that_is_believed_too_wide(self, name: str, length: int) -> None:
+        file, machine = compiled(name, "gridworld", length)
+        wrong = on_a_circle(file, lambda angle: angle**2 / 2)
+        assert prove(wrong, machine).verdict == "undecided"
+        assert first_wrong(wrong, machine, length) is not None
+        right = on_a_circle(file, lambda angle: 1 - float(np.cos(angle)))
+        assert is_verified(right, machine)
+        assert first_wrong(right, machine, length) is None
 
 
 class TestE31:

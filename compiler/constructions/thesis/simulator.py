@@ -232,13 +232,18 @@ def group_program(machine: Automaton, length: int, simulator: Simulator) -> Prog
         rows: dict[Row, int] = {(a,): code for a, code in enumerate([*column, 0])}
         letters.append(wires.add(f"letter{i}", Map(table(rows), ("token",))))
     found = simulator.run(wires, "", letters)
+    outputs = tuple(found[i] for i in simulator.telling)
     after = group.elements()[:, alive.start]
+    states: dict[Row, int] = {c: int(after[g]) for c, g in simulator.told().items()}
+    if len(alive.states) < group.order:  # several elements lead to one state
+        outputs = (wires.add("state", Map(table(states), outputs)),)
+        states = {(q,): q for q in range(len(alive.states))}
     names = [machine.states.index(name) for name in alive.states]
     return Program(
         letters=machine.letters,
         states=len(machine.states),
         length=length,
         operations=wires.operations,
-        outputs=tuple(found[i] for i in simulator.telling),
-        decode={code: names[after[g]] for code, g in simulator.told().items()},
+        outputs=outputs,
+        decode={code: names[q] for code, q in states.items()},
     )

@@ -1,0 +1,246 @@
+"""The memory of windows: a look at the last letters, then the latest one that wrote."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from math import prod
+
+import numpy as np
+
+from algebra.automaton import Automaton
+from algebra.semiautomaton import IntArray
+from algebra.window_memory import WindowMemory, as_window_memory
+from compiler.errors import CompileError
+from compiler.program import (
+    Latest,
+    Map,
+    Operation,
+    Program,
+    Row,
+    Shift,
+    Token,
+    table,
+)
+
+NAME = "window"
+SUMMARY = "fetch what the latest window of letters wrote (flip-flop language)"
+MOST_ROWS = 20_000
+
+
+def window(machine: Automaton, length: int) -> Program:
+    """The machine as a memory whose letters are windows of the last k letters.
+
+    The two-layer network of the flip-flop language (thesis, section 3.5, Proposition 3)
+    for every machine of which that is true. Departures: letters are looked at by
+    position instead of by the score of a write; BOS has written what the start stands
+    for; an absorbing state, such as the error of a language, is entered at the first
+    letter that the memory says is illegal, which costs a third layer.
+
+    Raises:
+        CompileError: If the machine is no such memory, or has too many windows.
+    """
+    found = as_window_memory(machine)
+    if found is None:
+        raise CompileError(
+            f"{machine.name} is no memory of windows: after the same few letters, each "
+            "letter must lead all states to one or keep them apart"
+        )
+    build = _Windows(found, len(machine.letters))
+    return Program(
+        letters=machine.letters,
+        states=len(machine.states),
+        length=length,
+        operations={
+            "token": Token(),
+            **build.letters(),
+            **build.stored(),
+            **build.verdict(),
+            **build.kind(),
+            **build.state(),
+        },
+        outputs=build.outputs,
+        decode=build.decode(),
+    )
+
+
+@dataclass(frozen=True)
+class _Windows:
+    """The parts of the Program of a memory of windows.
+
+    Attributes:
+        found: The memory.
+        bos: How many letters there are; the value of BOS.
+    """
+
+    found: WindowMemory
+    bos: int
+
+    @property
+    def labels(self) -> int:
+        """How many labels there are."""
+        return int(self.found.state.shape[1])
+
+    @cached_property
+    def kinds(self) -> tuple[IntArray, list[dict[int, int]]]:
+        """Contexts of one kind mean the same state by the same label, if they mean one.
+
+        Returns:
+            ``(contexts,)`` the kind of each, and the state of each label for each kind.
+        """
+        kind = np.zeros(len(self.found.state), dtype=np.int64)
+        meanings: list[dict[int, int]] = []
+        for context, row in enumerate(self.found.state.tolist()):
+            meant = {label: q for label, q in enumerate(row) if q >= 0}
+            fits = (
+                i
+                for i, m in enumerate(meanings)
+                if all(m.get(label, q) == q for label, q in meant.items())
+            )
+            kind[context] = next(fits, len(meanings))
+            if kind[context] == len(meanings):
+                meanings.append({})
+            meanings[kind[context]].update(meant)
+        return kind, meanings
+
+    @cached_property
+    def kind_after(self) -> IntArray:
+        """``(contexts, letters)``: the kind of the context that the next letter has."""
+        contexts, letters = self.found.writes.shape
+        before, letter = np.indices((contexts, letters))
+        return np.asarray(self.kinds[0][(before * (letters + 1) + letter) % contexts])
+
+    @cached_property
+    def cases(self) -> IntArray:
+        """``(letters + 1,) * (k − 1) + (letters,)``: windows that do the same, numbered."""
+        writes, after = self.found.writes[..., None], self.kind_after[..., None]
+        rows = np.concatenate([writes, after, self.found.illegal], axis=2)
+        _, number = np.unique(
+            rows.reshape(-1, rows.shape[-1]), axis=0, return_inverse=True
+        )
+        shape = (self.bos + 1,) * (self.found.width - 1) + (self.bos,)
+        return np.asarray(number.reshape(shape))
+
+    @cached_property
+    def classes(self) -> list[IntArray]:
+        """For each place in the window, oldest first, letters that do the same there."""
+        found = []
+        for axis in range(self.found.width):
+            rows = np.moveaxis(self.cases, axis, 0).reshape(self.cases.shape[axis], -1)
+            _, number = np.unique(rows, axis=0, return_inverse=True)
+            found.append(number.reshape(-1))
+        return found
+
+    @property
+    def window(self) -> tuple[str, ...]:
+        """The channels that say the classes of the letters in the window."""
+        k = self.found.width
+        return (*(f"back{i}" for i in range(k - 1, 0, -1)), "letter")
+
+    def letters(self) -> dict[str, Operation]:
+        """The class of each letter for every place of the window, and the look-backs."""
+        *before, now = self.classes
+        own = int(now.max()) + 1  # BOS is no letter
+        operations: dict[str, Operation] = {"letter": _of_letter([*now.tolist(), own])}
+        for i, name in enumerate(self.window[:-1]):
+            by = self.found.width - 1 - i
+            operations[f"letter{by}"] = _of_letter(before[i].tolist())
+            operations[name] = Shift(f"letter{by}", by)
+        return operations
+
+    def stored(self) -> dict[str, Operation]:
+        """What the window writes, whether it writes, and what was written last."""
+        writes = self.found.writes.reshape(-1)
+        written = self._of_window(np.maximum(writes, 0), self.found.start)
+        if (writes >= 0).all():
+            return {"stored": written}
+        return {
+            "written": written,
+            "writes": self._of_window((writes >= 0).astype(np.int64), 1),
+            "stored": Latest("written", "writes"),
+        }
+
+    def verdict(self) -> dict[str, Operation]:
+        """Whether a letter up to here was illegal."""
+        if self.found.sink is None:
+            return {}
+        bad = self.found.illegal.reshape(-1, self.labels)
+        _, judged = np.unique(bad, axis=0, return_inverse=True)
+        judged = judged.reshape(-1)
+        own = int(judged.max()) + 1
+        rows: dict[Row, int] = {
+            (label, case): int(case < own and bad[judged == case][0, label])
+            for label in range(self.labels)
+            for case in range(own + 1)
+        }
+        flags: dict[Row, int] = {r: int(v or r[1] == own) for r, v in rows.items()}
+        return {
+            "case": self._of_window(judged, own),
+            "illegal": Map(table(rows), ("stored", "case")),
+            "flagged": Map(table(flags), ("stored", "case")),
+            "failed": Latest("illegal", "flagged"),
+        }
+
+    def kind(self) -> dict[str, Operation]:
+        """The kind of the context that the next letter will have."""
+        kinds, meanings = self.kinds
+        if len(meanings) == 1:
+            return {}
+        at_bos = int(kinds[-1])
+        return {"kind": self._of_window(self.kind_after.reshape(-1), at_bos)}
+
+    @property
+    def meant(self) -> dict[Row, int]:
+        """The state that a label means after a context of a kind."""
+        pairs = enumerate(self.kinds[1])
+        return {(label, k): q for k, row in pairs for label, q in row.items()}
+
+    @property
+    def plain(self) -> bool:
+        """Whether label and kind name each state once, so that they can be outputs."""
+        once = len(set(self.meant.values())) == len(self.meant)
+        return self.found.sink is None and once
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The channels from which the state is read."""
+        return ("stored", *self.kind()) if self.plain else ("state",)
+
+    def decode(self) -> dict[Row, int]:
+        """What the outputs mean."""
+        if self.plain:
+            return {row[: len(self.outputs)]: q for row, q in self.meant.items()}
+        sink = () if self.found.sink is None else (self.found.sink,)
+        return {(q,): q for q in (*self.meant.values(), *sink)}
+
+    def state(self) -> dict[str, Operation]:
+        """The state as one channel, where label and kind do not do."""
+        if self.plain:
+            return {}
+        names, sink = ("stored", *self.kind()), self.found.sink
+        any_state = next(iter(self.meant.values()))  # where there is no such label
+        grid = product(range(self.labels), range(len(self.kinds[1])))
+        rows = {row[: len(names)]: self.meant.get(row, any_state) for row in grid}
+        if sink is None:
+            return {"state": Map(table(rows), names)}
+        judged = {(0, *row): q for row, q in rows.items()}
+        judged |= {(1, *row): sink for row in rows}
+        return {"state": Map(table(judged), ("failed", *names))}
+
+    def _of_window(self, values: IntArray, at_bos: int) -> Map:
+        """A table of the window from ``(contexts · letters,)`` values."""
+        places = [np.unique(c, return_index=True)[1] for c in self.classes]
+        if prod(map(len, places)) > MOST_ROWS:
+            raise CompileError(
+                f"a memory of windows would need tables of {prod(map(len, places))} "
+                "rows; choose another construction"
+            )
+        cube = np.asarray(values, dtype=np.int64).reshape(self.cases.shape)
+        chosen = cube[np.ix_(*places)]
+        rows = {place: int(value) for place, value in np.ndenumerate(chosen)}
+        *before, now = self.classes
+        bos = (*(int(c[self.bos]) for c in before), int(now.max()) + 1)
+        return Map(table({**rows, bos: at_bos}), self.window)
+
+
+def _of_letter(values: list[int]) -> Map:
+    return Map(table({(a,): v for a, v in enumerate(values)}), ("token",))

@@ -1,0 +1,73 @@
+"""Units of an MLP and affine expressions over them, from which tables are built."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from network.precision import FloatArray
+
+
+@dataclass
+class Expression:
+    """``constant + Σ weight · term``, the terms being units or residual dimensions."""
+
+    terms: dict[int, float] = field(default_factory=dict)
+    constant: float = 0.0
+
+    def add(self, other: "Expression", factor: float = 1.0) -> "Expression":
+        """This expression plus ``factor`` times another, in place."""
+        for term, weight in other.terms.items():
+            total = self.terms.get(term, 0.0) + factor * weight
+            if total:
+                self.terms[term] = total
+            else:
+                self.terms.pop(term, None)
+        self.constant += factor * other.constant
+        return self
+
+
+@dataclass
+class Stage:
+    """One hidden layer under construction; equal units are shared.
+
+    Attributes:
+        units: The affine expression inside each unit, and its index.
+        waves: How many of them, the first ones, are sines; the others are ReLUs.
+    """
+
+    units: dict[tuple[frozenset[tuple[int, float]], float], int] = field(
+        default_factory=dict
+    )
+    waves: int = 0
+
+    def unit(self, inside: Expression) -> Expression:
+        """The ReLU of an expression of the layer below, as an expression."""
+        key = (frozenset(inside.terms.items()), inside.constant)
+        return Expression({self.units.setdefault(key, len(self.units)): 1.0})
+
+    def wave(self, inside: Expression) -> Expression:
+        """The sine of an expression of the layer below; asked for before any ReLU."""
+        found = self.unit(inside)
+        self.waves = max(self.waves, 1 + max(found.terms))
+        assert self.waves == len(self.units)
+        return found
+
+    def matrices(self, inputs: int) -> tuple[FloatArray, FloatArray]:
+        """Weights ``(inputs, units)`` and biases ``(units,)``."""
+        weight = np.zeros((inputs, len(self.units)))
+        bias = np.zeros(len(self.units))
+        for (terms, constant), unit in self.units.items():
+            for term, value in terms:
+                weight[term, unit] = value
+            bias[unit] = constant
+        return weight, bias
+
+
+def combination(units: list[Expression], codes: FloatArray) -> list[Expression]:
+    """The sum of units weighted by the rows of ``codes``, one for each column."""
+    outputs = [Expression() for _ in range(codes.shape[1])]
+    for unit, code in zip(units, codes, strict=True):
+        for output, amount in zip(outputs, code, strict=True):
+            if amount:
+                output.add(unit, float(amount))
+    return outputs

@@ -1,0 +1,148 @@
+"""Generators of nested brackets: compiling them with proof, and running them."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from algebra.automaton import Automaton
+from algebra.bracket_distribution import BracketDistribution, distribution
+from algebra.errors import KrohnError
+from algebra.formats import json_format
+from compiler.errors import CompileError
+from compiler.generator import NAME, Freedom, generator
+from krohn.compilation import CompiledModel, precision_of, with_evidence
+from krohn.sources import read
+from network.modelfile import ModelFile
+from network.precision import Precision
+from verify.proof import prove
+
+DEFAULT_OPENING = Fraction(1, 2)
+
+
+def probability(text: str) -> Fraction:
+    """A probability as a person writes it: ``1/3`` or ``0.4``.
+
+    Raises:
+        KrohnError: If it is no number.
+    """
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise KrohnError(
+            f"{text!r} is no probability; write one such as 1/2 or 0.4"
+        ) from None
+
+
+def compile_generator(
+    machine: Automaton | str | Path,
+    length: int | None,
+    free: Freedom | None = None,
+    *,
+    opening: Fraction = DEFAULT_OPENING,
+    dtype: str = "float32",
+    proved: bool = True,
+    progress: Callable[[int, int], None] | None = None,
+) -> CompiledModel:
+    """Derive a network whose output is the law of the next bracket, and prove it.
+
+    Args:
+        machine: A stack of bounded depth that starts empty, such as ``Dyck4,2``.
+        length: The longest prefix (T).
+        free: The free parameters: attention pattern, first layer, seed and scale.
+        opening: q, the probability of opening a bracket where both is possible.
+        dtype: The number format it is stored and run in.
+        proved: Whether to prove it.
+        progress: Called by the proof with steps done and in all.
+
+    Raises:
+        KrohnError: If it cannot be compiled or cannot be proved.
+    """
+    began = time.monotonic()
+    source = machine if isinstance(machine, Automaton) else read(machine)
+    law = distribution(source, opening)
+    if length is None:
+        raise CompileError("a generator needs the longest prefix it is for (-T)")
+    if length < 1:
+        raise CompileError("the length must be at least 1")
+    file = _file(source, law, length, free or Freedom(), precision_of(dtype))
+    proof = prove(file, source, progress) if proved else None
+    if proof is not None and proof.verdict != "verified":
+        wider = "" if dtype == "float64" else "--dtype float64, "
+        raise CompileError(
+            f"{source.name} cannot be certified in {dtype} at length {length}, so nothing "
+            f"was written ({proof.reason}). Try {wider}a shorter length, a smaller "
+            "--scale, or --attention symmetric or uniform"
+        )
+    seconds = time.monotonic() - began
+    return CompiledModel(with_evidence(file, proof), NAME, proof, seconds)
+
+
+def _file(
+    machine: Automaton,
+    law: BracketDistribution,
+    length: int,
+    free: Freedom,
+    precision: Precision,
+) -> ModelFile:
+    built = generator(law, length, free, precision)
+    header = {
+        "architecture": built.architecture,
+        "machine": json_format.to_object(machine),
+        "construction": NAME,
+        "claim": {
+            "start": machine.states[machine.start],
+            "dtype": precision.name,
+            "length": length,
+            "opening": str(law.opening),
+            # A probability is stored with one rounding, and nothing else is lost.
+            "tolerance": precision.unit,
+        },
+        "freedom": {
+            "attention": free.pattern,
+            "depth": free.depth,
+            "seed": free.seed,
+            "scale": free.scale,
+        },
+    }
+    tensors = {n: precision.round(t) for n, t in built.tensors.items()}
+    return ModelFile(header, tensors, precision)
+
+
+@dataclass(frozen=True)
+class GeneratorRunner:
+    """A generator with the machine whose words it continues.
+
+    Attributes:
+        file: The model file.
+        machine: Its machine.
+    """
+
+    file: ModelFile
+    machine: Automaton
+
+    def run(self, word: list[str]) -> dict[str, Any]:
+        """The law of the next letter, before the word and after each of its letters.
+
+        Returns:
+            ``word``; ``letters``: all letters; ``laws``: a row of probabilities for each
+            position, the start included.
+
+        Raises:
+            KrohnError: If the word is no prefix of nested brackets, or too long.
+        """
+        import torch
+
+        from network.generator import Generator
+
+        letters = self.machine.semiautomaton.encode(word)
+        opening = probability(str(self.file.header["claim"].get("opening")))
+        distribution(self.machine, opening).stacks(letters.tolist())
+        tokens = torch.tensor(np.asarray(letters)[None], dtype=torch.int64)
+        laws = Generator(self.file)(tokens)[0].double()
+        names = list(self.machine.letters)
+        return {"word": word, "letters": names, "laws": laws.tolist()}

@@ -1,0 +1,160 @@
+"""Periodic tables read from a circle: as wide as the period, whatever the length."""
+
+from collections.abc import Callable
+from itertools import product as words
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+import krohn
+from algebra import zoo
+from compiler import plan
+from compiler.circle import Circle, circle_of
+from compiler.errors import CompileError
+from compiler.numerics import CIRCLE_PLATEAU, circle_reader
+from compiler.pipeline import Options, arrange, optimise
+from compiler.program import Map, Program, table
+from compiler.units import Stage
+from network.cache import Tree
+from network.model import Model
+from network.precision import FLOAT32, PRECISIONS
+
+Build = Callable[..., Any]
+SINE = Options(FLOAT32, sine=True)
+
+
+def summed(values: list[int], step: int = 1, first: int = 0) -> tuple[Program, Map]:
+    """A table of a channel whose values are evenly spaced."""
+    domain = tuple(range(first, first + step * len(values), step))
+    read = Map(table({(x,): v for x, v in zip(domain, values, strict=True)}), ("sum",))
+    program = Program((), 0, 1, {}, (), {}, {"sum": domain})
+    return program, read
+
+
+@given(st.integers(2, 9), st.integers(1, 3), st.integers(0, 5), st.data())
+def test_periodic_tables_are_found(
+    points: int, step: int, first: int, data: st.DataObject
+) -> None:
+    period = data.draw(st.permutations(range(points)))
+    found = circle_of(*summed(list(period) * 5, step, first))
+    assert found == Circle(first, step, points)
+
+
+@pytest.mark.parametrize("values", [[0], [0, 1], [0, 1, 2, 3, 5], [4] * 30])
+def test_other_tables_are_not(values: list[int]) -> None:
+    assert circle_of(*summed(values)) is None
+
+
+@given(st.integers(2, 60), st.data())
+def test_points_are_told_apart_up_to_the_plateau(
+    points: int, data: st.DataObject
+) -> None:
+    threshold, gain = circle_reader(points)
+    off = data.draw(st.floats(-CIRCLE_PLATEAU, CIRCLE_PLATEAU))
+    away = np.arange(points) + off
+    missed = np.maximum(gain * (threshold - np.cos(2 * np.pi * away / points)), 0.0)
+    assert missed[0] <= 1e-9
+    assert (missed[1:] >= 1 - 1e-9).all()
+
+
+def test_the_sine_of_half_turns_is_left_out() -> None:
+    stages = [Stage(), Stage(), Stage()]
+    Circle(0, 1, 2).read(0, stages, np.array([[0.0], [1.0]]))
+    assert [len(s.units) for s in stages] == [1, 1, 1]
+    assert [s.waves for s in stages] == [1, 0, 0]
+
+
+@pytest.mark.parametrize("length", [20, 100, 400])
+@pytest.mark.parametrize(("name", "width"), [("C2", 1), ("C5", 4), ("C8", 7)])
+def test_width_does_not_grow_with_the_length(
+    name: str, width: int, length: int
+) -> None:
+    machine = zoo.machine(name)
+    built = plan.compile_transformer(machine, length, "counter", SINE)
+    assert built.cost is not None
+    assert built.cost.mlp_width == width
+    assert built.network.architecture["blocks"][0]["sine"][1:] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("name", "construction"),
+    [
+        ("C6", "counter"),
+        ("C2xC3", "product"),
+        ("S4", "cascade"),
+        ("Grid5", "gridworld"),
+    ],
+)
+def test_the_cost_is_predicted(name: str, construction: str) -> None:
+    built = plan.compile_transformer(zoo.machine(name), 40, construction, SINE)
+    usual = plan.compile_transformer(
+        zoo.machine(name), 40, construction, Options(FLOAT32)
+    )
+    assert built.cost is not None
+    assert usual.cost is not None
+    tensors = built.network.tensors
+    assert built.cost.parameters == sum(t.size for t in tensors.values())
+    widths = [w for b in built.network.architecture["blocks"] for w in b["mlp"]]
+    assert built.cost.mlp_width == max(widths)
+    assert built.cost.parameters < usual.cost.parameters
+    assert built.cost.depth == usual.cost.depth
+    assert built.cost.layers == usual.cost.layers
+
+
+@pytest.mark.parametrize(
+    ("name", "construction", "dtype", "length"),
+    [
+        ("C2", "counter", "bfloat16", 3),
+        ("C3", "counter", "float16", 5),
+        ("C4", "counter", "float64", 6),
+        ("C2xC3", "product", "float32", 5),
+        ("D6", "cascade", "float32", 5),
+        ("Q8", "cascade", "float32", 4),
+        ("Grid3", "gridworld", "float32", 8),
+    ],
+)
+def test_every_word_by_every_way_of_running(
+    name: str, construction: str, dtype: str, length: int
+) -> None:
+    built = krohn.compile(name, length, construction, dtype=dtype, activation="sine")
+    assert built.proof is not None
+    assert any("sine" in b for b in built.file.header["architecture"]["blocks"])
+    machine, network = zoo.machine(name), Model(built.file).network
+    every = list(words(range(len(machine.letters)), repeat=length))
+    chosen = np.array(every)[np.random.default_rng(0).permutation(len(every))[:300]]
+    expected = machine.semiautomaton.trace(chosen, machine.start)
+    tokens = torch.from_numpy(chosen)
+    assert np.array_equal(network(tokens).argmax(-1).numpy(), expected)
+    cache = network.start(len(chosen))
+    for t in range(length):
+        logits, cache = network.step(tokens[:, t], cache)
+        assert np.array_equal(logits.argmax(-1).numpy(), expected[:, t])
+    tree = Tree(len(machine.letters), 2)
+    first = network.start(1)
+    letters = torch.cat([tree.last[None]], dim=0)
+    logits, _ = network.branch(letters, first, tree)
+    paths = tree.last[tree.paths]
+    after = machine.semiautomaton.trace(paths.numpy(), machine.start)
+    assert np.array_equal(logits[0, tree.paths].argmax(-1).numpy(), after)
+
+
+@pytest.mark.parametrize("dtype", list(PRECISIONS))
+def test_sums_may_be_off_by_more_than_for_steps(dtype: str) -> None:
+    length = {"float64": 400, "float32": 1500, "float16": 12, "bfloat16": 3}[dtype]
+    program = plan.construct("counter", zoo.machine("C2"), length)
+    options = Options(PRECISIONS[dtype], sine=True)
+    arrange(optimise(program, options), options)
+
+
+def test_the_strict_form_has_no_room_for_it() -> None:
+    with pytest.raises(CompileError, match="leave one of the two out"):
+        krohn.compile("C2", 8, strict=True, activation="sine")
+
+
+def test_other_activations_are_refused() -> None:
+    with pytest.raises(CompileError, match="--activation takes relu or sine"):
+        krohn.compile("C2", 8, activation="gelu")

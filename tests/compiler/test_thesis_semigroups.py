@@ -1,0 +1,149 @@
+"""The thesis' networks for machines with resets, and its baselines; all are proved."""
+
+from itertools import product as words
+from math import ceil
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import krohn
+from algebra import zoo
+from algebra.automaton import Automaton
+from algebra.operations import reachable
+from algebra.semiautomaton import Semiautomaton
+from compiler import plan
+from compiler.errors import CompileError
+from compiler.interpreter import states
+from compiler.program import Shift
+from network.model import Model
+from verify.exhaustive import exhaustive
+
+torch.set_num_threads(1)
+
+
+def agrees(machine: Automaton, construction: str, length: int) -> bool:
+    every = list(words(range(len(machine.letters)), repeat=length))
+    expected = machine.semiautomaton.trace(every, machine.start)
+    program = plan.construct(construction, machine, length)
+    return np.array_equal(states(program, every), expected)
+
+
+@st.composite
+def machines(draw: st.DrawFn, most: int = 3) -> Automaton:
+    letters, size = draw(st.integers(1, 3)), draw(st.integers(2, most))
+    row = st.lists(st.integers(0, size - 1), min_size=size, max_size=size)
+    table = draw(st.lists(row, min_size=letters, max_size=letters))
+    names = tuple("abc"[:letters]), tuple("pqrs"[:size])
+    start = draw(st.integers(0, size - 1))
+    return Automaton(Semiautomaton(np.array(table), *names), start=start)
+
+
+@st.composite
+def permutation_resets(draw: st.DrawFn) -> Automaton:
+    size = draw(st.integers(2, 4))
+    turns = st.permutations(range(size)).map(list)
+    resets = st.integers(0, size - 1).map(lambda q: [q] * size)
+    table = draw(st.lists(turns | resets, min_size=1, max_size=3))
+    names = tuple("abc"[: len(table)]), tuple("pqrs"[:size])
+    start = draw(st.integers(0, size - 1))
+    return Automaton(Semiautomaton(np.array(table), *names), start=start)
+
+
+@settings(deadline=None, max_examples=40)
+@given(permutation_resets())
+def test_every_permutation_reset_machine_is_served(machine: Automaton) -> None:
+    assert agrees(machine, "permutation-reset", 5)
+
+
+@settings(deadline=None, max_examples=40)
+@given(machines(4))
+def test_every_solvable_machine_is_served(machine: Automaton) -> None:
+    assume(len(reachable(machine).states) > 1)
+    assert agrees(machine, "krohn-rhodes", 5)
+
+
+@settings(deadline=None, max_examples=40)
+@given(machines(), st.integers(1, 6))
+def test_chunks_serve_every_machine(machine: Automaton, length: int) -> None:
+    assert agrees(machine, "chunked", length)
+
+
+@settings(deadline=None, max_examples=40)
+@given(machines(), st.integers(1, 5))
+def test_every_word_can_be_memorised(machine: Automaton, length: int) -> None:
+    assert agrees(machine, "memorising", length)
+
+
+@pytest.mark.parametrize(
+    ("name", "construction", "length"),
+    [
+        *((n, "permutation-reset", 33) for n in ("PermReset2", "PermReset3", "S4")),
+        *((n, "permutation-reset", 33) for n in ("Memory5", "FlipFlop")),
+        *((n, "krohn-rhodes", 33) for n in ("Grid3", "Grid4", "Grid9", "PermReset3")),
+        *((n, "krohn-rhodes", 33) for n in ("Dyck2,2", "Dyck4,2", "abab", "Adder")),
+        *((n, "chunked", 9) for n in ("C2", "Grid4", "S3", "D8")),
+        *((n, "memorising", 5) for n in ("C2", "Grid4", "D8")),
+    ],
+)
+def test_networks_are_proved(name: str, construction: str, length: int) -> None:
+    built = krohn.compile(name, length, construction)
+    assert built.proof is not None
+    assert built.proof.verdict == "verified"
+    assert exhaustive(Model(built.file), zoo.machine(name), 3).passed
+
+
+@pytest.mark.slow
+def test_all_permutations_of_four_points_with_resets_are_proved() -> None:
+    """|G|²·|Q| = 13,824 rows, and as many pairs to explore."""
+    built = krohn.compile("PermReset4", 33, "permutation-reset")
+    assert built.proof is not None
+    assert built.proof.verdict == "verified"
+
+
+def drawn(seed: int) -> Automaton:
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, 4, (2, 4))
+    rows[0] = rng.permutation(4)
+    names = ("a", "b"), tuple("pqrs")
+    return Automaton(Semiautomaton(rows, *names), start=int(rng.integers(4)))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_machines_are_proved(seed: int) -> None:
+    built = krohn.compile(drawn(seed), 17, "krohn-rhodes")
+    assert built.proof is not None
+    assert built.proof.verdict == "verified"
+
+
+@pytest.mark.parametrize("name", ["Grid4", "Dyck2,2"])
+def test_every_level_looks_back_by_one(name: str) -> None:
+    """Levels below the first read the states before the letter (E21)."""
+    program = plan.construct("krohn-rhodes", zoo.machine(name), 8)
+    looks = [op for op in program.operations.values() if isinstance(op, Shift)]
+    levels = sum(n.endswith(".writes") for n in program.operations)
+    assert {op.by for op in looks} == {1}
+    assert len(looks) == levels - 1
+
+
+@pytest.mark.parametrize("length", [2, 5, 9, 10, 16])
+def test_chunks_need_about_root_many_layers(length: int) -> None:
+    built = krohn.compile("C2", length, "chunked")
+    size = ceil(length**0.5)
+    assert built.summary()["depth"] == ceil(length / size)
+
+
+def test_what_would_be_too_large_is_refused() -> None:
+    refusals = {
+        ("PermReset3", "chunked", 16): "choose a shorter length",
+        ("S4", "memorising", 9): "choose a shorter length",
+        ("Grid4", "permutation-reset", 4): "krohn-rhodes",
+        ("A5", "permutation-reset", 4): "not solvable",
+        ("A5", "krohn-rhodes", 4): "not solvable",
+        ("C1", "krohn-rhodes", 4): "takes machines of 2",
+    }
+    for (name, construction, length), reason in refusals.items():
+        with pytest.raises(CompileError, match=reason):
+            plan.construct(construction, zoo.machine(name), length)

@@ -1,0 +1,112 @@
+"""Memories of windows: Proposition 3 and what it is a case of."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+import krohn
+from algebra import zoo
+from algebra.automaton import Automaton
+from algebra.zoo.flipflop import READ, VALUES, words_of
+from compiler import plan
+from compiler.errors import CompileError
+from compiler.interpreter import states
+from compiler.pipeline import Options
+from compiler.program import Latest, Shift
+from network.model import Model
+from network.precision import FLOAT32
+
+Build = Callable[..., Any]
+
+
+def bit_and_enable() -> list[list[int]]:
+    """The tracker as a product: state 2·bit + enable; letters w, r, i, 0, 1."""
+    write, other = [1, 1, 3, 3], [0, 0, 2, 2]
+    return [write, other, other, [0, 0, 2, 0], [0, 2, 2, 2]]
+
+
+def agrees(machine: Automaton, length: int) -> bool:
+    every = list(product(range(len(machine.letters)), repeat=length))
+    expected = machine.semiautomaton.trace(every, machine.start)
+    machine = replace(machine, output=None)
+    return np.array_equal(
+        states(plan.construct("window", machine, length), every), expected
+    )
+
+
+@given(st.sampled_from(["FFLTracker2", "FFL2", "Adder", "Memory3"]), st.data())
+def test_memories_of_windows_start_anywhere(name: str, data: st.DataObject) -> None:
+    machine = zoo.machine(name)
+    assert agrees(machine.with_start(data.draw(st.sampled_from(machine.states))), 4)
+
+
+def test_the_product_of_bit_and_enable(own: Build) -> None:
+    machine = own(bit_and_enable())
+    assert agrees(machine, 5)
+    program = plan.construct("window", machine, 5)
+    assert program.outputs == ("stored", "kind")
+
+
+@pytest.mark.parametrize(
+    ("name", "depth"), [("FFLTracker2", 2), ("FFLTracker7", 2), ("FFL2", 3)]
+)
+@pytest.mark.parametrize("length", [16, 100])
+def test_the_planner_finds_one_head_in_each_layer(
+    name: str, depth: int, length: int
+) -> None:
+    machine = replace(zoo.machine(name), output=None)
+    first = plan.candidates(machine, length, Options(FLOAT32))[0]
+    assert first.cost is not None
+    assert (first.name, first.cost.depth, first.cost.heads) == ("window", depth, 1)
+
+
+def test_a_shift_then_the_latest() -> None:
+    program = plan.construct("window", zoo.machine("FFLTracker3"), 10)
+    kinds = [type(op) for op in program.operations.values()]
+    assert kinds.count(Shift) == kinds.count(Latest) == 1
+
+
+def test_nothing_is_fetched_if_every_window_writes(own: Build) -> None:
+    register = own([[0, 2, 0, 2], [1, 3, 1, 3]])
+    program = plan.construct("window", register, 10)
+    assert not any(isinstance(op, Latest) for op in program.operations.values())
+    assert agrees(register, 5)
+
+
+def test_the_network_reads_right_in_every_word_of_twelve_letters() -> None:
+    words = np.array(list(product(*[[0], [3, 4], *([0, 1, 2], [3, 4]) * 4])))
+    order, value = words[:, ::2], words[:, 1::2]
+    latest = np.maximum.accumulate(np.where(order == 0, np.arange(5), 0), axis=1)
+    stored = np.take_along_axis(value, latest, axis=1)
+    legal = ((order != READ) | (value == stored)).all(axis=1)
+    reads = np.concatenate([words, np.full((len(words), 1), READ)], axis=1)[legal]
+    model = Model(krohn.compile("FFLTracker2", 12).file)
+    shown = model(torch.from_numpy(reads)).argmax(-1).numpy()
+    assert len(reads) == words_of(12)
+    assert np.array_equal(shown[:, -1], stored[legal, -1] - VALUES)
+    inside = reads[:, :-1] == READ
+    assert np.array_equal(shown[:, :-1][inside], reads[:, 1:][inside] - VALUES)
+
+
+def test_a_network_can_say_which_letters_may_follow() -> None:
+    machine = zoo.machine("FFL2")
+    compiled = krohn.compile(machine, 20, observation="outputs")
+    assert compiled.construction == "window"
+    words = zoo.sampler("FFL2")(np.random.default_rng(0), 50, 20)
+    shown = Model(compiled.file)(torch.from_numpy(words)).argmax(-1).numpy()
+    trace = machine.semiautomaton.trace(words, machine.start)
+    assert machine.output is not None
+    assert np.array_equal(shown, machine.output.table[trace])
+
+
+@pytest.mark.parametrize("name", ["C2", "Grid4", "Dyck4,2", "S3"])
+def test_other_machines_are_refused(name: str) -> None:
+    with pytest.raises(CompileError, match=rf"^{name} is no memory of windows"):
+        plan.construct("window", zoo.machine(name), 4)

@@ -1,0 +1,128 @@
+"""Generators from the command: compiled, proved, run, verified; trouble is one line."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from krohn import cli
+from network import model
+from network.modelfile import ModelFileError
+
+Call = Callable[..., tuple[int, Any]]
+
+
+@pytest.fixture
+def call(capsys: pytest.CaptureFixture[str]) -> Call:
+    """Run the command with --json: its exit code and what it printed."""
+
+    def run(*arguments: object) -> tuple[int, Any]:
+        code = cli.run([*map(str, arguments), "--json"])
+        (line,) = capsys.readouterr().out.splitlines()
+        return code, json.loads(line)
+
+    return run
+
+
+@pytest.fixture
+def made(call: Call, tmp_path: Path) -> Callable[..., Path]:
+    """Compile a generator of Dyck4,2."""
+
+    def make(*options: object) -> Path:
+        path = tmp_path / "g.safetensors"
+        balanced = ("-T", 60, "--construction", "balanced")
+        code, result = call("compile", "Dyck4,2", *balanced, *options, "-o", path)
+        assert (code, result["verdict"]) == (0, "verified")
+        return path
+
+    return make
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--attention", "uniform", "--depth-layer", "attended"),
+        ("--scale", 1, "--seed", 7, "--dtype", "float64", "--opening", "0.4"),
+    ],
+)
+def test_a_generator_is_compiled_run_and_verified(
+    made: Callable[..., Path], call: Call, options: tuple[object, ...]
+) -> None:
+    path = made(*options)
+    code, result = call("run", path, "( [ ]")
+    q = 0.4 if "0.4" in options else 0.5
+    assert code == 0
+    assert result["laws"][0] == pytest.approx([0.5, 0, 0.5, 0])
+    assert result["laws"][-1] == pytest.approx([q / 2, 1 - q, q / 2, 0])
+    code, result = call(
+        "verify",
+        path,
+        "--proof",
+        "--exhaustive",
+        7,
+        "--sample",
+        20,
+        "--machine",
+        "Dyck4,2",
+    )
+    assert (code, result["verdict"], result["length"]) == (0, "verified", 60)
+
+
+def test_a_network_that_cannot_be_proved_is_refuted_by_a_prefix(
+    call: Call, tmp_path: Path
+) -> None:
+    path = tmp_path / "g.safetensors"
+    arguments = ("Dyck4,2", "-T", 40, "--construction", "balanced", "--scale", 4)
+    code, result = call("compile", *arguments, "-o", path)
+    assert code == 2
+    assert "cannot be certified" in result["error"]
+    call("compile", *arguments, "--no-proof", "-o", path)
+    code, result = call("verify", path)
+    assert (code, result["verdict"]) == (1, "refuted")
+    assert result["counterexample"]["expected"] != result["counterexample"]["actual"]
+
+
+@pytest.mark.parametrize(
+    ("options", "trouble"),
+    [
+        (("--attention", "sharp"), "--attention takes random, symmetric, uniform"),
+        (("--depth-layer", "x"), "--depth-layer takes given, attended"),
+        (("--opening", "often"), "no probability"),
+        (("--opening", "1/0"), "no probability"),
+        (("--opening", "2"), "between 0 and 1"),
+        (("--scale", "nan"), "--scale takes a number"),
+        (("--seed", "-1"), "--seed takes a number"),
+        (("--strict",), "takes none of"),
+        (("--arch", "rnn"), "takes none of"),
+        (("--construction", "scan", "--seed", "1"), "--seed is for"),
+    ],
+)
+def test_bad_options_get_one_line(
+    call: Call, tmp_path: Path, options: tuple[str, ...], trouble: str
+) -> None:
+    path = tmp_path / "g.safetensors"
+    balanced = ("-T", 20, "--construction", "balanced")
+    code, result = call("compile", "Dyck2,2", *balanced, *options, "-o", path)
+    assert code == 2
+    assert trouble in result["error"]
+    assert not path.exists()
+
+
+def test_other_trouble_is_one_line(
+    made: Callable[..., Path], call: Call, tmp_path: Path
+) -> None:
+    path = made()
+    balanced = ("--construction", "balanced", "-o", tmp_path / "h.safetensors")
+    assert (
+        "needs the longest prefix" in call("compile", "Dyck2,2", *balanced)[1]["error"]
+    )
+    assert "no empty stack" in call("compile", "C5", "-T", 9, *balanced)[1]["error"]
+    assert "letter 2 of the word is illegal" in call("run", path, "( ]")[1]["error"]
+    assert "up to 60 letters" in call("run", path, "()" * 31)[1]["error"]
+    assert call("verify", path, "--exhaustive", 61)[1]["verdict"] == "out-of-range"
+    assert "take a length" in call("verify", path, "--exhaustive", 40)[1]["error"]
+    with pytest.raises(ModelFileError, match="it is a generator"):
+        model.load(path)

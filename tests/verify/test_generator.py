@@ -1,0 +1,185 @@
+"""Generators are proved for all prefixes, agree with the law, and break when damaged."""
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from algebra import zoo
+from algebra.bracket_distribution import distribution
+from compiler.generator import Freedom
+from krohn.generation import compile_generator
+from network.generator import Generator
+from network.modelfile import ModelFile
+from network.precision import FloatArray
+from verify.bracket_runs import run_all, run_sample
+from verify.proof import prove
+
+torch.set_num_threads(1)
+
+
+def quiet(done: int, total: int) -> None:
+    """No progress is shown."""
+
+
+@cache
+def built(
+    name: str = "Dyck3,2",
+    length: int = 24,
+    pattern: str = "random",
+    depth: str = "given",
+    dtype: str = "float64",
+    seed: int = 0,
+    scale: float = 1.0,
+    opening: Fraction = Fraction(1, 3),
+) -> ModelFile:
+    free = Freedom(pattern, depth, seed, scale)
+    return compile_generator(
+        name, length, free, opening=opening, dtype=dtype, proved=False
+    ).file
+
+
+def verdict(file: ModelFile, name: str = "Dyck3,2") -> str:
+    return prove(file, zoo.machine(name)).verdict
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.sampled_from(["Dyck1,1", "Dyck1,3", "Dyck2,2", "Dyck3,1", "Dyck3,2", "Dyck5,2"]),
+    st.sampled_from(["random", "symmetric", "uniform"]),
+    st.sampled_from(["given", "attended"]),
+    st.integers(0, 1_000),
+    st.integers(1, 200),
+)
+def test_every_choice_of_the_free_parameters_is_proved_in_float64(
+    name: str, pattern: str, depth: str, seed: int, length: int
+) -> None:
+    file = built(name, length, pattern, depth, seed=seed)
+    found = prove(file, zoo.machine(name))
+    assert found.verdict == "verified", found.reason
+    assert run_sample(file, zoo.machine(name), 8, length, seed, quiet).passed
+
+
+@pytest.mark.parametrize("pattern", ["random", "symmetric", "uniform"])
+@pytest.mark.parametrize("depth", ["given", "attended"])
+def test_all_short_prefixes_get_the_law_up_to_one_rounding(
+    pattern: str, depth: str
+) -> None:
+    machine = zoo.machine("Dyck3,2")
+    found = run_all(built(pattern=pattern, depth=depth), machine, 10, quiet)
+    assert found.passed
+    law = distribution(machine, Fraction(1, 3))
+    assert found.words == sum(law.count(n) for n in range(1, 11))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "length"), [("float64", 10_000), ("float32", 256), ("float16", 8)]
+)
+def test_uniform_attention_is_certified_in_narrow_formats(
+    dtype: str, length: int
+) -> None:
+    file = built("Dyck4,2", length, "uniform", dtype=dtype)
+    found = prove(file, zoo.machine("Dyck4,2"))
+    assert found.verdict == "verified", found.reason
+    limits = found.evidence[-1]["longest"]
+    assert limits[dtype] >= length
+    assert run_sample(
+        file, zoo.machine("Dyck4,2"), 4, min(length, 300), 0, quiet
+    ).passed
+
+
+def test_symmetric_scores_balance_exactly_and_others_up_to_rounding() -> None:
+    for pattern, exactly in (("symmetric", True), ("uniform", True), ("random", False)):
+        law = prove(built(pattern=pattern), zoo.machine("Dyck3,2")).evidence[1]["law"]
+        assert law["exactly balanced"] is exactly
+        assert law["residual"] < 1e-9
+        assert law["error"] <= 2.0**-53
+
+
+def test_in_real_arithmetic_only_the_constant_limits_the_length() -> None:
+    steps = prove(built(pattern="symmetric"), zoo.machine("Dyck3,2")).evidence
+    law, longest = steps[1]["law"], steps[-1]["longest"]["real arithmetic"]
+    # The signal falls as one over the number of positions.
+    assert 24 <= longest <= 25 * law["signal"] / law["constant"] * 2
+
+
+def test_two_networks_of_one_function_attend_differently() -> None:
+    law = distribution(zoo.machine("Dyck3,2"), Fraction(1, 3))
+    words = torch.from_numpy(law.sample(np.random.default_rng(0), 4, 24))
+    first, second = (Generator(built(seed=seed)) for seed in (0, 1))
+    assert torch.allclose(first(words), second(words), rtol=0, atol=1e-15)
+    maps = [g.attention(words)[-1] for g in (first, second)]
+    assert (maps[0] - maps[1]).square().sum(dim=(1, 2)).min() > 1
+
+
+def changed(file: ModelFile, name: str, value: FloatArray) -> ModelFile:
+    return replace(file, tensors={**file.tensors, name: value})
+
+
+def test_a_score_that_breaks_the_balance_is_rejected() -> None:
+    file = built(length=200)
+    query = file.tensors["layers.0.attention.query"].copy()
+    query[8, 0] += 0.5  # the query closes the first kind and leaves depth 2
+    damaged = changed(file, "layers.0.attention.query", query)
+    assert verdict(file) == "verified"
+    assert verdict(damaged) == "undecided"
+    machine = zoo.machine("Dyck3,2")
+    assert not run_sample(damaged, machine, 200, 200, 0, quiet).passed
+
+
+def test_scores_of_other_queries_are_free() -> None:
+    file = built()
+    query = file.tensors["layers.0.attention.query"].copy()
+    query[:7] = np.random.default_rng(5).integers(-8, 9, query[:7].shape) / 16
+    assert verdict(changed(file, "layers.0.attention.query", query)) == "verified"
+
+
+@pytest.mark.parametrize("constant", [2.0**-80, 0.25])
+def test_a_constant_outside_noise_and_signal_is_rejected(constant: float) -> None:
+    file = built(pattern="uniform", length=200)
+    assert (
+        verdict(changed(file, "layers.0.constant", np.array([constant]))) == "undecided"
+    )
+
+
+def test_without_a_constant_nothing_is_proved() -> None:
+    """Erratum D8: LayerNorm with C = 0 makes unit vectors of rounding errors."""
+    tiny = np.array([2.0**-200])
+    file = changed(built("Dyck3,1", 12, "uniform"), "layers.0.constant", tiny)
+    found = prove(file, zoo.machine("Dyck3,1"))
+    assert (found.verdict, found.word) == ("undecided", None)
+
+
+@given(st.data())
+@settings(max_examples=40, deadline=None)
+def test_a_damaged_entry_is_rejected_or_harmless(data: st.DataObject) -> None:
+    file = built(length=12, pattern="symmetric", depth="attended", scale=0.25)
+    name = data.draw(st.sampled_from(sorted(file.tensors)))
+    tensor = file.tensors[name].copy()
+    place = data.draw(st.integers(0, tensor.size - 1))
+    tensor.flat[place] += data.draw(st.sampled_from([-2.0, -0.5, 0.5, 1.0, 3.0]))
+    damaged = changed(file, name, tensor)
+    if verdict(damaged) == "verified":
+        assert run_all(damaged, zoo.machine("Dyck3,2"), 7, quiet).passed
+
+
+def test_the_claim_is_checked() -> None:
+    file = built()
+    for key, value in (
+        ("opening", "1/2"),
+        ("tolerance", -1.0),
+        ("tolerance", "much"),
+        ("length", 0),
+        ("opening", "3"),
+    ):
+        claim = {**file.header["claim"], key: value}
+        wrong = replace(file, header={**file.header, "claim": claim})
+        assert verdict(wrong) == "undecided"
+    assert verdict(file, "Dyck3,3") == "undecided"
+    assert verdict(file, "Dyck2,2") == "undecided"
+    assert verdict(file, "Grid4") == "undecided"

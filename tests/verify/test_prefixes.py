@@ -1,0 +1,132 @@
+"""Layers that are right further and further: right chunks pass, wrong ones never do."""
+
+from dataclasses import replace
+from itertools import product as words
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from algebra import zoo
+from algebra.automaton import Automaton
+from algebra.semiautomaton import Semiautomaton
+from compiler import plan
+from compiler.interpreter import states
+from compiler.pipeline import Options, arrange, optimise
+from compiler.program import Map, Operation, Program, Shift, Table, rename
+from compiler.transformer import describe, lower
+from network.precision import FLOAT32
+from verify import meaning
+from verify.errors import Differs, Rejected
+from verify.prefixes import by_prefixes
+from verify.statement import Statement, check_domains, parse
+
+BASELINES = ["sequential", "chunked", "memorising"]
+
+
+def stated(source: Program) -> Statement:
+    """What a model file would say of a Program."""
+    options = Options(FLOAT32)
+    layout, features = arrange(optimise(source, options), options)
+    described = describe(layout, lower(layout, features, strict=False))
+    return parse(described, len(source.letters), source.length)
+
+
+def passes(source: Program, machine: Automaton) -> bool:
+    statement = stated(source)
+    shows = np.arange(len(machine.states))
+    return by_prefixes(statement, machine, check_domains(statement), shows) is not None
+
+
+def is_right(source: Program, machine: Automaton) -> bool:
+    """The Program's states are the machine's on every word of full length."""
+    every = list(words(range(len(machine.letters)), repeat=source.length))
+    expected = machine.semiautomaton.trace(every, machine.start)
+    return np.array_equal(states(source, every), expected)
+
+
+def changed(source: Program, **operations: Operation) -> Program:
+    return source.with_operations({**source.operations, **operations})
+
+
+@pytest.mark.parametrize("construction", BASELINES)
+@pytest.mark.parametrize("name", ["C2", "Grid3", "S3", "FlipFlop", "abab"])
+@pytest.mark.parametrize("length", [2, 3, 4])
+def test_baselines_pass(construction: str, name: str, length: int) -> None:
+    machine = zoo.machine(name)
+    start = machine.states[1]
+    for m in (machine, machine.with_start(start)):
+        assert passes(plan.construct(construction, m, length), m)
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> tuple[Program, Automaton]:
+    """A chunked or memorising Program with one value of one table changed."""
+    size = draw(st.integers(2, 3))
+    row = st.lists(st.integers(0, size - 1), min_size=size, max_size=size)
+    table = np.array(draw(st.lists(row, min_size=1, max_size=2)))
+    names = tuple("ab"[: len(table)]), tuple("pqr"[:size])
+    machine = Automaton(Semiautomaton(table, *names), start=draw(st.integers(0, 1)))
+    kind = draw(st.sampled_from(["chunked", "memorising"]))
+    source = plan.construct(kind, machine, draw(st.integers(2, 4)))
+    name = draw(
+        st.sampled_from([n for n in source.operations if n.startswith("state")])
+    )
+    old = source.operations[name]
+    assert isinstance(old, Map)
+    assert isinstance(old.function, Table)
+    values = old.function.values.copy()
+    at = draw(st.integers(0, len(values) - 1))
+    values[at] = (values[at] + 1) % (values.max() + 1)
+    new = Map(Table(old.function.rows, values), old.inputs)
+    return changed(source, **{name: new}), machine
+
+
+@settings(deadline=None, max_examples=150)
+@given(damaged())
+def test_what_passes_is_right(case: tuple[Program, Automaton]) -> None:
+    source, machine = case
+    if passes(source, machine):
+        assert is_right(source, machine)
+
+
+@pytest.mark.parametrize("by", [1, 2, 4])
+def test_a_chunk_that_looks_back_to_another_place(by: int) -> None:
+    machine = zoo.machine("Grid4")
+    source = plan.construct("chunked", machine, 9)
+    assert passes(source, machine)
+    wrong = changed(source, before2=Shift("state1", by))
+    assert not passes(wrong, machine)
+    with pytest.raises((Differs, Rejected)):
+        meaning.prove(
+            stated(wrong), machine, check_domains(stated(wrong)), np.arange(4)
+        )
+
+
+@pytest.mark.parametrize("other", ["letter", "letter-2"])
+def test_a_chunk_that_reads_its_letters_in_another_order(other: str) -> None:
+    machine = zoo.machine("Grid4")
+    source = plan.construct("chunked", machine, 9)
+    swap = {"letter-1": other, other: "letter-1"}
+    names = [n for n in source.operations if n.startswith("state")]
+    wrong = {n: rename(source.operations[n], swap) for n in names}
+    assert not passes(changed(source, **wrong), machine)
+
+
+def test_a_layer_too_few() -> None:
+    machine = zoo.machine("Grid4")
+    source = plan.construct("chunked", machine, 9)
+    short = replace(source, outputs=("state2",))
+    assert not passes(short, machine)
+    assert not is_right(short, machine)
+
+
+def test_chunks_for_another_machine() -> None:
+    source = plan.construct("chunked", zoo.machine("C4"), 9)
+    names = source.letters
+    turned = zoo.machine("C4").transitions[::-1]
+    other = Automaton(Semiautomaton(turned, names, tuple("0123")))
+    assert passes(source, zoo.machine("C4"))
+    assert not passes(source, other)
+    assert not passes(source, zoo.machine("C4").with_start("1"))

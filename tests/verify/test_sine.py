@@ -1,0 +1,188 @@
+"""Sines: what is assumed of them is met here, and what is proved of them holds."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+import krohn
+from algebra import zoo
+from network.model import Model
+from network.modelfile import ModelFile
+from network.precision import FLOAT32, FLOAT64, PRECISIONS, FloatArray, Precision
+from verify.errors import Rejected
+from verify.exhaustive import exhaustive
+from verify.noisy import FARTHEST, SINE, Noisy
+from verify.proof import prove
+
+torch.set_num_threads(1)
+
+FORMATS = pytest.mark.parametrize("precision", PRECISIONS.values(), ids=PRECISIONS)
+SEEDS = st.integers(0, 2**32 - 1)
+SIZES = (1.0, 10.0, 1e3, 1e5, FARTHEST)
+Build = Callable[..., Any]
+
+
+def exact_sine(x: FloatArray) -> FloatArray:
+    """The true sine, to the last digit of float64."""
+    with mpmath.workdps(50):
+        return np.array([float(mpmath.sin(mpmath.mpf(v))) for v in x.tolist()])
+
+
+def torch_sine(x: FloatArray, precision: Precision) -> FloatArray:
+    """The sine that torch computes in a format."""
+    numbers = torch.from_numpy(x).to(getattr(torch, precision.name))
+    return torch.sin(numbers).double().numpy()  # type: ignore[no-any-return]
+
+
+def arguments(seed: int, precision: Precision) -> FloatArray:
+    """Numbers of a format up to the farthest, many of them next to quarter turns."""
+    random = np.random.default_rng(seed)
+    scale = np.minimum(random.choice(SIZES, 60), precision.largest / 2)
+    spread = random.uniform(-1, 1, 60) * scale
+    quarters = np.round(spread / (np.pi / 2)) * (np.pi / 2)
+    x = precision.round(np.where(random.random(60) < 0.5, spread, quarters))
+    return x[np.abs(x) <= FARTHEST]
+
+
+@FORMATS
+@given(SEEDS)
+def test_sines_are_as_accurate_as_assumed(precision: Precision, seed: int) -> None:
+    x = arguments(seed, precision)
+    true = exact_sine(x)
+    off = SINE * precision.accumulator_unit
+    if precision.digits < precision.accumulator_digits:
+        off += precision.unit * (np.abs(true) + precision.smallest + off)
+    assert (np.abs(torch_sine(x, precision) - true) <= off).all()
+    # The checker's own sine, too.
+    assert (np.abs(np.sin(x) - true) <= SINE * FLOAT64.unit).all()
+
+
+@FORMATS
+@given(SEEDS)
+def test_sines_stay_within_their_bounds(precision: Precision, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    value = arguments(seed, precision)[None]
+    noise = float(2.0 ** -random.integers(1, 20))
+    slope = random.choice([-1.0, 0.0, 1.0, 2.0], value.shape)
+    common = random.uniform(-noise, noise)
+    real = precision.round(value + slope * common)
+    rest = np.abs(real - value - slope * common)
+    noisy = Noisy(value, (slope,), (noise,), rest, precision)
+    if np.any(np.abs(value) + noisy.total > FARTHEST):
+        return
+    sine = noisy.sine()
+    found = torch_sine(real, precision)
+    assert (np.abs(found - sine.value) <= sine.total).all()
+    known = sine.value + sine.slopes[0] * common
+    assert (np.abs(found - known) <= sine.rest + 1e-12).all()
+    assert (sine.total <= 2 * noisy.total + 3 * precision.unit + 1e-6).all()
+
+
+def test_arguments_beyond_what_is_assumed_are_refused() -> None:
+    x = Noisy.exact(np.array([[FARTHEST]]), FLOAT32)
+    assert x.sine().total.max() < 1e-6
+    noisy = replace(x, rest=np.array([[1.0]]))
+    with pytest.raises(Rejected, match="the argument of a sine can be too large"):
+        noisy.sine()
+
+
+def test_only_the_first_units_are_sines() -> None:
+    x = Noisy(np.array([[-1.0, -1.0, 2.0]]), (), (), np.zeros((1, 3)), FLOAT64)
+    found = x.activated(np.array([True, False, False]))
+    assert found.value.tolist() == [[np.sin(-1.0), 0.0, 2.0]]
+    assert found.total[0, 0] > 0
+    assert not found.total[0, 1:].any()
+
+
+@cache
+def circle(name: str = "C3", length: int = 7, dtype: str = "float32") -> ModelFile:
+    construction = "cascade" if name == "S3" else "counter"
+    options: dict[str, Any] = {"dtype": dtype, "activation": "sine"}
+    return krohn.compile(name, length, construction, **options).file
+
+
+def accepted(file: ModelFile, name: str = "C3") -> bool:
+    return prove(file, zoo.machine(name)).verdict == "verified"
+
+
+def changed(file: ModelFile, tensor: str, index: int, factor: float) -> ModelFile:
+    """One weight multiplied; a weight of 0 set to 1."""
+    array = file.tensors[tensor].copy()
+    flat = array.reshape(-1)
+    flat[index] = file.precision.round(flat[index] * factor) if flat[index] else 1.0
+    return replace(file, tensors={**file.tensors, tensor: array})
+
+
+def mutants(file: ModelFile) -> Iterator[ModelFile]:
+    for tensor in sorted(file.tensors):
+        if ".mlp." in tensor and not tensor.endswith("residual"):
+            for index in range(file.tensors[tensor].size):
+                for factor in (-1.0, 0.5, 1.1):
+                    yield changed(file, tensor, index, factor)
+
+
+@pytest.mark.parametrize("name", ["C2", "C3", "S3"])
+def test_what_is_accepted_is_right(name: str) -> None:
+    file = circle(name, 6)
+    assert accepted(file, name)
+    found = list(mutants(file))
+    chosen = np.random.default_rng(1).permutation(len(found))[:150]
+    left = [found[i] for i in chosen.tolist() if accepted(found[i], name)]
+    assert 0 < len(left) < len(chosen)
+    for mutant in left:
+        assert exhaustive(Model(mutant), zoo.machine(name), 6).passed
+
+
+@pytest.mark.parametrize("factor", [1.01, 0.99, 2.0, -1.0])
+def test_the_frequency_matters(factor: float) -> None:
+    file = circle("C3", 60)
+    weight = file.tensors["blocks.0.mlp.0.weight"]
+    off = replace(
+        file, tensors={**file.tensors, "blocks.0.mlp.0.weight": weight * factor}
+    )
+    assert accepted(file)
+    assert not accepted(off)
+    assert not exhaustive(Model(off), zoo.machine("C3"), 8).passed or factor in (
+        1.01,
+        0.99,
+    )
+
+
+def with_sines(file: ModelFile, counts: list[int]) -> ModelFile:
+    """The file with other activations."""
+    architecture = {**file.header["architecture"]}
+    blocks = [dict(b) for b in architecture["blocks"]]
+    blocks[0]["sine"] = counts
+    header = {**file.header, "architecture": {**architecture, "blocks": blocks}}
+    return replace(file, header=header)
+
+
+@pytest.mark.parametrize("counts", [[0, 0, 0], [1, 0, 0], [2, 1, 0], [2, 0, 1]])
+def test_other_activations_are_noticed(counts: list[int]) -> None:
+    file = circle()
+    assert accepted(with_sines(file, [2, 0, 0]))
+    wrong = with_sines(file, counts)
+    assert not accepted(wrong)
+    assert not exhaustive(Model(wrong), zoo.machine("C3"), 4).passed
+
+
+def test_a_sine_does_not_erase() -> None:
+    # −sin(x) + sin(−x) added to x is x − 2 sin x; with ReLUs it would be 0.
+    file = krohn.compile("PermReset2", 6, "cascade", strict=True).file
+    machine = zoo.machine("PermReset2")
+    assert accepted(file, "PermReset2")
+    architecture = file.header["architecture"]
+    for b, block in enumerate(architecture["blocks"]):
+        if block["mlp"]:
+            blocks = [dict(other) for other in architecture["blocks"]]
+            blocks[b]["sine"] = block["mlp"]
+            header = {**file.header, "architecture": {**architecture, "blocks": blocks}}
+            assert prove(replace(file, header=header), machine).verdict == "undecided"
