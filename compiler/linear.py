@@ -14,8 +14,8 @@ from itertools import product
 import numpy as np
 
 from algebra.semiautomaton import IntArray
-from compiler.program import Map, Program, Select, Table
-from compiler.schedule import is_embedded
+from compiler.paths import Opener
+from compiler.program import Map, Program, Select, Table, is_embedded
 from network.precision import FloatArray
 
 MOST_INPUTS = 4
@@ -53,8 +53,9 @@ def linear(program: Program, name: str) -> Linear | None:
         return None
     exact = tuple(is_embedded(program, program.operations[n]) for n in inputs)
     found = _fewest_steps(function, exact)
-    # A step takes two units; the table would take one for each row with a value.
-    if found is None or 2 * found.steps >= np.count_nonzero(function.values):
+    # A step takes two units; decided by paths the table takes one for each.
+    opener = Opener(program, frozenset(inputs))
+    if found is None or opener.paths(name, 2 * found.steps) is not None:
         return None
     codes = found.values[:, None].astype(np.float64)
     if name in program.one_hot:

@@ -216,3 +216,10 @@ def rows_of(function: Table) -> Iterator[tuple[tuple[int, ...], int]]:
 def is_attention(operation: Operation) -> bool:
     """Whether the operation looks at other positions."""
     return isinstance(operation, (Shift, Latest, LatestMatch, SiblingLatest, PrefixSum))
+
+
+def is_embedded(program: Program, operation: Operation) -> bool:
+    """Whether a channel is a function of the letter alone."""
+    return isinstance(operation, Map) and all(
+        isinstance(program.operations[n], Token) for n in operation.inputs
+    )

@@ -8,6 +8,7 @@ from algebra.semiautomaton import IntArray
 from compiler.constructions.stack import Nesting, letter
 from compiler.errors import CompileError
 from compiler.linear import linear
+from compiler.passes.infer import InferDomains
 from compiler.program import (
     LatestMatch,
     Map,
@@ -52,7 +53,8 @@ def dyck(machine: Automaton, length: int) -> Program:
 
 def _sees_differences(program: Program) -> bool:
     """Whether all tables of two counts are steps along a sum; they are large if not."""
-    matched = replace(program, one_hot=frozenset({"level", "above"}))
+    inferred = InferDomains().apply(program)
+    matched = replace(inferred, one_hot=frozenset({"level", "above"}))
     counts = {"ups", "downs"}
     return all(
         linear(matched, name) is not None
