@@ -79,9 +79,9 @@ def measure(job: Job) -> Row:
         model = krohn.compile(
             machine,
             job.length,
+            "dyck",
             observation="outputs",
             strict=job.strict,
-            minimise="parameters",
         )
     found, words = model.summary(), balanced(job.length)
     judge = pair(Model(model.file), machine, job.length)
@@ -94,7 +94,6 @@ def measure(job: Job) -> Row:
     return {
         "n": job.length,
         "form": "strict" if job.strict else "plain",
-        "construction": found["construction"],
         "verdict": found["verdict"],
         "wrong": f"{wrong} of {len(words):,} balanced",
         "depth": found["depth"],

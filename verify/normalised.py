@@ -127,6 +127,8 @@ class Head:
     def ripple(self, relative: float, units: Arithmetic) -> float:
         """How far from 0 an entry outside the support can be, whatever the head reads."""
         d, size = self.values.shape[1], float(self.norms.max())
+        if SLACK * (d + 8) * units.sums > 1 / 16:
+            raise Rejected("LayerNorm has too many dimensions for the format")
         head = (relative + units.narrow + SLACK * (d + 4) * units.sums) * size
         noise = 1.25 * (head + units.floor * np.sqrt(d)) / self.constant
         return float((noise + 2 * units.stored) * INFLATION)
