@@ -15,7 +15,7 @@ import numpy as np
 
 from algebra.semiautomaton import IntArray
 from compiler.paths import Opener
-from compiler.program import Map, Program, Select, Table, is_embedded
+from compiler.program import Map, Program, Select, Table, is_embedded, reads
 from network.precision import FloatArray
 
 MOST_INPUTS = 4
@@ -43,19 +43,25 @@ class Linear:
 
 def linear(program: Program, name: str) -> Linear | None:
     """The sum that a table of several integers sees, if that makes it smaller."""
+    found = form(program, name)
+    if found is None:
+        return None
+    # A step takes two units; decided by paths the table takes one for each.
+    opener = Opener(program, frozenset(reads(program.operations[name])))
+    return found if opener.paths(name, 2 * found.steps) is None else None
+
+
+def form(program: Program, name: str) -> Linear | None:
+    """The sum that a table of several integers sees, if steps along it lose little."""
     operation = program.operations[name]
     if not isinstance(operation, Map) or isinstance(operation.function, Select):
         return None
     function, inputs = operation.function, operation.inputs
-    if not 2 <= len(inputs) <= MOST_INPUTS:
-        return None
-    if program.one_hot.intersection(inputs):
+    if not 2 <= len(inputs) <= MOST_INPUTS or program.one_hot.intersection(inputs):
         return None
     exact = tuple(is_embedded(program, program.operations[n]) for n in inputs)
     found = _fewest_steps(function, exact)
-    # A step takes two units; decided by paths the table takes one for each.
-    opener = Opener(program, frozenset(inputs))
-    if found is None or opener.paths(name, 2 * found.steps) is not None:
+    if found is None:
         return None
     codes = found.values[:, None].astype(np.float64)
     if name in program.one_hot:

@@ -7,8 +7,7 @@ from algebra.brackets import Brackets, Stack, as_brackets
 from algebra.semiautomaton import IntArray
 from compiler.constructions.stack import Nesting, letter
 from compiler.errors import CompileError
-from compiler.linear import linear
-from compiler.passes.infer import InferDomains
+from compiler.linear import form
 from compiler.program import (
     LatestMatch,
     Map,
@@ -53,11 +52,10 @@ def dyck(machine: Automaton, length: int) -> Program:
 
 def _sees_differences(program: Program) -> bool:
     """Whether all tables of two counts are steps along a sum; they are large if not."""
-    inferred = InferDomains().apply(program)
-    matched = replace(inferred, one_hot=frozenset({"level", "above"}))
+    matched = replace(program, one_hot=frozenset({"level", "above"}))
     counts = {"ups", "downs"}
     return all(
-        linear(matched, name) is not None
+        form(matched, name) is not None
         for name, operation in program.operations.items()
         if counts <= set(reads(operation))
     )
