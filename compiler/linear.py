@@ -105,8 +105,16 @@ def too_steep(domain: Sequence[int], codes: FloatArray) -> bool:
     order of summation.
     """
     values = np.array(domain, dtype=np.float64)
-    sizes = 2 * (values[-1] - values[1:]) + 1
     changes = np.abs(np.diff(codes, axis=0))
+    middle = (len(values) - 1) // 2
+    above = 2 * (values[-1] - values[middle + 1 :]) + 1
+    below = 2 * (values[:middle] - values[0]) + 1
+    sides = [(above, changes[middle:]), (below, changes[:middle])]
+    lost = [_lost(sizes, change) for sizes, change in sides]
+    return bool((np.array(lost) > 1 / 16).any())
+
+
+def _lost(sizes: FloatArray, changes: FloatArray) -> FloatArray:
+    """What each sum of steps of some sizes may lose; only steps that change it count."""
     terms = 2 * np.count_nonzero(changes, axis=0)
-    lost = terms * 2.0**-24 * 2 * (changes.T @ sizes)
-    return bool((lost > 1 / 16).any())
+    return np.asarray(terms * 2.0**-24 * 2 * (changes.T @ sizes))

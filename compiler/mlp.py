@@ -6,9 +6,9 @@ constants are multiples of 1/2 and survive every precision that can hold the int
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import partial, reduce
 
 import numpy as np
 
@@ -126,16 +126,24 @@ class Tables:
     def _dimension(self, name: str) -> int:
         return self.layout.places[name].start
 
-    def _step(self, name: str, index: int) -> Expression:
-        """0 up to the value of this index in the channel's domain, 1 from the next on."""
-        low, high = self.program.domains[name][index : index + 2]
-        return self._rise({self._dimension(name): 2.0}, low + high)
+    def _step(self, name: str, index: int, rising: bool) -> Expression:
+        """Between a value of this index in the channel's domain and the next: 0, then 1.
 
-    def _rise(self, twice: dict[int, float], middle: float) -> Expression:
-        """0 where ``twice`` a sum is below its middle value, 1 where it is above."""
-        rising = self.recognise.unit(Expression(twice, 0.5 - middle))
-        flat = self.recognise.unit(Expression(twice, -0.5 - middle))
-        return Expression().add(rising).add(flat, -1.0)
+        A falling step is 1, then 0.
+        """
+        low, high = self.program.domains[name][index : index + 2]
+        twice = {self._dimension(name): 2.0}
+        return self._rise(twice, low + high, rising)
+
+    def _rise(
+        self, twice: Mapping[int, float], middle: float, rising: bool
+    ) -> Expression:
+        """The step of twice a sum at its middle value, rising or falling."""
+        sign = 1.0 if rising else -1.0
+        inside = {dimension: sign * weight for dimension, weight in twice.items()}
+        ramp = self.recognise.unit(Expression(inside, 0.5 - sign * middle))
+        flat = self.recognise.unit(Expression(inside, -0.5 - sign * middle))
+        return Expression().add(ramp).add(flat, -1.0)
 
     def _missed(self, name: str, values: Collection[int]) -> Expression:
         """0 where a channel has one of some values, at least 1 where it has another one.
@@ -173,7 +181,11 @@ class Tables:
     def _single(
         self, name: str, function: Table, codes: FloatArray
     ) -> list[Expression]:
-        """A table of one channel: a sum of steps, or of one-hot dimensions."""
+        """A table of one channel: a sum of steps, or of one-hot dimensions.
+
+        Steps rise from the middle upwards and fall from it downwards, so that only those
+        between a value and the middle are not 0 there: short sums, of small terms.
+        """
         if name in self.program.one_hot:
             values = function.rows[:, 0].tolist()
             start = self._dimension(name)
@@ -181,11 +193,20 @@ class Tables:
             return self._lift(combination(units, codes), 1)
         if self.deep and too_steep(self.program.domains[name], codes):
             return self._saturating(name, codes)
-        outputs = [Expression({}, first) for first in codes[0]]
+        return self._steps(codes, partial(self._step, name))
+
+    def _steps(
+        self, codes: FloatArray, step: Callable[[int, bool], Expression]
+    ) -> list[Expression]:
+        """Rising steps above the middle and falling ones below it, which is nearer."""
+        middle = (len(codes) - 1) // 2
+        outputs = [Expression({}, code) for code in codes[middle]]
         for index, change in enumerate(np.diff(codes, axis=0)):
+            rising = index >= middle
             for output, amount in zip(outputs, change, strict=True):
                 if amount:
-                    output.add(self._step(name, index), float(amount))
+                    sign = 1.0 if rising else -1.0
+                    output.add(step(index, rising), sign * float(amount))
         return self._lift(outputs, 1)
 
     def _along(self, name: str, form: Linear) -> list[Expression]:
@@ -196,15 +217,12 @@ class Tables:
         ):
             dimension = self._dimension(read)
             twice[dimension] = twice.get(dimension, 0.0) + 2.0 * weight
-        codes = code_matrix(self.program, name, form.values)
-        outputs = [Expression({}, first) for first in codes[0]]
-        for index, change in enumerate(np.diff(codes, axis=0)):
-            if change.any():
-                step = self._rise(twice, int(form.sums[index] + form.sums[index + 1]))
-                for output, amount in zip(outputs, change, strict=True):
-                    if amount:
-                        output.add(step, float(amount))
-        return self._lift(outputs, 1)
+
+        def step(index: int, rising: bool) -> Expression:
+            low, high = form.sums[index : index + 2].tolist()
+            return self._rise(twice, low + high, rising)
+
+        return self._steps(code_matrix(self.program, name, form.values), step)
 
     def _saturating(self, name: str, codes: FloatArray) -> list[Expression]:
         """A table of one channel whose hidden units end at exactly 0 or 1.
