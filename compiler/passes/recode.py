@@ -152,7 +152,8 @@ class _Recoding:
         names = {n: self.coded(n, one_hot=False) for n in self._plain_reads(operation)}
         match operation:
             case Map(_, inputs) if len(inputs) > 1:
-                summed = linear(self.source, _plain(name)) is not None
+                known = name if name in self.source.operations else _plain(name)
+                summed = linear(self.source, known) is not None
                 names |= {n: self.coded(n, one_hot=not summed) for n in inputs}
             case PrefixSum() if one_hot:
                 read = self.coded(_plain(name), one_hot=False)
