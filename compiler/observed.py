@@ -48,7 +48,13 @@ def observed(program: Program, machine: Automaton) -> Program:
         outputs=tuple(program.outputs[i] for i in kept),
         decode=classes,
     )
-    return read if len(set(classes.values())) == len(classes) else _joined(read)
+    return one_tuple_each(read)
+
+
+def one_tuple_each(program: Program) -> Program:
+    """The Program itself if every state has one tuple of outputs, else put together."""
+    decode = program.decode
+    return program if len(set(decode.values())) == len(decode) else _joined(program)
 
 
 def _columns(row: Row, kept: list[int]) -> Row:

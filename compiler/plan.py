@@ -7,7 +7,9 @@ from functools import partial
 from algebra.automaton import Automaton
 from compiler.constructions import (
     cascade,
+    content,
     counter,
+    definite,
     dyck,
     gridworld,
     memory,
@@ -46,6 +48,8 @@ CONSTRUCTIONS: dict[str, Construction] = {
     product.NAME: product.product,
     gridworld.NAME: gridworld.gridworld,
     dyck.NAME: dyck.dyck,
+    definite.NAME: definite.definite,
+    content.NAME: content.content,
     cascade.NAME: cascade.cascade,
     scan.NAME: scan.scan,
     sequential.NAME: sequential.sequential,
@@ -75,6 +79,8 @@ SUMMARIES = {
         product,
         gridworld,
         dyck,
+        definite,
+        content,
         cascade,
         scan,
         sequential,
