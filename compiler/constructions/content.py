@@ -67,7 +67,7 @@ def content(machine: Automaton, length: int) -> Program:
             counts: machine.states.index(part.states[q]) for counts, q in images.items()
         },
     )
-    return one_tuple_each(program)
+    return one_tuple_each(program, "power")
 
 
 def _powers(act: IntArray) -> tuple[list[IntArray], int]:
