@@ -17,6 +17,7 @@ from compiler.program import (
     Select,
     Shift,
     SiblingLatest,
+    Sum,
     Table,
     Token,
 )
@@ -66,6 +67,8 @@ def _evaluate(
             stacked = np.stack([values[n] for n in inputs[1:]], axis=-1)
             chosen = np.take_along_axis(stacked, values[inputs[0]][..., None], axis=-1)
             return np.asarray(chosen[..., 0])
+        case Map(Sum(), inputs):
+            return np.asarray(sum(values[n] for n in inputs))
         case Map(Table() as function, inputs):
             return look_up(function, np.stack([values[n] for n in inputs], -1), name)
         case Shift(source, by):

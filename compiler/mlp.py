@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from compiler.circle import Circle, circle_of
-from compiler.program import Map, Program, Select, Table, rows_of
+from compiler.program import Map, Program, Select, Sum, Table, rows_of
 from compiler.schedule import Layout
 from compiler.units import Expression, Stage, combination
 from network.precision import FloatArray
@@ -62,10 +62,12 @@ class Tables:
         match operation.function:
             case Select():
                 outputs = [self._select(operation.inputs)]
+            case Sum():
+                outputs = [self._sum(operation.inputs)]
             case Table() as function if name in self.circles:
                 codes = code_matrix(self.program, name, function.values)
-                dimension = self._dimension(operation.inputs[0])
-                outputs = self.circles[name].read(dimension, self.stages, codes)
+                read = [self._dimension(n) for n in operation.inputs]
+                outputs = self.circles[name].read(read, self.stages, codes)
             case Table() as function if len(operation.inputs) == 1:
                 codes = code_matrix(self.program, name, function.values)
                 outputs = self._single(operation.inputs[0], function, codes)
@@ -207,6 +209,14 @@ class Tables:
                 units.append(self._and(inside))
         return self._lift(combination(units, codes[needed]), 2)
 
+    def _sum(self, names: tuple[str, ...]) -> Expression:
+        """Every value by itself, never negative, through all layers, and then added."""
+        output = Expression()
+        for name in names:
+            value = self.recognise.unit(Expression({self._dimension(name): 1.0}))
+            output.add(self._lift([value], 1)[0])
+        return output
+
     def _select(self, names: tuple[str, ...]) -> Expression:
         """v_i as Σ_k ReLU(M·[i = k] + v_k − M), M above every value (Lemma 14, E12)."""
         index, *values = names
@@ -258,6 +268,8 @@ def code_matrix(program: Program, name: str, values: Iterable[int]) -> FloatArra
 def needs_depth(program: Program, name: str, operation: Map) -> bool:
     """Whether a Map needs two hidden layers."""
     first = operation.inputs[0]
+    if isinstance(operation.function, Sum):
+        return False
     if isinstance(operation.function, Select):
         return first not in program.one_hot
     if len(operation.inputs) > 1:

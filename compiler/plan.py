@@ -7,6 +7,7 @@ from functools import partial
 from algebra.automaton import Automaton
 from compiler.constructions import (
     cascade,
+    corridor,
     counter,
     dyck,
     gridworld,
@@ -43,6 +44,7 @@ CONSTRUCTIONS: dict[str, Construction] = {
     counter.NAME: counter.counter,
     product.NAME: product.product,
     gridworld.NAME: gridworld.gridworld,
+    corridor.NAME: corridor.corridor,
     dyck.NAME: dyck.dyck,
     cascade.NAME: cascade.cascade,
     scan.NAME: scan.scan,
@@ -71,6 +73,7 @@ SUMMARIES = {
         counter,
         product,
         gridworld,
+        corridor,
         dyck,
         cascade,
         scan,

@@ -52,10 +52,15 @@ class Select:
 
 
 @dataclass(frozen=True, slots=True)
+class Sum:
+    """``(v_0, …, v_{n-1}) ↦ v_0 + … + v_{n-1}`` of different channels."""
+
+
+@dataclass(frozen=True, slots=True)
 class Map:
     """A function of channels, position by position."""
 
-    function: Table | Select
+    function: Table | Select | Sum
     inputs: tuple[str, ...]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from compiler import heads
 from compiler.heads import Head, Positions
 from compiler.mlp import block_tables, code_matrix
-from compiler.program import Map, Program, Table, rows_of
+from compiler.program import Map, Program, Select, Table, rows_of
 from compiler.schedule import Layout, is_embedded
 from network.precision import FloatArray
 
@@ -201,7 +201,8 @@ def _operation(program: Program, name: str) -> dict[str, Any]:
         return {"op": _OPERATION_NAMES[type(operation).__name__], **fields}
     inputs = {"op": "map", "inputs": list(operation.inputs)}
     if not isinstance(operation.function, Table):
-        return inputs | {"function": "select"}
+        name = "select" if isinstance(operation.function, Select) else "sum"
+        return inputs | {"function": name}
     rows = [[*row, value] for row, value in rows_of(operation.function)]
     return inputs | {"function": "table", "rows": rows}
 

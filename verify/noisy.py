@@ -87,7 +87,7 @@ class Noisy:
         magnitude = np.abs(weight)
         size = (np.abs(self.value) + self.total) @ magnitude + np.abs(bias)
         terms = (weight != 0).sum(axis=0) + 1
-        rounding = _summation(self.precision, terms) * size + terms * UNDERFLOW
+        rounding = summation(self.precision, terms) * size + terms * UNDERFLOW
         heard = (self.value != 0) | (self.total != 0)
         silent = heard.astype(np.float64) @ (weight != 0) == 0
         rounding[silent | self._exactly(weight, bias, size)] = 0.0
@@ -229,7 +229,7 @@ def snaps_to_itself(
     return np.asarray((precision.round(value) == value) & (near | (error == 0)))
 
 
-def _summation(precision: Precision, terms: FloatArray) -> FloatArray:
+def summation(precision: Precision, terms: FloatArray) -> FloatArray:
     """γ_n: the relative error of a dot product of n terms in any order.
 
     The second part is the error of this checker's own evaluation, in float64.

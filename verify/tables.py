@@ -98,15 +98,22 @@ class Mlp:
         silent = not weight[:, dims].any() and not bias[dims].any()
         return silent and bool((self.mask[dims] == 1).all())
 
+    def check_inputs(self, channel: Channel) -> None:
+        """The channels that a channel is a function of are there.
+
+        Raises:
+            Rejected: If one is not.
+        """
+        missing = [n for n in channel.inputs if n not in self.stream.names]
+        if missing:
+            raise Rejected(f"channel {missing[0]!r} is not there where it is read")
+
     def check(self, channel: Channel) -> FloatArray:
         """The noise of each value of a channel that this MLP writes.
 
         Raises:
             Rejected: If it does not hold the stated function of its inputs.
         """
-        missing = [n for n in channel.inputs if n not in self.stream.names]
-        if missing:
-            raise Rejected(f"channel {missing[0]!r} is not there where it is read")
         units = self.writers(channel.span)
         apart = self._apart(channel.span, units)
         if channel.op == "table":
@@ -249,6 +256,10 @@ class Mlp:
             distance = (both.total + np.abs(both.value - wanted)) * INFLATION
             worst.append(distance.max(axis=1))
         return np.concatenate(worst)
+
+    def hidden(self, values: dict[str, IntArray], units: IntArray) -> Noisy:
+        """The given units of the last hidden layer at the given values of channels."""
+        return self._hidden(self._inputs(values, frozenset()), units)
 
     def _hidden(self, x: Noisy, units: IntArray) -> Noisy:
         """The given units of the last hidden layer, and what they need below."""
