@@ -12,7 +12,7 @@ import numpy as np
 
 from algebra.semiautomaton import IntArray
 from compiler.numerics import circle_reader
-from compiler.program import Map, Program, Table
+from compiler.program import Map, Operation, Program, Table
 from compiler.units import Expression, Stage, combination
 from network.precision import FloatArray
 
@@ -82,13 +82,13 @@ class Circle:
         return stage.unit(inside)
 
 
-def circle_of(program: Program, operation: Map) -> Circle | None:
+def circle_of(program: Program, operation: Operation) -> Circle | None:
     """The circle that a table can be read from with fewer units than it has otherwise.
 
     Its inputs must be integers with evenly spaced values, and its result a function of
     a sum of multiples of them modulo some number.
     """
-    if not isinstance(operation.function, Table):
+    if not isinstance(operation, Map) or not isinstance(operation.function, Table):
         return None
     rows, values = operation.function.rows, operation.function.values
     if program.one_hot.intersection(operation.inputs) or len(values) < 4:

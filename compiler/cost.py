@@ -4,13 +4,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from compiler.errors import CompileError
-from compiler.heads import Positions, budget, patterns, query_size
+from compiler.features import Positions, budget
+from compiler.heads import patterns, query_size
 from compiler.mlp import block_tables
 from compiler.numerics import (
     count_scale,
     equality_scale,
     match_scale,
     recency_scale,
+    recency_slope,
     sibling_scale,
 )
 from compiler.program import Map, Program, reads
@@ -98,19 +100,38 @@ def predict(
 def _mlp_signature(layout: Layout, block: int, strict: bool) -> object:
     """What the MLP of a block depends on: equal signatures have equal sizes."""
     program = layout.plan.program
-    maps = []
-    for name in layout.plan.maps(block):
-        operation = program.operations[name]
-        inputs = [
-            (layout.places[n].start, program.domains[n]) for n in reads(operation)
-        ]
-        codes = [n in program.one_hot for n in (name, *reads(operation))]
-        function = operation.function if isinstance(operation, Map) else None
-        maps.append((function, tuple(inputs), tuple(codes), layout.places[name].start))
+    maps = [
+        (*_cone(layout, name), name in program.one_hot, layout.places[name].start)
+        for name in layout.plan.maps(block)
+    ]
     freed = layout.freed(block) if strict else []
     return tuple(maps), tuple(
         (layout.places[n].start, layout.places[n].stop) for n in freed
     )
+
+
+def _cone(layout: Layout, name: str) -> tuple[object, ...]:
+    """A channel's functions and leaves, by what they are and not by their names."""
+    program = layout.plan.program
+    stored = layout.plan.leaves(name)
+    leaves = tuple(
+        (layout.places[n].start, program.domains[n], n in program.one_hot)
+        for n in stored
+    )
+    number = {leaf: -1 - i for i, leaf in enumerate(stored)}
+    steps: list[object] = []
+
+    def visit(at: str) -> int:
+        if at not in number:
+            operation = program.operations[at]
+            inputs = tuple(visit(n) for n in reads(operation))
+            function = operation.function if isinstance(operation, Map) else None
+            number[at] = len(steps)
+            steps.append((function, inputs))
+        return number[at]
+
+    visit(name)
+    return leaves, tuple(steps)
 
 
 def _attention(
@@ -155,10 +176,12 @@ def narrowest(program: Program, sine: bool = False) -> str:
 def _largest_in_heads(features: Positions) -> float:
     sizes = [1.0]
     if features.code:
-        scale = match_scale(features.code, features.length, features.precision)
+        scale = match_scale(features.code, features.horizon, features.precision)
         sizes.append(scale * max(1, features.code.frequencies - 1))
-    if features.latest:
-        sizes += recency_scale(features.length, features.precision)
+    if features.latest >= 0 and features.uniform:
+        sizes.append(recency_slope(features.precision, features.latest))
+    elif features.latest >= 0:
+        sizes += recency_scale(features.length, features.precision, features.latest)
     if features.matches:
         slope, bonus = equality_scale(features.length, features.precision)
         sizes += [slope, bonus]

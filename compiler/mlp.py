@@ -5,14 +5,18 @@ midpoint, so that every value has a plateau of ±1/4 on which noise is removed; 
 constants are multiples of 1/2 and survive every precision that can hold the integers.
 """
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 
 import numpy as np
 
 from compiler.circle import Circle, circle_of
-from compiler.program import Map, Program, Select, Sum, Table, rows_of
-from compiler.schedule import Layout
+from compiler.passes.base import evaluate_cone
+from compiler.paths import Given
+from compiler.program import Map, Program, Table, is_sum, reads
+from compiler.schedule import Layout, Schedule
 from compiler.units import Expression, Stage, combination
 from network.precision import FloatArray
 
@@ -57,26 +61,29 @@ class Tables:
         """The Program whose Maps are realised."""
         return self.layout.plan.program
 
-    def write(self, name: str, operation: Map) -> None:
-        """Realise a Map at the place of its channel."""
-        match operation.function:
-            case Select():
-                outputs = [self._select(operation.inputs)]
-            case Sum():
-                outputs = [self._sum(operation.inputs)]
-            case Table() as function if name in self.circles:
-                codes = code_matrix(self.program, name, function.values)
-                read = [self._dimension(n) for n in operation.inputs]
-                outputs = self.circles[name].read(read, self.stages, codes)
-            case Table() as function if len(operation.inputs) == 1:
-                codes = code_matrix(self.program, name, function.values)
-                outputs = self._single(operation.inputs[0], function, codes)
-            case Table() as function:
-                codes = code_matrix(self.program, name, function.values)
-                outputs = self._joint(operation.inputs, function, codes)
+    def write(self, name: str) -> None:
+        """Realise a Map, with those that it opens, at the place of its channel."""
+        outputs = self._outputs(name)
         start = self.layout.places[name].start
         for offset, output in enumerate(outputs):
             self.written.setdefault(start + offset, Expression()).add(output)
+
+    def _outputs(self, name: str) -> list[Expression]:
+        operation = self.program.operations[name]
+        if is_sum(operation):
+            return [self._sum(reads(operation))]
+        if name in self.circles:
+            assert isinstance(operation, Map)
+            assert isinstance(operation.function, Table)
+            codes = code_matrix(self.program, name, operation.function.values)
+            read = [self._dimension(n) for n in operation.inputs]
+            return self.circles[name].read(read, self.stages, codes)
+        alone = single(self.layout.plan, name)
+        if alone is None:
+            return self._joint(name)
+        leaf, function = alone
+        codes = code_matrix(self.program, name, function.values)
+        return self._single(leaf, function, codes)
 
     def erase(self, name: str) -> None:
         """Subtract a channel from itself: −(x)₊ + (−x)₊ is −x, exactly."""
@@ -130,16 +137,30 @@ class Tables:
         flat = self.recognise.unit(Expression({dimension: 2.0}, -0.5 - low - high))
         return Expression().add(rising).add(flat, -1.0)
 
-    def _indicator(self, name: str, value: int) -> Expression:
-        """1 where a channel has the value and 0 where it has another one."""
+    def _missed(self, name: str, values: Collection[int]) -> Expression:
+        """0 where a channel has one of some values, at least 1 where it has another one.
+
+        For an interval of integers it is exactly 0 there whatever the noise.
+        """
+        domain, dimension = self.program.domains[name], self._dimension(name)
         if name in self.program.one_hot:
-            return self._pass(self._dimension(name) + value)
-        domain = self.program.domains[name]
-        index = domain.index(value)
-        indicator = Expression({}, 1.0) if index == 0 else self._step(name, index - 1)
-        if index + 1 < len(domain):
-            indicator = Expression().add(indicator).add(self._step(name, index), -1.0)
-        return indicator
+            chosen = [self._pass(dimension + v) for v in sorted(values)]
+            return reduce(lambda e, x: e.add(x, -1.0), chosen, Expression({}, 1.0))
+        missed = Expression()
+        low, high = min(values), max(values)
+        if low > domain[0]:
+            before = domain[domain.index(low) - 1]
+            missed.add(self._beyond(dimension, low, before))
+        if high < domain[-1]:
+            after = domain[domain.index(high) + 1]
+            missed.add(self._beyond(dimension, high, after))
+        return missed
+
+    def _beyond(self, dimension: int, inside: int, outside: int) -> Expression:
+        """Exactly 0 up to 1/4 before the midpoint, at least 1 from ``outside`` on."""
+        slope = 2.0 if outside > inside else -2.0
+        middle = slope * (inside + outside) / 2
+        return self.recognise.unit(Expression({dimension: slope}, 0.5 - middle))
 
     def _pass(self, dimension: int) -> Expression:
         """A value that is never negative, passed on to where tables are combined."""
@@ -191,23 +212,31 @@ class Tables:
             outputs = [stage.unit(output) for output in outputs]
         return outputs
 
-    def _joint(
-        self, names: tuple[str, ...], function: Table, codes: FloatArray
-    ) -> list[Expression]:
-        """A table of several channels: a unit for each row (Lemma 11, repaired, E3).
+    def _joint(self, name: str) -> list[Expression]:
+        """A function of several channels: a unit for each path (Lemma 11, repaired, E3).
 
-        With indicators counted twice, a unit is at most −1 before its ReLU where one of
-        them is missing, not 0: noise of indicators does not pass then.
+        What misses the path counts twice: then a unit is at most −1 before its ReLU, not
+        0, and noise does not pass.
         """
-        units = []
-        needed = np.asarray(codes.any(axis=1))
-        for (row, _), used in zip(rows_of(function), needed.tolist(), strict=True):
-            if used:
-                inside = Expression({}, 1.0 - 2 * len(row))
-                for name, value in zip(names, row, strict=True):
-                    inside.add(self._indicator(name, value), 2.0)
-                units.append(self._and(inside))
-        return self._lift(combination(units, codes[needed]), 2)
+        paths = self.layout.plan.opener(name).paths(name)
+        assert paths is not None
+        usual = _usual([path.value for path in paths])
+        width = code_matrix(self.program, name, [0]).shape[1]
+        base = np.zeros(width) if usual is None else self._code(name, usual)
+        outputs = [Expression({}, amount) for amount in base]
+        for path in paths:
+            if isinstance(path.value, str):
+                outputs[0].add(self._gated(path.given, path.value))
+            elif path.value != usual:
+                inside = Expression({}, 1.0)
+                for leaf, values in path.given.items():
+                    inside.add(self._missed(leaf, values), -2.0)
+                unit = self._and(inside)
+                change = self._code(name, path.value) - base
+                for output, amount in zip(outputs, change, strict=True):
+                    if amount:
+                        output.add(unit, float(amount))
+        return self._lift(outputs, 2)
 
     def _sum(self, names: tuple[str, ...]) -> Expression:
         """Every value by itself, never negative, through all layers, and then added."""
@@ -217,16 +246,19 @@ class Tables:
             output.add(self._lift([value], 1)[0])
         return output
 
-    def _select(self, names: tuple[str, ...]) -> Expression:
-        """v_i as Σ_k ReLU(M·[i = k] + v_k − M), M above every value (Lemma 14, E12)."""
-        index, *values = names
-        gate = 1.0 + max(self.program.domains[n][-1] for n in values)
-        output = Expression()
-        for k in self.program.domains[index]:
-            inside = Expression({}, -gate).add(self._indicator(index, k), gate)
-            inside.add(self._pass(self._dimension(values[k])))
-            output.add(self._and(inside))
-        return self._lift([output], 2)[0]
+    def _code(self, name: str, value: int) -> FloatArray:
+        return np.asarray(code_matrix(self.program, name, [value])[0])
+
+    def _gated(self, given: Given, leaf: str) -> Expression:
+        """The value v of a leaf on a path: ReLU(v − M·(what misses the path)).
+
+        M is above every value (Lemma 14, E12).
+        """
+        gate = 1.0 + self.program.domains[leaf][-1]
+        inside = Expression()
+        for asked, values in given.items():
+            inside.add(self._missed(asked, values), -gate)
+        return self._and(inside.add(self._pass(self._dimension(leaf))))
 
 
 def block_tables(
@@ -240,21 +272,42 @@ def block_tables(
         strict: Whether all its tables must fit one hidden layer.
         sine: Whether periodic tables are read from a circle.
     """
-    program = layout.plan.program
-    operations = {n: program.operations[n] for n in layout.plan.maps(block)}
-    maps = {n: op for n, op in operations.items() if isinstance(op, Map)}
+    plan = layout.plan
+    maps = plan.maps(block)
     if not maps:
         return None
-    found = {n: circle_of(program, op) for n, op in maps.items()} if sine else {}
-    circles = {n: circle for n, circle in found.items() if circle is not None}
-    deep = not strict and any(needs_depth(program, n, op) for n, op in maps.items())
+    circles = _circles(plan, maps) if sine else {}
+    deep = not strict and any(needs_depth(plan, name) for name in maps)
     tables = Tables(layout, 3 if circles else 1 + deep, circles)
     for name in sorted(maps, key=lambda n: n not in circles):
-        tables.write(name, maps[name])
+        tables.write(name)
     if strict:
         for name in layout.freed(block):
             tables.erase(name)
     return tables
+
+
+def _circles(plan: Schedule, maps: Iterable[str]) -> dict[str, Circle]:
+    """The Maps that can be read from a circle."""
+    found: dict[str, Circle] = {}
+    for name in maps:
+        operation = plan.program.operations[name]
+        if set(plan.leaves(name)) == set(reads(operation)):
+            circle = circle_of(plan.program, operation)
+            if circle is not None:
+                found[name] = circle
+    return found
+
+
+def single(plan: Schedule, name: str) -> tuple[str, Table] | None:
+    """The one leaf of a channel with its table, opened Maps included, if it has one."""
+    found = plan.leaves(name)
+    if len(found) != 1 or found[0] == name:
+        return None
+    (leaf,) = found
+    domain = np.array(plan.program.domains[leaf], dtype=np.int64)
+    values = evaluate_cone(plan.program, name, {leaf: domain})
+    return leaf, Table(domain[:, None], values)
 
 
 def code_matrix(program: Program, name: str, values: Iterable[int]) -> FloatArray:
@@ -265,17 +318,28 @@ def code_matrix(program: Program, name: str, values: Iterable[int]) -> FloatArra
     return np.eye(max(program.domains[name]) + 1)[column]
 
 
-def needs_depth(program: Program, name: str, operation: Map) -> bool:
-    """Whether a Map needs two hidden layers."""
-    first = operation.inputs[0]
-    if isinstance(operation.function, Sum):
+def _usual(values: list[int | str]) -> int | None:
+    """The value decided on most paths, which then need no units; None if copied."""
+    decided = Counter(value for value in values if isinstance(value, int))
+    if len(decided) == 0 or decided.total() < len(values):
+        return None
+    return max(sorted(decided), key=lambda value: decided[value])
+
+
+def needs_depth(plan: Schedule, name: str) -> bool:
+    """Whether a Map, with those that it opens, needs two hidden layers."""
+    program = plan.program
+    if is_sum(program.operations[name]):
         return False
-    if isinstance(operation.function, Select):
-        return first not in program.one_hot
-    if len(operation.inputs) > 1:
-        return not program.one_hot.issuperset(operation.inputs)
-    codes = code_matrix(program, name, operation.function.values)
-    return first not in program.one_hot and too_steep(program, first, codes)
+    alone = single(plan, name)
+    if alone is not None:
+        leaf, function = alone
+        codes = code_matrix(program, name, function.values)
+        return leaf not in program.one_hot and too_steep(program, leaf, codes)
+    paths = plan.opener(name).paths(name)
+    assert paths is not None
+    asked = {leaf for path in paths for leaf in path.given}
+    return not program.one_hot.issuperset(asked)
 
 
 def too_steep(program: Program, name: str, codes: FloatArray) -> bool:

@@ -1,7 +1,7 @@
 """Which constructions serve a machine, what each costs, and in which order to try them."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 
 from algebra.automaton import Automaton
@@ -27,7 +27,7 @@ from compiler.constructions.thesis import (
 )
 from compiler.cost import Cost, predict
 from compiler.errors import CompileError
-from compiler.heads import Positions
+from compiler.features import Positions
 from compiler.observed import forms, least, observed
 from compiler.pipeline import Observer, Options, arrange, optimise
 from compiler.program import Program
@@ -84,14 +84,38 @@ SUMMARIES = {
 
 # What each objective compares, most important first.
 OBJECTIVES: dict[str, tuple[str, ...]] = {
-    "depth": ("depth", "parameters"),
+    "depth": ("depth", "layers", "parameters"),
     "width": ("width", "parameters"),
     "parameters": ("parameters", "depth"),
     "latency": ("layers", "flops_per_token"),
 }
 
-LARGEST_PARAMETERS = 500_000_000
+# At most so many paths decide tables of tables at once; 0: one after the other.
+MERGES = (1024, 0)
+
+MOST_PARAMETERS = 500_000_000
 LONGEST_SEQUENTIAL = 1024
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A way to lower a construction, with what it costs.
+
+    Attributes:
+        construction: Its name.
+        program: The Program as constructed.
+        layout: Where its channels lie after all passes.
+        features: Its position features.
+        cost: What the network will cost.
+        options: How it is lowered.
+    """
+
+    construction: str
+    program: Program
+    layout: Layout
+    features: Positions
+    cost: Cost
+    options: Options
 
 
 @dataclass(frozen=True)
@@ -102,11 +126,13 @@ class Candidate:
         name: The construction.
         cost: What it would cost; None if it does not apply.
         reason: Why it does not apply; empty if it does.
+        plans: How it can be lowered, best first; the cost is that of the first.
     """
 
     name: str
     cost: Cost | None
     reason: str = ""
+    plans: tuple[Plan, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -142,58 +168,89 @@ def candidates(
     Raises:
         CompileError: If there is no such objective.
     """
-    _check_objective(minimise)
-    found = [_try(name, machine, length, options, minimise) for name in CONSTRUCTIONS]
-    return sorted(found, key=partial(_preference, minimise))
+    found = [
+        _candidate(name, machine, length, options, minimise) for name in CONSTRUCTIONS
+    ]
+    return sorted(found, key=lambda c: _sizes(c.cost, minimise))
 
 
-def _try(
+def _candidate(
     name: str, machine: Automaton, length: int, options: Options, minimise: str
 ) -> Candidate:
+    _check_objective(minimise)
     try:
-        cost = _best(name, machine, length, options, minimise).cost
+        found = plans(name, machine, length, options, minimise)
     except CompileError as error:
         return Candidate(name, None, str(error))
-    if cost.parameters > LARGEST_PARAMETERS:
-        return Candidate(name, None, f"it would have {cost.parameters:.1e} parameters")
-    return Candidate(name, cost)
+    return Candidate(name, found[0].cost, plans=tuple(found))
 
 
-@dataclass(frozen=True)
-class _Planned:
-    """A Program laid out, with what it costs."""
+def plans(
+    name: str,
+    machine: Automaton,
+    length: int,
+    options: Options,
+    minimise: str = "depth",
+) -> list[Plan]:
+    """The ways to lower a construction that differ in cost, best first.
 
-    program: Program
-    layout: Layout
-    features: Positions
-    cost: Cost
-
-
-def _best(
-    name: str, machine: Automaton, length: int, options: Options, minimise: str
-) -> _Planned:
-    """The construction on the machine, or on its quotient where that is better.
+    A machine with outputs can be replaced by its quotient, and tables of tables can be
+    decided at once or one after the other.
 
     Raises:
-        CompileError: If it serves neither.
+        CompileError: If the construction does not serve the machine, or there is no such
+            objective.
     """
-    found: list[_Planned] = []
+    _check_objective(minimise)
+    found: dict[Cost, Plan] = {}
     reasons: list[CompileError] = []
     for form in forms(machine):
         try:
             program = construct(name, form, length)
-            layout, features = arrange(optimise(program, options), options)
+            if options.uniform:
+                _check_same(program, construct(name, form, 2 * length))
+            for plan in _lowerings(name, program, options):
+                found.setdefault(plan.cost, plan)
         except CompileError as error:
             reasons.append(error)
-            continue
-        cost = predict(layout, features, options.strict, options.sine)
-        found.append(_Planned(program, layout, features, cost))
     if not found:
         raise reasons[0]
-    return min(found, key=lambda planned: _sizes(planned.cost, minimise))
+    small = [plan for plan in found.values() if plan.cost.parameters <= MOST_PARAMETERS]
+    if not small:
+        least = min(plan.cost.parameters for plan in found.values())
+        raise CompileError(
+            f"{name} would need {least:.1e} parameters for {machine.name} at length "
+            f"{length}; `krohn explain` shows what else applies"
+        )
+    return sorted(small, key=lambda plan: _sizes(plan.cost, minimise))
 
 
-def _sizes(cost: Cost, minimise: str) -> tuple[float, ...]:
+def _check_same(program: Program, longer: Program) -> None:
+    """Weights of every length need a Program that is the same for a longer one.
+
+    Raises:
+        CompileError: If it is not.
+    """
+    if program.operations != longer.operations:
+        raise CompileError(
+            "its Program depends on the length, so that its weights do; leave --uniform "
+            "out"
+        )
+
+
+def _lowerings(name: str, program: Program, options: Options) -> Iterator[Plan]:
+    optimised = optimise(program, options)
+    # Paths run through the values of a sum, which the sine is there to avoid.
+    for most_paths in (0,) if options.sine else MERGES:
+        merged = replace(options, most_paths=most_paths)
+        layout, features = arrange(optimised, merged)
+        cost = predict(layout, features, options.strict, options.sine)
+        yield Plan(name, program, layout, features, cost, merged)
+
+
+def _sizes(cost: Cost | None, minimise: str) -> tuple[float, ...]:
+    if cost is None:
+        return (float("inf"),)
     return tuple(getattr(cost, name) for name in OBJECTIVES[minimise])
 
 
@@ -202,12 +259,6 @@ def _check_objective(minimise: str) -> None:
         raise CompileError(
             f"--minimise takes {', '.join(OBJECTIVES)}, not {minimise!r}"
         )
-
-
-def _preference(minimise: str, candidate: Candidate) -> tuple[float | str, ...]:
-    if candidate.cost is None:
-        return (float("inf"), float("inf"), candidate.name)
-    return (*_sizes(candidate.cost, minimise), candidate.name)
 
 
 def construct(name: str, machine: Automaton, length: int) -> Program:
@@ -255,18 +306,23 @@ def compile_transformer(
     Raises:
         CompileError: If that cannot be done; the message says what can.
     """
-    _check_objective(minimise)
-    best = _best(construction, machine, length, options, minimise)
-    layout, features, cost = best.layout, best.features, best.cost
-    if cost.parameters > LARGEST_PARAMETERS:
-        raise CompileError(
-            f"{construction} would need {cost.parameters:.1e} parameters for "
-            f"{machine.name} at length {length}; `krohn explain` shows what else applies"
-        )
+    best = plans(construction, machine, length, options, minimise)[0]
+    return realise(best, observe)
+
+
+def realise(plan: Plan, observe: Observer | None = None) -> Compiled:
+    """The network of a plan.
+
+    Args:
+        plan: A way to lower a construction.
+        observe: Called after every pass with its name and the Program.
+    """
     if observe is not None:
-        optimise(best.program, options, observe)
-    network = lower(layout, features, options.strict, options.sine)
-    return Compiled(construction, network, describe(layout, network), cost)
+        optimise(plan.program, plan.options, observe)
+    strict, sine = plan.options.strict, plan.options.sine
+    network = lower(plan.layout, plan.features, strict, sine)
+    described = describe(plan.layout, network)
+    return Compiled(plan.construction, network, described, plan.cost)
 
 
 def compile_rnn(machine: Automaton, precision: Precision) -> Compiled:

@@ -218,6 +218,18 @@ def rows_of(function: Table) -> Iterator[tuple[tuple[int, ...], int]]:
         yield tuple(row), value
 
 
+def is_sum(operation: Operation) -> bool:
+    """Whether the operation adds up channels, which paths cannot decide."""
+    return isinstance(operation, Map) and isinstance(operation.function, Sum)
+
+
 def is_attention(operation: Operation) -> bool:
     """Whether the operation looks at other positions."""
     return isinstance(operation, (Shift, Latest, LatestMatch, SiblingLatest, PrefixSum))
+
+
+def is_embedded(program: Program, operation: Operation) -> bool:
+    """Whether a channel is a function of the letter alone."""
+    return isinstance(operation, Map) and all(
+        isinstance(program.operations[n], Token) for n in operation.inputs
+    )

@@ -8,12 +8,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from compiler.passes.base import PassError
-from compiler.program import Map, Operation, Program, Token, is_attention, reads
+from compiler.paths import Opener, leaves
+from compiler.program import (
+    Program,
+    Token,
+    is_attention,
+    is_embedded,
+    is_sum,
+    reads,
+)
 
 
 @dataclass(frozen=True)
 class Schedule:
     """A Program with the snapshot at which each stored channel appears.
+
+    A Map that only Maps of the same MLP read is not stored: they open it
+    (`compiler.paths`).
 
     Attributes:
         program: What is scheduled.
@@ -38,37 +49,80 @@ class Schedule:
         """The channels that the MLP of a block writes."""
         return [n for n, s in self.born.items() if s == 2 * block + 2]
 
+    def leaves(self, name: str) -> tuple[str, ...]:
+        """The stored channels that a channel is computed from."""
+        return leaves(self.program, name, self._before(name))
+
+    def opener(self, name: str) -> Opener:
+        """Opens the Maps that one MLP computes together with a channel."""
+        return Opener(self.program, self._before(name))
+
+    def _before(self, name: str) -> frozenset[str]:
+        return frozenset(n for n, s in self.born.items() if s < self.born[name])
+
     @property
     def depth(self) -> int:
         """How many blocks attend: depth in the convention of the thesis."""
         return sum(bool(self.attention(b)) for b in range(self.blocks))
 
 
-def is_embedded(program: Program, operation: Operation) -> bool:
-    """Whether a channel is a function of the letter alone."""
-    return isinstance(operation, Map) and all(
-        isinstance(program.operations[n], Token) for n in operation.inputs
-    )
+def schedule(program: Program, most_paths: int = 0, strict: bool = False) -> Schedule:
+    """Place every channel as early as it can be; independent ones share a block.
 
-
-def schedule(program: Program) -> Schedule:
-    """Place every channel as early as it can be; independent ones share a block."""
+    Args:
+        program: What to schedule.
+        most_paths: Tables of tables become one MLP if no more paths decide them.
+        strict: Whether an MLP has one hidden layer: it can decide by one channel, or by
+            one-hot channels.
+    """
     born: dict[str, int] = {}
     for name, operation in program.operations.items():
-        if isinstance(operation, Token):
-            continue
-        born[name] = _earliest(program, operation, born)
-    last = max(born.values(), default=0)
-    return Schedule(program, born, (last + 1) // 2)
+        if not isinstance(operation, Token):
+            born[name] = _earliest(program, name, born, most_paths, strict)
+    stored = _stored(program, born)
+    kept = {name: snapshot for name, snapshot in born.items() if name in stored}
+    last = max(kept.values(), default=0)
+    return Schedule(program, kept, (last + 1) // 2)
 
 
-def _earliest(program: Program, operation: Operation, born: Mapping[str, int]) -> int:
+def _earliest(
+    program: Program,
+    name: str,
+    born: Mapping[str, int],
+    most_paths: int,
+    strict: bool,
+) -> int:
+    operation = program.operations[name]
     if is_embedded(program, operation):
         return 0
     ready = max(born[n] for n in reads(operation))
     if is_attention(operation):
         return ready + 1 if ready % 2 == 0 else ready + 2
-    return ready + 1 if ready % 2 == 1 else ready + 2
+    if ready % 2 == 1 or ready == 0:
+        return ready + 1 + (ready == 0)
+    before = frozenset(n for n, snapshot in born.items() if snapshot < ready)
+    stored = leaves(program, name, before)
+    if is_sum(operation) or not before.issuperset(stored):
+        return ready + 2
+    flat = len(stored) == 1 or program.one_hot.issuperset(stored)
+    possible = most_paths and (flat or not strict)
+    together = possible and Opener(program, before).paths(name, most_paths)
+    return ready if together else ready + 2
+
+
+def _stored(program: Program, born: Mapping[str, int]) -> set[str]:
+    """The outputs, what heads read, and what these are computed from."""
+    todo = [n for n in program.outputs if n in born]
+    stored: set[str] = set()
+    while todo:
+        name = todo.pop()
+        if name in stored:
+            continue
+        stored.add(name)
+        before = frozenset(n for n, s in born.items() if s < born[name])
+        embedded = is_embedded(program, program.operations[name])
+        todo += () if embedded else leaves(program, name, before)
+    return stored
 
 
 def check_schedule(plan: Schedule) -> None:
@@ -77,12 +131,15 @@ def check_schedule(plan: Schedule) -> None:
     Raises:
         PassError: If one is not.
     """
-    for name, operation in plan.program.operations.items():
-        if isinstance(operation, Token) or is_embedded(plan.program, operation):
+    for name in plan.born:
+        operation = plan.program.operations[name]
+        if is_embedded(plan.program, operation):
             continue
         if plan.born[name] % 2 != int(is_attention(operation)):
             raise PassError(f"channel {name!r} is placed in the wrong sublayer")
-        if any(plan.born[n] >= plan.born[name] for n in reads(operation)):
+        direct = is_attention(operation)
+        read = reads(operation) if direct else plan.leaves(name)
+        if any(plan.born.get(n, plan.last + 1) >= plan.born[name] for n in read):
             raise PassError(f"channel {name!r} reads a channel that is not ready")
 
 
@@ -161,8 +218,8 @@ def _freed_at(plan: Schedule) -> dict[str, int]:
     """The snapshot at which each channel's dimensions can be used again."""
     last = dict(plan.born)
     for name, snapshot in plan.born.items():
-        for read in reads(plan.program.operations[name]):
-            if read in last:
+        if snapshot:
+            for read in plan.leaves(name):
                 last[read] = max(last[read], snapshot - 1)
     with_mlp = [2 * b + 2 for b in range(plan.blocks) if plan.maps(b)]
     freed: dict[str, int] = {}

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from compiler import heads
-from compiler.heads import Head, Positions
+from compiler.features import Positions
+from compiler.heads import Head
 from compiler.mlp import block_tables, code_matrix
-from compiler.program import Map, Program, Select, Table, rows_of
-from compiler.schedule import Layout, is_embedded
+from compiler.program import Map, Program, Select, Table, is_embedded, rows_of
+from compiler.schedule import Layout
 from network.precision import FloatArray
 
 
@@ -73,7 +74,7 @@ def token_embedding(layout: Layout) -> FloatArray:
     program = layout.plan.program
     embedding = np.zeros((len(program.letters) + 1, layout.d_model))
     for name, operation in program.operations.items():
-        if is_embedded(program, operation):
+        if name in layout.places and is_embedded(program, operation):
             assert isinstance(operation, Map)
             assert isinstance(operation.function, Table)
             place = layout.places[name]

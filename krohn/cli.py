@@ -71,6 +71,13 @@ Activation = Annotated[
         help="relu, or sine: counters whose width does not grow with the length."
     ),
 ]
+Uniform = Annotated[
+    bool,
+    typer.Option(
+        "--uniform",
+        help="Weights that do not depend on the length: only the positions grow with it.",
+    ),
+]
 Minimise = Annotated[
     str,
     typer.Option(help="What to choose by: depth, width, parameters or latency."),
@@ -301,8 +308,10 @@ def compile(  # noqa: A001  (the command is called so)
         str,
         typer.Option(
             help="auto, memory, window, counter, product, cascade, scan, sequential; or "
-            "scan3, scan5, scan10: scans of fewer layers with more heads; or balanced: "
-            "the law of the next bracket instead of the state.",
+            "scan3, scan5, scan10: scans of fewer layers with more heads; or as the "
+            "thesis builds them: semidirect, semidirect-car, wreath, series, "
+            "permutation-reset, krohn-rhodes, chunked, memorising; or balanced: the law "
+            "of the next bracket instead of the state.",
         ),
     ] = "auto",
     arch: Annotated[str, typer.Option(help="transformer or rnn.")] = "transformer",
@@ -310,6 +319,7 @@ def compile(  # noqa: A001  (the command is called so)
     start: Start = None,
     strict: Strict = False,
     activation: Activation = "relu",
+    uniform: Uniform = False,
     minimise: Minimise = "depth",
     observe: Observe = None,
     complete: Fill = "reject",
@@ -364,6 +374,7 @@ def compile(  # noqa: A001  (the command is called so)
             start=start,
             strict=strict,
             activation=activation,
+            uniform=uniform,
             minimise=minimise,
             observation=observe,
             proved=proof,

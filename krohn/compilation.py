@@ -93,6 +93,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     start: str | None = None,
     strict: bool = False,
     activation: str = "relu",
+    uniform: bool = False,
     minimise: str = "depth",
     observation: str | None = None,
     proved: bool = True,
@@ -112,6 +113,8 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
         strict: Plain residuals and one hidden layer in every MLP.
         activation: ``"relu"``; or ``"sine"``, with which counters read their sums from
             a circle, so that no width grows with the length.
+        uniform: Memories and look-backs by weights that are those of every length; only
+            the position table grows with it.
         minimise: What ``"auto"`` goes by: a key of `compiler.plan.OBJECTIVES`.
         observation: What the network says instead of the state: a name of
             `algebra.observation.OBSERVATIONS`, or ``"outputs"`` for the machine's own.
@@ -129,7 +132,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     shown = source if observation else replace(source, output=None)
     precision = precision_of(dtype)
     reasons = []
-    options = options_of(dtype, strict, activation)
+    options = options_of(dtype, strict, activation, uniform)
     for built in _attempts(
         shown, length, construction, arch, options, minimise, observe
     ):
@@ -161,7 +164,9 @@ def precision_of(dtype: str) -> Precision:
     return PRECISIONS[dtype]
 
 
-def options_of(dtype: str, strict: bool, activation: str) -> Options:
+def options_of(
+    dtype: str, strict: bool, activation: str, uniform: bool = False
+) -> Options:
     """How to lower, from the names that users give.
 
     Raises:
@@ -172,7 +177,7 @@ def options_of(dtype: str, strict: bool, activation: str) -> Options:
         raise CompileError(
             f"--activation takes {' or '.join(ACTIVATIONS)}, not {activation!r}"
         )
-    return Options(precision_of(dtype), strict, activation == "sine")
+    return Options(precision_of(dtype), strict, activation == "sine", uniform)
 
 
 def _attempts(
@@ -195,20 +200,19 @@ def _attempts(
         return
     if length is None:
         raise CompileError("a Transformer needs the longest length it is for (-T)")
-    names = [construction]
-    if construction == "auto":
-        found = plan.candidates(machine, length, options, minimise)
-        names = [c.name for c in found if c.cost is not None]
-        if not names:
+    if construction != "auto":
+        found = plan.plans(construction, machine, length, options, minimise)
+    else:
+        candidates = plan.candidates(machine, length, options, minimise)
+        found = [way for candidate in candidates for way in candidate.plans]
+        if not found:
             raise CompileError(
                 f"no construction serves {machine.name} at length {length} in "
                 f"{options.precision.name}: "
-                + "; ".join(f"{c.name}: {c.reason}" for c in found)
+                + "; ".join(f"{c.name}: {c.reason}" for c in candidates)
             )
-    for name in names:
-        yield plan.compile_transformer(
-            machine, length, name, options, observe, minimise
-        )
+    for way in found:
+        yield plan.realise(way, observe)
 
 
 def seen(machine: Automaton, observation: str | None) -> Automaton:

@@ -187,13 +187,21 @@ def _why(usable: list[Candidate], minimise: str) -> str:
         return "no construction serves this machine"
     best = usable[0]
     assert best.cost is not None
-    first, second = OBJECTIVES[minimise]
+    first, *others = OBJECTIVES[minimise]
     least = getattr(best.cost, first)
-    what = {"layers": "number of blocks"}.get(first, first)
-    reason = f"{best.name} has the least {what}, {least:,}"
+    reason = f"{best.name} has the least {_SIZES.get(first, first)}, {least:,}"
     if len(usable) > 1:
-        after = getattr(usable[1].cost, first)
-        reason += f"; {usable[1].name} has {after:,}"
+        rival = usable[1]
+        after = getattr(rival.cost, first)
+        reason += f"; {rival.name} has {after:,}"
         if after == least:
-            reason += f" and more {second.replace('_', ' ')}"
+            unlike = (
+                _SIZES.get(n, n.replace("_", " "))
+                for n in others
+                if getattr(best.cost, n) != getattr(rival.cost, n)
+            )
+            reason += " and " + next((f"more {n}" for n in unlike), "the same sizes")
     return reason
+
+
+_SIZES = {"layers": "blocks"}

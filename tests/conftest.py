@@ -14,7 +14,7 @@ from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray, Semiautomaton
 from compiler import plan
 from compiler.cost import Cost, predict
-from compiler.heads import Positions
+from compiler.features import Positions
 from compiler.pipeline import Options, arrange, optimise
 from compiler.program import Program
 from compiler.schedule import Layout
@@ -123,11 +123,16 @@ def random_words(
 def _levels(key: Key) -> Levels:
     name, construction, length, dtype, strict = key
     machine = replace(find(name), output=None)  # its states are compared
+    compiled = krohn.compile(machine, length, construction, dtype=dtype, strict=strict)
     options = Options(PRECISIONS[dtype], strict)
     program = plan.construct(construction, machine, length)
     optimised = optimise(program, options)
+    blocks = compiled.file.header["architecture"]["blocks"]
+    forms = [p.options for p in plan.plans(construction, machine, length, options)]
+    options = next(
+        f for f in forms if arrange(optimised, f)[0].plan.blocks == len(blocks)
+    )
     layout, features = arrange(optimised, options)
-    compiled = krohn.compile(machine, length, construction, dtype=dtype, strict=strict)
     return Levels(
         machine,
         options,

@@ -6,8 +6,9 @@ noises common lets them cancel: on the plateau of a table the slopes of its ReLU
 to zero. Rounding is bounded for any order of summation (docs/soundness.md, section 3).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -71,11 +72,7 @@ class Noisy:
             weight: ``(width, columns)``, exact.
             bias: ``(columns,)``, exact.
         """
-        fused = self._sum(weight, bias).stored()
-        if self.precision.digits == self.precision.accumulator_digits or not bias.any():
-            return fused
-        product = self._sum(weight, np.zeros_like(bias)).stored()
-        return fused._or(product._shifted(bias))
+        return stored_sum(partial(self._sum, weight), bias)
 
     def accumulated(self, weight: FloatArray) -> "Noisy":
         """``x @ weight`` as a kernel has it before, or without, storing it."""
@@ -86,11 +83,11 @@ class Noisy:
         value = self.value @ weight + bias
         magnitude = np.abs(weight)
         size = (np.abs(self.value) + self.total) @ magnitude + np.abs(bias)
-        terms = (weight != 0).sum(axis=0) + 1
-        rounding = summation(self.precision, terms) * size + terms * UNDERFLOW
-        heard = (self.value != 0) | (self.total != 0)
-        silent = heard.astype(np.float64) @ (weight != 0) == 0
-        rounding[silent | self._exactly(weight, bias, size)] = 0.0
+        used = weight != 0
+        known = (self.total > 0).astype(np.float64) @ used == 0
+        heard = ((self.value != 0) | (self.total != 0)).astype(np.float64) @ used > 0
+        grid = max(finest(self.value) + finest(weight), finest(bias))
+        rounding = sum_rounding(self.precision, weight, size, grid, known) * heard
         slopes = tuple(slope @ weight for slope in self.slopes)
         rest = (self.rest @ magnitude + rounding) * INFLATION
         for slope, noise in zip(self.slopes, self.noises, strict=True):
@@ -115,17 +112,6 @@ class Noisy:
         apart = np.maximum(self.total, other.total)
         rest = np.where(alike, common, apart)
         return Noisy(self.value, slopes, self.noises, rest, self.precision)
-
-    def _exactly(
-        self, weight: FloatArray, bias: FloatArray, size: FloatArray
-    ) -> BoolArray:
-        """Where every partial sum is a multiple of one power of two that fits."""
-        grid = max(_grid(self.value) + _grid(weight), _grid(bias))
-        if grid > FINEST_GRID:
-            return np.zeros(size.shape, dtype=np.bool_)
-        known = (self.total > 0).astype(np.float64) @ (weight != 0) == 0
-        fits = size * 2.0**grid < 2.0**self.precision.accumulator_digits
-        return np.asarray(known & fits)
 
     def relu(self) -> "Noisy":
         """max(x, 0): linear where the sign is certain, else only bounded."""
@@ -229,6 +215,40 @@ def snaps_to_itself(
     return np.asarray((precision.round(value) == value) & (near | (error == 0)))
 
 
+def stored_sum(total: Callable[[FloatArray], Noisy], bias: FloatArray) -> Noisy:
+    """Sums with a bias, stored in the format: the bias is added before or after that."""
+    fused = total(bias).stored()
+    precision = fused.precision
+    if precision.digits == precision.accumulator_digits or not bias.any():
+        return fused
+    return fused._or(total(np.zeros_like(bias)).stored()._shifted(bias))
+
+
+def sum_rounding(
+    precision: Precision,
+    weight: FloatArray,
+    size: FloatArray,
+    grid: int,
+    known: BoolArray,
+) -> FloatArray:
+    """How much sums in the accumulator can be off by rounding, in any order.
+
+    Args:
+        precision: The format.
+        weight: ``(width, columns)``: the weights, for the number of terms.
+        size: ``(rows, columns)``: the sum of the absolute values of the terms.
+        grid: All terms without noise are multiples of 2^-grid.
+        known: ``(rows, columns)``: whether all terms are free of noise. Sums of these are
+            exact where every partial sum is a multiple of 2^-grid that fits.
+    """
+    terms = (weight != 0).sum(axis=0) + 1
+    rounding = summation(precision, terms) * size + terms * UNDERFLOW
+    exact = np.zeros(size.shape, dtype=np.bool_)
+    if grid <= FINEST_GRID:
+        exact = known & (size * 2.0**grid < 2.0**precision.accumulator_digits)
+    return np.asarray(rounding * ~exact)
+
+
 def summation(precision: Precision, terms: FloatArray) -> FloatArray:
     """γ_n: the relative error of a dot product of n terms in any order.
 
@@ -243,10 +263,18 @@ def summation(precision: Precision, terms: FloatArray) -> FloatArray:
     return np.asarray(bounds[0] + bounds[1])
 
 
-def _grid(numbers: FloatArray) -> int:
+def finest(numbers: FloatArray) -> int:
     """The least g ≥ 0 with all numbers multiples of 2^-g; beyond 32 counts as none."""
     for g in range(FINEST_GRID + 1):
         scaled = numbers * 2.0**g
         if np.array_equal(scaled, np.round(scaled)):
             return g
     return FINEST_GRID + 1
+
+
+def step_of(numbers: FloatArray) -> float:
+    """The greatest power of two of which all numbers are multiples; 1 if all are 0."""
+    fraction, exponent = np.frexp(numbers[numbers != 0])
+    digits = (np.abs(fraction) * 2.0**FLOAT64.digits).astype(np.int64)
+    steps = np.ldexp((digits & -digits).astype(np.float64), exponent - FLOAT64.digits)
+    return float(steps.min(initial=np.inf)) if len(steps) else 1.0

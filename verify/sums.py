@@ -21,11 +21,14 @@ def check_sum(mlp: Mlp, channel: Channel) -> FloatArray:
     Raises:
         Rejected: If the MLP does not add them up.
     """
+    missing = [n for n in channel.inputs if n not in mlp.stream.names]
+    if missing:
+        raise Rejected(f"channel {missing[0]!r} is not there where it is added")
     units = mlp.writers(channel.span)
     _check_form(mlp, channel, units)
     off, size = 0.0, 0.0
     for name in channel.inputs:
-        part = mlp.reads[units][:, mlp.stream.names.index(name)]
+        part = mlp.reads[-1][units][:, mlp.stream.names.index(name)]
         found = _part(mlp, mlp.statement.channels[name], channel.span, units[part])
         off, size = off + found[0], size + found[1]
     terms = np.array([len(units) + 1.0])
@@ -46,7 +49,7 @@ def _check_form(mlp: Mlp, channel: Channel, units: IntArray) -> None:
         Rejected: If not.
     """
     inputs = [mlp.stream.names.index(n) for n in channel.inputs]
-    reads = mlp.reads[units]
+    reads = mlp.reads[-1][units]
     apart = (reads.sum(axis=1) == 1).all() and (reads[:, inputs].sum(axis=1) == 1).all()
     if channel.one_hot or len(set(inputs)) < len(inputs) or not apart:
         raise Rejected(f"the sum {channel.name!r} is not put together from its parts")

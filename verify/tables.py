@@ -7,7 +7,7 @@ on one of the n only, and those that do not depend on the selected one must be s
 that it is enough to let all n hold the same value (docs/soundness.md, section 5).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -16,10 +16,12 @@ import numpy as np
 
 from algebra.semiautomaton import IntArray
 from network.precision import BoolArray, FloatArray, Precision
+from verify.cubes import Decider, joint_values
 from verify.errors import Rejected
 from verify.noisy import INFLATION, Noisy
 from verify.statement import MOST_ROWS, Channel, Statement
 from verify.stream import Stream, per_value
+from verify.summands import Sums, summand
 
 CELLS = 8_000_000
 
@@ -46,8 +48,8 @@ class Mlp:
     sines: tuple[int, ...]
 
     @cached_property
-    def reads(self) -> BoolArray:
-        """``(units, channels)``: which channels each unit of the last layer depends on.
+    def reads(self) -> list[BoolArray]:
+        """For the input and each hidden layer, ``(units, channels)``: who reads what.
 
         Raises:
             Rejected: If a unit reads a dimension that no channel owns.
@@ -58,9 +60,10 @@ class Mlp:
             raise Rejected("an MLP reads a dimension that holds no channel")
         belongs = np.zeros((len(owner), len(self.stream.names)), dtype=bool)
         belongs[used, owner[used]] = True
+        found = [belongs]
         for weight, _ in self.layers[:-1]:
-            belongs = (weight != 0).T.astype(np.float64) @ belongs > 0
-        return belongs
+            found.append((weight != 0).T.astype(np.float64) @ found[-1] > 0)
+        return found
 
     def writers(self, dims: range) -> IntArray:
         """The units of the last hidden layer that write to some of ``dims``."""
@@ -98,27 +101,44 @@ class Mlp:
         silent = not weight[:, dims].any() and not bias[dims].any()
         return silent and bool((self.mask[dims] == 1).all())
 
-    def check_inputs(self, channel: Channel) -> None:
-        """The channels that a channel is a function of are there.
-
-        Raises:
-            Rejected: If one is not.
-        """
-        missing = [n for n in channel.inputs if n not in self.stream.names]
-        if missing:
-            raise Rejected(f"channel {missing[0]!r} is not there where it is read")
-
     def check(self, channel: Channel) -> FloatArray:
         """The noise of each value of a channel that this MLP writes.
 
         Raises:
-            Rejected: If it does not hold the stated function of its inputs.
+            Rejected: If it does not hold the stated function of what is stored.
         """
         units = self.writers(channel.span)
-        apart = self._apart(channel.span, units)
-        if channel.op == "table":
-            return self._check_table(channel, units, apart)
-        return self._check_select(channel, units, apart)
+        cubes = Decider(self.statement, self.stream.names).cubes(channel)
+        results = np.array([value for _, value in cubes], dtype=np.int64)
+        if not np.isin(results, channel.domain).all():
+            raise Rejected(f"the values of {channel.name!r} leave the stated domain")
+        asked = {
+            name for cube, _ in cubes for name in cube if name in self.stream.names
+        }
+        read = self._apart(channel.span, units)
+        together = len(asked) == 1 and asked.issuperset(read)
+        if together or self._mixes(units):
+            names = sorted(asked.union(read))
+            domains = {n: self.statement.channels[n].domain for n in names}
+            values, of = joint_values([cube for cube, _ in cubes], domains, MOST_ROWS)
+            results = results[of]
+            target = channel.code(results)
+            distance = self._distance(channel.span, units, values, target)
+        else:
+            sums = self._sums(channel.span, units, asked)
+            rows, of = sums.rows([cube for cube, _ in cubes], MOST_ROWS)
+            results = results[of]
+            distance = self._joint_distance(channel, sums, rows, results)
+        return per_value(channel, results, distance)
+
+    def hidden(self, values: dict[str, IntArray], units: IntArray) -> Noisy:
+        """Some units of the last hidden layer at the given values of channels."""
+        needed = self._needed(units)
+        weight, bias = self.layers[-2]
+        sums = self._below(values, needed).affine(
+            weight[np.ix_(needed[-2], units)], bias[units]
+        )
+        return sums.activated(units < self.sines[-1])
 
     def check_free(self, dims: range) -> float:
         """The noise left in dimensions that must hold 0 after this MLP."""
@@ -150,73 +170,77 @@ class Mlp:
 
     def _apart(self, dims: range, units: IntArray) -> tuple[str, ...]:
         """The channels that a sum depends on, by its units or its residual connection."""
-        read = np.flatnonzero(self.reads[units].any(axis=0))
+        read = np.flatnonzero(self.reads[-1][units].any(axis=0))
         names = [self.stream.names[i] for i in read]
+        return tuple(dict.fromkeys([*names, *self._kept_channels(dims)]))
+
+    def _kept_channels(self, dims: range) -> list[str]:
         kept = [self.stream.channel_of(d) for d in dims if self.mask[d] != 0]
-        return tuple(dict.fromkeys([*names, *(n for n in kept if n is not None)]))
+        return [name for name in kept if name is not None]
 
-    def _check_table(
-        self, channel: Channel, units: IntArray, apart: tuple[str, ...]
+    def _sums(self, dims: range, units: IntArray, asked: Collection[str]) -> Sums:
+        """The sums inside the units that write to ``dims``, taken apart by channels.
+
+        Raises:
+            Rejected: If the sum adds to another channel.
+        """
+        if self._kept_channels(dims):
+            raise Rejected("an MLP adds to dimensions that hold another channel")
+        needed = self._needed(units)
+        belongs = self.reads[-2][needed[-2]]
+        weight, bias = self.layers[-2]
+        weight = weight[np.ix_(needed[-2], units)]
+        alone = belongs.sum(axis=1) == 0
+        below = self._below({}, needed)
+        summands = {"": summand([below], weight * alone[:, None])}
+        domains: dict[str, Sequence[int]] = {}
+        for name in dict.fromkeys([*sorted(asked), *self._apart(dims, units)]):
+            own = weight * belongs[:, self.stream.names.index(name)][:, None]
+            domains[name] = self.statement.channels[name].domain
+            column = {name: np.array(domains[name], dtype=np.int64)}
+            parts = _parts(column, self._chunk())
+            each = (self._below(part, needed) for _, part in parts)
+            summands[name] = summand(each, own)
+        return Sums(domains, summands, weight, bias[units], self.precision)
+
+    def _mixes(self, units: IntArray) -> bool:
+        """Whether some unit below the last hidden layer depends on several channels."""
+        below = self.reads[-2][self._needed(units)[-2]]
+        return bool((below.sum(axis=1) > 1).any())
+
+    def _needed(self, units: IntArray) -> list[IntArray]:
+        """What some units of the last hidden layer need, from the input up to them."""
+        needed = [units]
+        for weight, _ in reversed(self.layers[:-1]):
+            needed.insert(0, np.flatnonzero((weight[:, needed[0]] != 0).any(axis=1)))
+        return needed
+
+    def _below(self, values: dict[str, IntArray], needed: list[IntArray]) -> Noisy:
+        """What the layer under the last hidden one holds, where it is needed."""
+        x = self._inputs(values).columns(needed[0])
+        layers = zip(self.layers, needed[:-2], needed[1:-1], self.sines, strict=False)
+        for (weight, bias), below, here, sines in layers:
+            x = x.affine(weight[np.ix_(below, here)], bias[here])
+            x = x.activated(here < sines)
+        return x
+
+    def _joint_distance(
+        self, channel: Channel, sums: Sums, rows: IntArray, results: IntArray
     ) -> FloatArray:
-        rows = np.array(list(channel.table), dtype=np.int64).reshape(
-            len(channel.table), len(channel.inputs)
-        )
-        others = [n for n in apart if n not in channel.inputs]
-        grid = _grid({"": range(len(rows)), **self._domains(others)})
-        index = grid.pop("")
-        values = {n: rows[index, i] for i, n in enumerate(channel.inputs)} | grid
-        results = np.array(list(channel.table.values()), dtype=np.int64)
-        columns = zip(rows.T, channel.inputs, strict=True)
-        fits = [np.isin(c, self.statement.channels[n].domain).all() for c, n in columns]
-        if not (all(fits) and np.isin(results, channel.domain).all()):
-            raise Rejected(f"the table of {channel.name!r} leaves the stated domains")
-        target = channel.code(results[index])
-        distance = self._distance(channel.span, units, values, target)
-        return per_value(channel, results[index], distance)
-
-    def _check_select(
-        self, channel: Channel, units: IntArray, apart: tuple[str, ...]
-    ) -> FloatArray:
-        index, *selected = channel.inputs
-        kept = {self.stream.channel_of(d) for d in channel.span if self.mask[d] != 0}
-        alone = {n for n in apart if n not in selected or n in kept}
-        alone.add(index)
-        spread = frozenset(selected) - alone
-        common = sorted({v for n in spread for v in self.statement.channels[n].domain})
-        grid = _grid({**self._domains(alone), "": common or [0]})
-        value = grid.pop("")
-        values = grid | dict.fromkeys(spread, value)
-        choices = np.stack([values[n] for n in selected])
-        columns = {n: i for i, n in enumerate(self.stream.names)}
-        picked = np.array([columns[n] if n in spread else -1 for n in selected])
-        chosen = choices[values[index], np.arange(len(value))]
-        valid = np.isin(chosen, channel.domain)
-        target = channel.code(np.where(valid, chosen, channel.domain[0]))
-        silent = self._silence(units, spread, picked[values[index]])
-        distance = self._distance(channel.span, units, values, target, spread, silent)
-        return per_value(channel, chosen[valid], distance[valid])
-
-    def _silence(
-        self, units: IntArray, spread: frozenset[str], picked: IntArray
-    ) -> Callable[[Noisy, int], None]:
-        """A check of rows: units of channels that are not picked are 0 in all of them."""
-        reads = self.reads[units] & np.isin(self.stream.names, sorted(spread))
-        if (reads.sum(axis=1) > 1).any():
-            raise Rejected(
-                "a unit mixes several of the channels that are selected from"
-            )
-        of = np.where(reads.any(axis=1), reads.argmax(axis=1), -1)
-
-        def check(hidden: Noisy, low: int) -> None:
-            loud = (hidden.value != 0) | (hidden.total != 0)
-            foreign = of != picked[low : low + len(loud), None]
-            if (loud & foreign & (of >= 0)).any():
-                raise Rejected("a selection lets a channel through that is not chosen")
-
-        return check
-
-    def _domains(self, names: Iterable[str]) -> dict[str, Sequence[int]]:
-        return {n: self.statement.channels[n].domain for n in sorted(names)}
+        """How far the sum can be from the code of its value, ``(rows,)``."""
+        dims = channel.span
+        units = self.writers(dims)
+        weight, bias = self.layers[-1]
+        weight, bias = weight[np.ix_(units, np.array(dims))], bias[dims]
+        zero = self._inputs({})
+        worst = []
+        size = max(1, CELLS // max(1, len(units)))
+        for low in range(0, len(rows), size):
+            inside = sums.add_up(rows[low : low + size])
+            hidden = inside.activated(units < self.sines[-1])
+            target = channel.code(results[low : low + size])
+            worst.append(self._off(zero, hidden.affine(weight, bias), dims, target))
+        return np.concatenate(worst)
 
     def _chunk(self) -> int:
         width = max(weight.shape[1] for weight, _ in self.layers) + len(self.mask)
@@ -228,8 +252,6 @@ class Mlp:
         units: IntArray,
         values: dict[str, IntArray],
         target: FloatArray,
-        shared: frozenset[str] = frozenset(),
-        check: Callable[[Noisy, int], None] | None = None,
     ) -> FloatArray:
         """How far the sum can be from its target in any dimension, ``(rows,)``.
 
@@ -238,41 +260,22 @@ class Mlp:
             units: The units that write to them.
             values: The joint values ``(rows,)`` of the channels they depend on.
             target: ``(rows, len(dims))``.
-            shared: Channels of which every unit reads at most one.
-            check: Shown the hidden units of every part, and its first row.
         """
-        weight, bias = self.layers[-1]
-        weight, bias = weight[np.ix_(units, np.array(dims))], bias[dims]
+        above, after = self.layers[-1]
+        above, after = above[np.ix_(units, np.array(dims))], after[dims]
         worst = []
         for low, part in _parts(values, self._chunk()):
-            x = self._inputs(part, shared)
-            wanted = target[low : low + len(x.value)]
-            hidden = self._hidden(x, units)
-            if check is not None:
-                check(hidden, low)
-            out = hidden.affine(weight, bias)
-            kept = self._kept(x, dims)
-            both = kept.plus(out)
-            distance = (both.total + np.abs(both.value - wanted)) * INFLATION
-            worst.append(distance.max(axis=1))
+            hidden = self.hidden(part, units)
+            wanted = target[low : low + len(hidden.value)]
+            out = hidden.affine(above, after)
+            worst.append(self._off(self._inputs(part), out, dims, wanted))
         return np.concatenate(worst)
 
-    def hidden(self, values: dict[str, IntArray], units: IntArray) -> Noisy:
-        """The given units of the last hidden layer at the given values of channels."""
-        return self._hidden(self._inputs(values, frozenset()), units)
-
-    def _hidden(self, x: Noisy, units: IntArray) -> Noisy:
-        """The given units of the last hidden layer, and what they need below."""
-        chosen = [units]
-        for weight, _ in reversed(self.layers[1:-1]):
-            chosen.insert(0, np.flatnonzero((weight[:, chosen[0]] != 0).any(axis=1)))
-        below = np.flatnonzero((self.layers[0][0][:, chosen[0]] != 0).any(axis=1))
-        x = x.columns(below)
-        hidden = zip(self.layers[:-1], chosen, self.sines, strict=True)
-        for (weight, bias), here, sines in hidden:
-            x = x.affine(weight[np.ix_(below, here)], bias[here])
-            x, below = x.activated(here < sines), here
-        return x
+    def _off(self, x: Noisy, out: Noisy, dims: range, target: FloatArray) -> FloatArray:
+        """How far what is kept of the input and what is added are from a target."""
+        both = self._kept(x, dims).plus(out)
+        distance = (both.total + np.abs(both.value - target)) * INFLATION
+        return np.asarray(distance.max(axis=1))
 
     def _kept(self, x: Noisy, dims: range) -> Noisy:
         """What the residual connection brings along."""
@@ -281,21 +284,18 @@ class Mlp:
         rest = (x.rest[:, dims] + self.stream.free[dims]) * mask
         return Noisy(x.value[:, dims] * mask, slopes, x.noises, rest, self.precision)
 
-    def _inputs(self, values: dict[str, IntArray], shared: frozenset[str]) -> Noisy:
+    def _inputs(self, values: dict[str, IntArray]) -> Noisy:
         """The stream with channels at given values; all others are left at 0."""
         rows = _rows(values)
         x = np.zeros((rows, len(self.mask)))
         rest = np.zeros_like(x)
-        common = np.zeros_like(x)
-        slopes = [common]
+        slopes = []
         for name, column in values.items():
             channel = self.statement.channels[name]
             noise = self.stream.noise_at(channel, column)[:, None]
             x[:, channel.span] = channel.code(column)
             if channel.one_hot:
                 rest[:, channel.span] = noise
-            elif name in shared:
-                common[:, channel.span] = noise
             elif noise.any():
                 slopes.append(np.zeros_like(x))
                 slopes[-1][:, channel.span] = noise

@@ -204,7 +204,6 @@ def _mlp(tensors: Tensors, before: Stream, block: int) -> tuple[Stream, dict[str
                 raise Rejected(
                     f"channel {channel.name!r} is not what an MLP can compute"
                 )
-            mlp.check_inputs(channel)
             check = check_sum if channel.op == "sum" else Mlp.check
             noise[channel.name] = check(mlp, channel)
         for dimension in np.flatnonzero(owner == FREE):

@@ -185,7 +185,7 @@ def test_the_planner_takes_the_least_depth(name: str, chosen: str) -> None:
 
 @pytest.mark.parametrize(
     ("objective", "chosen"),
-    [("depth", "cascade"), ("parameters", "scan"), ("latency", "scan")],
+    [("depth", "cascade"), ("parameters", "scan"), ("latency", "cascade")],
 )
 def test_the_planner_takes_the_objective_that_it_is_given(
     objective: str, chosen: str

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from compiler.passes.base import PassError
-from compiler.program import Token, is_attention, reads
-from compiler.schedule import Layout, check_schedule, is_embedded
+from compiler.program import Map, Token, is_attention, is_embedded, reads
+from compiler.schedule import Layout, check_schedule
 
 Build = Callable[..., Any]
 
@@ -77,8 +77,19 @@ def test_a_misplaced_channel_is_rejected(
 def _possible(plan: Any, channel: str) -> bool:
     """Whether the channel could be placed there: the sublayer and what it reads fit."""
     operation = plan.program.operations[channel]
-    fits = plan.born[channel] % 2 == int(is_attention(operation))
-    return fits and all(plan.born[n] < plan.born[channel] for n in reads(operation))
+    at = plan.born[channel]
+    direct = is_attention(operation)
+    read = reads(operation)
+    return at % 2 == int(direct) and all(_ready(plan, n, at, not direct) for n in read)
+
+
+def _ready(plan: Any, channel: str, snapshot: int, opened: bool) -> bool:
+    """Whether a channel is stored before a snapshot, or an MLP there can open it."""
+    operation = plan.program.operations[channel]
+    if plan.born.get(channel, snapshot) < snapshot or isinstance(operation, Token):
+        return True
+    inner = isinstance(operation, Map) and opened
+    return inner and all(_ready(plan, n, snapshot, True) for n in reads(operation))
 
 
 def last_read(layout: Layout, channel: str) -> int:

@@ -105,7 +105,7 @@ def test_explain(command: Command, machine: str, chosen: str) -> None:
     for row in found["constructions"]:
         assert row.keys() >= {"name", "depth", "parameters"}
     names = {r["name"] for r in found["constructions"] + found["unavailable"]}
-    known = "counter memory product gridworld dyck cascade scan sequential"
+    known = "counter memory window product gridworld dyck cascade scan sequential"
     assert names == set(known.split())
     done = command("explain", machine, "-T", 20)
     assert done.code == 0
@@ -134,7 +134,8 @@ def test_explain_goes_by_an_objective(command: Command) -> None:
         (["Grid4", "-T", 5, "--construction", "sequential"], "sequential"),
         (["S3", "-T", 9, "--dtype", "bfloat16"], "scan"),
         (["Grid4", "-T", 9, "--start", "2"], "gridworld"),
-        (["regex:(ab|ba)*", "-T", 9], "dyck"),
+        (["regex:(ab|ba)*", "-T", 9], "window"),
+        (["Dyck3,2", "-T", 9], "dyck"),
         (["A5", "-T", 9], "scan"),
         (["C5", "--arch", "rnn"], "elman"),
     ],

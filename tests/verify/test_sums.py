@@ -16,7 +16,6 @@ from verify.exhaustive import exhaustive
 from verify.proof import prove
 
 Build = Callable[..., Any]
-LAST = "blocks.4.mlp"
 
 
 @cache
@@ -32,6 +31,11 @@ def changed(file: ModelFile, tensor: str, index: int, value: float) -> ModelFile
     array = file.tensors[tensor].copy()
     array.reshape(-1)[index] = value
     return replace(file, tensors={**file.tensors, tensor: array})
+
+
+def last(file: ModelFile) -> str:
+    """Where the tensors of the last MLP are, which adds up."""
+    return f"blocks.{len(file.header['architecture']['blocks']) - 1}.mlp"
 
 
 def adds(file: ModelFile) -> tuple[list[str], int]:
@@ -51,12 +55,12 @@ def test_the_sum_is_proved() -> None:
 @pytest.mark.parametrize("layer", [0, 1])
 def test_every_weight_of_the_sum_matters(layer: int) -> None:
     file = corridor()
-    weight = file.tensors[f"{LAST}.{layer}.weight"].reshape(-1)
+    weight = file.tensors[f"{last(file)}.{layer}.weight"].reshape(-1)
     used = np.flatnonzero(weight).tolist()
     assert used
     for index in used:
         for value in (0.0, -1.0, 0.4, 2.0):
-            wrong = changed(file, f"{LAST}.{layer}.weight", index, value)
+            wrong = changed(file, f"{last(file)}.{layer}.weight", index, value)
             assert verdict(wrong) != "verified"
             assert not exhaustive(Model(wrong), zoo.machine("Grid3"), 4).passed
 
@@ -65,15 +69,15 @@ def test_a_constant_is_not_added() -> None:
     file = corridor()
     _, dimension = adds(file)
     for value in (1.0, 0.25):
-        wrong = changed(file, f"{LAST}.1.bias", dimension, value)
+        wrong = changed(file, f"{last(file)}.1.bias", dimension, value)
         assert verdict(wrong) == "undecided"
 
 
 def test_nothing_else_is_added() -> None:
     file = corridor()
-    weight = file.tensors[f"{LAST}.0.weight"]
+    weight = file.tensors[f"{last(file)}.0.weight"]
     for index in np.flatnonzero(weight.reshape(-1) == 0).tolist():
-        wrong = changed(file, f"{LAST}.0.weight", index, 1.0)
+        wrong = changed(file, f"{last(file)}.0.weight", index, 1.0)
         if verdict(wrong) == "verified":
             assert exhaustive(Model(wrong), zoo.machine("Grid3"), 6).passed
 

@@ -1,0 +1,258 @@
+"""Decision paths: how a table of tables is decided, for one MLP to do it at once.
+
+A Map that reads Maps which the same MLP must compute is *opened*: its value is decided
+by channels that are stored already, its leaves. A path is one way to decide it: a set of
+values for some of the leaves, whatever the others are. Paths exclude each other and
+cover what can occur, so that an MLP needs one unit for each. Their number is that of the
+paths of a reduced decision diagram, not that of the rows of a joint table.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice, pairwise, product
+
+import numpy as np
+
+from algebra.semiautomaton import IntArray
+from compiler.program import (
+    Map,
+    Operation,
+    Program,
+    Select,
+    Table,
+    Token,
+    is_attention,
+    is_embedded,
+    is_sum,
+    reads,
+)
+
+Given = Mapping[str, frozenset[int]]
+Values = frozenset[int]
+
+
+@dataclass(frozen=True)
+class Path:
+    """One way in which a value is decided.
+
+    Attributes:
+        given: The leaves that are asked, and the values of each that lead this way.
+        value: What is decided; or the leaf whose value it is.
+    """
+
+    given: Given
+    value: int | str
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A question about one input of a table.
+
+    Attributes:
+        column: Which input.
+        branches: The values of the input that lead to each successor; a successor is the
+            index of another node, or −1 − value where the value is decided.
+    """
+
+    column: int
+    branches: tuple[tuple[int, Values], ...]
+
+
+@dataclass
+class Diagram:
+    """A table as a reduced decision diagram: no question without consequence.
+
+    Attributes:
+        nodes: The questions.
+        root: The first one, or −1 − value for a constant.
+    """
+
+    nodes: list[Node] = field(default_factory=list)
+    root: int = 0
+    known: dict[Node, int] = field(default_factory=dict)
+
+    def node(self, column: int, branches: Mapping[int, list[int]]) -> int:
+        """The node with these branches; none if all lead to the same."""
+        if len(branches) == 1:
+            return next(iter(branches))
+        ordered = tuple((to, frozenset(v)) for to, v in sorted(branches.items()))
+        made = Node(column, ordered)
+        if made not in self.known:
+            self.known[made] = len(self.nodes)
+            self.nodes.append(made)
+        return self.known[made]
+
+
+def diagram(rows: IntArray, values: IntArray) -> Diagram:
+    """The reduced diagram of a table, asking its inputs in order.
+
+    Args:
+        rows: ``(rows, inputs)`` in lexicographic order.
+        values: ``(rows,)``.
+    """
+    made = Diagram()
+
+    def below(low: int, high: int, column: int) -> int:
+        if column == rows.shape[1]:
+            return -1 - int(values[low])
+        part = rows[low:high, column]
+        cuts = np.flatnonzero(np.diff(part)) + 1
+        bounds = [low, *(low + cuts).tolist(), high]
+        branches: dict[int, list[int]] = {}
+        for start, stop in pairwise(bounds):
+            to = below(start, stop, column + 1)
+            branches.setdefault(to, []).append(int(rows[start, column]))
+        return made.node(column, branches)
+
+    made.root = below(0, len(rows), 0)
+    return made
+
+
+@dataclass(frozen=True)
+class Opener:
+    """Opens Maps down to their leaves.
+
+    Attributes:
+        program: Where the Maps stand.
+        leaves: The channels that are stored already.
+    """
+
+    program: Program
+    leaves: Collection[str]
+    _diagrams: dict[tuple[str, Values | None], Diagram] = field(default_factory=dict)
+
+    def paths(self, name: str, most: int | None = None) -> list[Path] | None:
+        """All paths of a channel, or None if there are more than ``most``.
+
+        Integers are asked only whether they lie in an interval, as an MLP can do without
+        any noise: a path that allows more falls into several.
+        """
+        stop = None if most is None else most + 1
+        found = list(islice(self._split(name), stop))
+        return None if most is not None and len(found) > most else found
+
+    def _split(self, name: str) -> Iterator[Path]:
+        for given, value in self._decide(name, {}):
+            asked = [n for n in given if n != self._token]
+            runs = [self._runs(n, given[n]) for n in asked]
+            for chosen in product(*runs):
+                yield Path(dict(zip(asked, chosen, strict=True)), value)
+
+    def _runs(self, name: str, values: Values) -> list[Values]:
+        """The intervals of the channel's domain that make up some values."""
+        if name in self.program.one_hot:
+            return [values]
+        runs: list[list[int]] = [[]]
+        for value in self.program.domains[name]:
+            if value in values:
+                runs[-1].append(value)
+            elif runs[-1]:
+                runs.append([])
+        return [frozenset(run) for run in runs if run]
+
+    @cached_property
+    def _token(self) -> str:
+        operations = self.program.operations
+        return next((n for n, op in operations.items() if isinstance(op, Token)), "")
+
+    def _map(self, name: str) -> Map:
+        operation = self.program.operations[name]
+        assert isinstance(operation, Map)
+        return operation
+
+    def _decide(self, name: str, given: Given) -> Iterator[tuple[Given, int | str]]:
+        if name in self.leaves:
+            yield given, name
+            return
+        operation = self._map(name)
+        if isinstance(operation.function, Select):
+            index, *values = operation.inputs
+            for chosen in self.program.domains[index]:
+                for found in self._where(index, frozenset([chosen]), given):
+                    yield from self._decide(values[chosen], found)
+        else:
+            asked = self._diagram(name, None)
+            yield from self._descend(asked, asked.root, operation.inputs, given)
+
+    def _descend(
+        self, asked: Diagram, at: int, inputs: tuple[str, ...], given: Given
+    ) -> Iterator[tuple[Given, int]]:
+        if at < 0:
+            yield given, -1 - at
+            return
+        node = asked.nodes[at]
+        for to, wanted in node.branches:
+            for found in self._where(inputs[node.column], wanted, given):
+                yield from self._descend(asked, to, inputs, found)
+
+    def _where(self, name: str, wanted: Values, given: Given) -> Iterator[Given]:
+        """The paths, from ``given`` on, on which a channel has one of some values."""
+        if name in self.leaves:
+            found = self._narrow(name, wanted, given)
+            if found is not None:
+                yield found
+            return
+        operation = self._map(name)
+        if isinstance(operation.function, Select):
+            index, *values = operation.inputs
+            for chosen in self.program.domains[index]:
+                for found in self._where(index, frozenset([chosen]), given):
+                    yield from self._where(values[chosen], wanted, found)
+        else:
+            asked = self._diagram(name, wanted)
+            walk = self._descend(asked, asked.root, operation.inputs, given)
+            yield from (found for found, yes in walk if yes)
+
+    def _narrow(self, name: str, wanted: Values, given: Given) -> Given | None:
+        """``given`` and a leaf among some values; None if that cannot be."""
+        before = given.get(name)
+        values = wanted if before is None else before & wanted
+        if not values:
+            return None
+        operation = self.program.operations[name]
+        if not is_embedded(self.program, operation):
+            return {**given, name: values}
+        letters = _letters(operation, values)
+        seen = given.get(self._token, frozenset(range(self.program.bos + 1)))
+        if seen <= letters:
+            return given
+        left = seen & letters
+        return {**given, name: values, self._token: left} if left else None
+
+    def _diagram(self, name: str, wanted: Values | None) -> Diagram:
+        if (name, wanted) not in self._diagrams:
+            function = self._map(name).function
+            assert isinstance(function, Table)
+            values = function.values
+            if wanted is not None:
+                values = np.isin(values, list(wanted)).astype(np.int64)
+            self._diagrams[name, wanted] = diagram(function.rows, values)
+        return self._diagrams[name, wanted]
+
+
+def _letters(operation: Operation, values: Values) -> Values:
+    """The letters at which an embedded channel has some values."""
+    assert isinstance(operation, Map)
+    assert isinstance(operation.function, Table)
+    chosen = np.isin(operation.function.values, list(values))
+    return frozenset(operation.function.rows[chosen, 0].tolist())
+
+
+def leaves(program: Program, name: str, stored: Collection[str]) -> tuple[str, ...]:
+    """The channels from which a channel is decided, in the order it reads them.
+
+    These are stored ones, and such as no MLP can compute or decide.
+    """
+    found: dict[str, None] = {}
+    todo = list(reversed(reads(program.operations[name])))
+    seen: set[str] = set()
+    while todo:
+        at = todo.pop()
+        operation = program.operations[at]
+        if at in stored or is_attention(operation) or is_sum(operation):
+            found[at] = None
+        elif at not in seen:
+            seen.add(at)
+            todo += reversed(reads(operation))
+    return tuple(found)

@@ -1,0 +1,182 @@
+"""How a Map is decided by what is stored: cubes that together cover all that occurs.
+
+A cube says of some stored channels that their values lie in certain sets; the others may
+have any value. On a cube the Map has one value. Maps that are not stored are decided in
+turn by what they read (docs/soundness.md, section 5).
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from math import prod
+
+import numpy as np
+
+from algebra.semiautomaton import IntArray
+from verify.errors import Rejected
+from verify.statement import Channel, Statement
+
+MOST_CUBES = 200_000
+Values = frozenset[int]
+Cube = Mapping[str, Values]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question about one input of a table.
+
+    Attributes:
+        column: Which input.
+        branches: For every answer, the values of the input that give it.
+    """
+
+    column: int
+    branches: tuple[tuple["Question | int", Values], ...]
+
+
+@dataclass(frozen=True)
+class Decider:
+    """Decides Maps by the channels that are stored where they are computed.
+
+    Attributes:
+        statement: The Program.
+        stored: The channels that are there.
+    """
+
+    statement: Statement
+    stored: Collection[str]
+    _questions: dict[tuple[str, Values | None], Question | int] = field(
+        default_factory=dict
+    )
+
+    def cubes(self, channel: Channel) -> list[tuple[Cube, int]]:
+        """Cubes that exclude each other, each with the value of a Map on it.
+
+        Every combination of values that can occur at a position lies in one of them.
+
+        Raises:
+            Rejected: If the Map needs a channel that is not there, or too many cubes.
+        """
+        found: list[tuple[Cube, int]] = []
+        for cube, value in self._open(channel, {}):
+            found.append((cube, value))
+            if len(found) > MOST_CUBES:
+                raise Rejected(f"too many cases decide {channel.name!r}")
+        return found
+
+    def _decide(self, name: str, cube: Cube) -> Iterator[tuple[Cube, int]]:
+        channel = self.statement.channels[name]
+        if name in self.stored:
+            for value in channel.domain:
+                for within in self._narrow(channel, frozenset([value]), cube):
+                    yield within, value
+        else:
+            yield from self._open(channel, cube)
+
+    def _open(self, channel: Channel, cube: Cube) -> Iterator[tuple[Cube, int]]:
+        if channel.op == "select":
+            index, *values = channel.inputs
+            for within, chosen in self._decide(index, cube):
+                yield from self._decide(values[chosen], within)
+        elif channel.op == "table":
+            question = self._question(channel, None)
+            yield from self._ask(question, channel.inputs, cube)
+        else:
+            raise Rejected(f"channel {channel.name!r} is not there where it is read")
+
+    def _ask(
+        self, question: Question | int, inputs: tuple[str, ...], cube: Cube
+    ) -> Iterator[tuple[Cube, int]]:
+        if isinstance(question, int):
+            yield cube, question
+            return
+        for then, wanted in question.branches:
+            for within in self._among(inputs[question.column], wanted, cube):
+                yield from self._ask(then, inputs, within)
+
+    def _among(self, name: str, wanted: Values, cube: Cube) -> Iterator[Cube]:
+        """The parts of a cube in which a channel has one of some values."""
+        channel = self.statement.channels[name]
+        if name in self.stored:
+            yield from self._narrow(channel, wanted, cube)
+        elif channel.op == "table":
+            question = self._question(channel, wanted)
+            for within, yes in self._ask(question, channel.inputs, cube):
+                if yes:
+                    yield within
+        else:
+            for within, value in self._open(channel, cube):
+                if value in wanted:
+                    yield within
+
+    def _narrow(self, channel: Channel, wanted: Values, cube: Cube) -> Iterator[Cube]:
+        """The part of a cube in which a stored channel has one of some values, if any.
+
+        A channel that the letter determines restricts the letter, and through it other
+        such channels.
+        """
+        values = wanted & cube.get(channel.name, frozenset(channel.domain))
+        narrowed = {**cube, channel.name: values}
+        letter = self.statement.channels[channel.inputs[0]] if channel.inputs else None
+        if channel.op == "table" and letter and letter.op == "token":
+            fits = frozenset(a for (a, *_), v in channel.table.items() if v in values)
+            narrowed[letter.name] = fits & cube.get(letter.name, fits)
+            values = narrowed[letter.name]
+        if values:
+            yield narrowed
+
+    def _question(self, channel: Channel, wanted: Values | None) -> Question | int:
+        """The first question of a table; with ``wanted``, whether its value is in it."""
+        key = channel.name, wanted
+        if key not in self._questions:
+            rows = channel.table.items()
+            if wanted is not None:
+                rows = {row: int(v in wanted) for row, v in rows}.items()
+            self._questions[key] = _first(sorted(rows), 0)
+        return self._questions[key]
+
+
+def _first(rows: list[tuple[tuple[int, ...], int]], column: int) -> Question | int:
+    """The question that sorted rows, alike up to ``column``, begin with.
+
+    An input is not asked about if every value of it leads to the same.
+    """
+    if column == len(rows[0][0]):
+        return rows[0][1]
+    parts: dict[int, list[tuple[tuple[int, ...], int]]] = {}
+    for row in rows:
+        parts.setdefault(row[0][column], []).append(row)
+    branches: dict[Question | int, list[int]] = {}
+    for value, part in parts.items():
+        branches.setdefault(_first(part, column + 1), []).append(value)
+    if len(branches) == 1:
+        return next(iter(branches))
+    return Question(column, tuple((then, frozenset(v)) for then, v in branches.items()))
+
+
+def joint_values(
+    cubes: Sequence[Cube], domains: Mapping[str, Sequence[int]], most: int
+) -> tuple[dict[str, IntArray], IntArray]:
+    """All joint values of some channels, cube by cube.
+
+    Args:
+        cubes: Channels with sets of values.
+        domains: The channels, with all their values.
+        most: How many rows there may be.
+
+    Returns:
+        ``(rows,)`` the values of each channel, and ``(rows,)`` the number of the cube.
+
+    Raises:
+        Rejected: If there are more rows.
+    """
+    rows: list[tuple[int, ...]] = []
+    of: list[int] = []
+    for number, cube in enumerate(cubes):
+        choices = [sorted(cube.get(n, domain)) for n, domain in domains.items()]
+        if len(rows) + prod(map(len, choices)) > most:
+            raise Rejected("an MLP mixes channels with too many joint values")
+        rows += product(*choices)
+        of += [number] * (len(rows) - len(of))
+    columns = np.array(rows, dtype=np.int64).reshape(len(rows), len(domains)).T
+    return dict(zip(domains, columns, strict=True)), np.array(of, dtype=np.int64)
