@@ -129,13 +129,18 @@ class Tables:
     def _dimension(self, name: str) -> int:
         return self.layout.places[name].start
 
-    def _step(self, name: str, index: int) -> Expression:
-        """0 up to the value of this index in the channel's domain, 1 from the next on."""
+    def _step(self, name: str, index: int, rising: bool) -> Expression:
+        """Between a value of this index in the channel's domain and the next: 0, then 1.
+
+        A falling step is 1, then 0.
+        """
         low, high = self.program.domains[name][index : index + 2]
+        slope = 2.0 if rising else -2.0
+        middle = slope * (low + high) / 2
         dimension = self._dimension(name)
-        rising = self.recognise.unit(Expression({dimension: 2.0}, 0.5 - low - high))
-        flat = self.recognise.unit(Expression({dimension: 2.0}, -0.5 - low - high))
-        return Expression().add(rising).add(flat, -1.0)
+        ramp = self.recognise.unit(Expression({dimension: slope}, 0.5 - middle))
+        flat = self.recognise.unit(Expression({dimension: slope}, -0.5 - middle))
+        return Expression().add(ramp).add(flat, -1.0)
 
     def _missed(self, name: str, values: Collection[int]) -> Expression:
         """0 where a channel has one of some values, at least 1 where it has another one.
@@ -173,7 +178,11 @@ class Tables:
     def _single(
         self, name: str, function: Table, codes: FloatArray
     ) -> list[Expression]:
-        """A table of one channel: a sum of steps, or of one-hot dimensions."""
+        """A table of one channel: a sum of steps, or of one-hot dimensions.
+
+        Steps rise from the middle upwards and fall from it downwards, so that only those
+        between a value and the middle are not 0 there: short sums, of small terms.
+        """
         if name in self.program.one_hot:
             values = function.rows[:, 0].tolist()
             start = self._dimension(name)
@@ -181,11 +190,14 @@ class Tables:
             return self._lift(combination(units, codes), 1)
         if self.deep and too_steep(self.program, name, codes):
             return self._saturating(name, codes)
-        outputs = [Expression({}, first) for first in codes[0]]
+        middle = (len(codes) - 1) // 2
+        outputs = [Expression({}, code) for code in codes[middle]]
         for index, change in enumerate(np.diff(codes, axis=0)):
+            step = index >= middle
             for output, amount in zip(outputs, change, strict=True):
                 if amount:
-                    output.add(self._step(name, index), float(amount))
+                    sign = 1.0 if step else -1.0
+                    output.add(self._step(name, index, step), sign * float(amount))
         return self._lift(outputs, 1)
 
     def _saturating(self, name: str, codes: FloatArray) -> list[Expression]:
@@ -350,7 +362,12 @@ def too_steep(program: Program, name: str, codes: FloatArray) -> bool:
     order of summation.
     """
     values = np.array(program.domains[name], dtype=np.float64)
-    sizes = 2 * (values[-1] - values[1:]) + 1
-    terms = 2 * len(values)
-    lost = terms * 2.0**-24 * 2 * (np.abs(np.diff(codes, axis=0)).T @ sizes)
-    return bool((lost > 1 / 16).any())
+    changes = np.abs(np.diff(codes, axis=0))
+    middle = (len(values) - 1) // 2
+    above = 2 * (values[-1] - values[middle + 1 :]) + 1
+    below = 2 * (values[:middle] - values[0]) + 1
+    sides = [(above, changes[middle:]), (below, changes[:middle])]
+    lost = [
+        2 * len(sizes) * 2.0**-24 * 2 * (change.T @ sizes) for sizes, change in sides
+    ]
+    return bool((np.array(lost) > 1 / 16).any())

@@ -12,7 +12,7 @@ from algebra.automaton import Automaton
 from algebra.formats import json_format
 from algebra.observation import observe as observe_states
 from algebra.shown import moore
-from compiler import plan
+from compiler import generator, plan
 from compiler.errors import CompileError
 from compiler.pipeline import Observer, Options
 from compiler.plan import Compiled
@@ -126,6 +126,11 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
         KrohnError: If it cannot be compiled or cannot be proved.
     """
     began = time.monotonic()
+    if construction == generator.NAME:
+        raise CompileError(
+            "a balanced generator says laws instead of states; make it with "
+            "krohn.compile_generator"
+        )
     source = machine if isinstance(machine, Automaton) else read(machine)
     source = source if start is None else source.with_start(start)
     source = seen(source, observation)

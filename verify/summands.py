@@ -33,7 +33,7 @@ class Summand:
         error: ``(classes + 1, units)``: how far they can be off, before rounding.
         size: ``(classes + 1, units)``: the sum of the absolute values of the terms.
         known: ``(classes + 1, units)``: whether all terms are free of noise.
-        heard: ``(classes + 1, units)``: whether any term could be other than 0.
+        heard: ``(classes + 1, units)``: how many terms could be other than 0.
         grid: Without noise, all numbers below are multiples of 2^-grid.
     """
 
@@ -42,7 +42,7 @@ class Summand:
     error: FloatArray
     size: FloatArray
     known: BoolArray
-    heard: BoolArray
+    heard: FloatArray
     grid: int
 
 
@@ -70,7 +70,7 @@ def summand(parts: Iterable[Noisy], weight: FloatArray) -> Summand:
         np.vstack([errors, spread]),
         np.vstack([sizes, sizes.max(axis=0)]),
         np.vstack([unknowns, unknowns.max(axis=0)]) == 0,
-        np.vstack([hearers, hearers.max(axis=0)]) > 0,
+        np.vstack([hearers, hearers.max(axis=0)]),
         max(f[5] for f in found),
     )
 
@@ -78,7 +78,7 @@ def summand(parts: Iterable[Noisy], weight: FloatArray) -> Summand:
 def _contributions(
     below: Noisy, weight: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, int]:
-    """Values, errors and sizes of sums, whether terms are noisy or not 0; their grid."""
+    """Values, errors and sizes of sums, which terms are noisy or not 0; their grid."""
     magnitude = np.abs(weight)
     error = below.rest @ magnitude
     for slope, noise in zip(below.slopes, below.noises, strict=True):
@@ -87,7 +87,7 @@ def _contributions(
     size = (np.abs(below.value) + below.total) @ magnitude
     used = weight != 0
     noisy = ((below.total > 0) * 1.0 @ used > 0) * 1.0
-    heard = (((below.value != 0) | (below.total > 0)) * 1.0 @ used > 0) * 1.0
+    heard = ((below.value != 0) | (below.total > 0)) * 1.0 @ used
     value = below.value @ weight
     return value, error * INFLATION, size, noisy, heard, finest(below.value)
 
@@ -187,16 +187,16 @@ def add_up(
     value = sum((s.value[c] for s, c in pairs), np.zeros(shape))
     error = sum((s.error[c] for s, c in pairs), np.zeros(shape))
     size = sum((s.size[c] for s, c in pairs), np.zeros(shape))
-    known, heard = np.ones(shape, dtype=np.bool_), np.zeros(shape, dtype=np.bool_)
+    known, heard = np.ones(shape, dtype=np.bool_), np.zeros(shape)
     for s, c in pairs:
         known &= s.known[c]
-        heard |= s.heard[c]
+        heard = heard + s.heard[c]
     finer = max((s.grid for s in summands), default=0) + finest(weight)
 
     def total(offset: FloatArray) -> Noisy:
         grid = max(finer, finest(offset))
         whole = size + np.abs(offset)
-        rounding = sum_rounding(precision, weight, whole, grid, known) * heard
+        rounding = sum_rounding(precision, heard, whole, grid, known)
         rest = (error + rounding) * INFLATION
         return Noisy(value + offset, (), (), rest, precision)
 

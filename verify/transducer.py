@@ -17,6 +17,8 @@ from verify.windows import Window, whole_windows
 LONGEST_DELAY = 16
 MOST_CELLS = 96
 
+REMEMBERING = ("position", *(op for op in ATTENTION if op != "sibling-latest"))
+
 Memory = tuple[int, ...]
 
 
@@ -27,7 +29,8 @@ class Transducer:
     A memory is the output values, then what each attention operation must remember: the
     last values for a shift, the last marked value for a latest, the sum for a prefix
     sum, and for a latest match the value at BOS with the last value behind each key;
-    latest matches of one source and key share these. A sum that is only ever read
+    latest matches of one source and key share these. Functions of the position share
+    one cell, which counts. A sum that is only ever read
     through periodic tables is kept modulo the period; such sums of letters are kept
     together, as the class of what can be told apart by what is read of them.
 
@@ -80,7 +83,10 @@ class Transducer:
             if channel.op == "latest-match" and channel.inputs[:2] in shared:
                 slots[channel.name] = shared[channel.inputs[:2]]
                 continue
-            remembers = channel.op in ATTENTION and channel.op != "sibling-latest"
+            if channel.op == "position" and (channel.op,) in shared:
+                slots[channel.name] = shared[(channel.op,)]
+                continue
+            remembers = channel.op in REMEMBERING
             if not (remembers or channel.name in strict or channel.name in windows):
                 continue
             if channel.op == "shift" and channel.by > LONGEST_DELAY:
@@ -92,6 +98,8 @@ class Transducer:
             slots[channel.name] = (top, size)
             if channel.op == "latest-match":
                 shared[channel.inputs[:2]] = (top, size)
+            if channel.op == "position":
+                shared[(channel.op,)] = (top, size)
             top += size
             if top - len(statement.outputs) > MOST_CELLS:
                 raise Rejected("the Program remembers too much to be explored")
@@ -113,6 +121,10 @@ class Transducer:
             if channel.name in self.slots:
                 top, size = self.slots[channel.name]
                 past = memory[top : top + size]
+                if channel.op == "position":
+                    kept[top] = (past[0] + 1 if past else 0,)
+                    values[channel.name] = channel.values[kept[top][0]]
+                    continue
                 if top in kept:  # shared with a latest match that was there before
                     values[channel.name] = self._answer(channel, kept[top], values)
                     continue
