@@ -5,14 +5,9 @@ have any value. On a cube the Map has one value. Maps that are not stored are de
 turn by what they read (docs/soundness.md, section 5).
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import product
-from math import prod
 
-import numpy as np
-
-from algebra.semiautomaton import IntArray
 from verify.errors import Rejected
 from verify.statement import Channel, Statement
 
@@ -152,31 +147,3 @@ def _first(rows: list[tuple[tuple[int, ...], int]], column: int) -> Question | i
     if len(branches) == 1:
         return next(iter(branches))
     return Question(column, tuple((then, frozenset(v)) for then, v in branches.items()))
-
-
-def joint_values(
-    cubes: Sequence[Cube], domains: Mapping[str, Sequence[int]], most: int
-) -> tuple[dict[str, IntArray], IntArray]:
-    """All joint values of some channels, cube by cube.
-
-    Args:
-        cubes: Channels with sets of values.
-        domains: The channels, with all their values.
-        most: How many rows there may be.
-
-    Returns:
-        ``(rows,)`` the values of each channel, and ``(rows,)`` the number of the cube.
-
-    Raises:
-        Rejected: If there are more rows.
-    """
-    rows: list[tuple[int, ...]] = []
-    of: list[int] = []
-    for number, cube in enumerate(cubes):
-        choices = [sorted(cube.get(n, domain)) for n, domain in domains.items()]
-        if len(rows) + prod(map(len, choices)) > most:
-            raise Rejected("an MLP mixes channels with too many joint values")
-        rows += product(*choices)
-        of += [number] * (len(rows) - len(of))
-    columns = np.array(rows, dtype=np.int64).reshape(len(rows), len(domains)).T
-    return dict(zip(domains, columns, strict=True)), np.array(of, dtype=np.int64)

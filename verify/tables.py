@@ -16,7 +16,7 @@ import numpy as np
 
 from algebra.semiautomaton import IntArray
 from network.precision import BoolArray, FloatArray, Precision
-from verify.cubes import Decider, joint_values
+from verify.cubes import Decider
 from verify.errors import Rejected
 from verify.noisy import INFLATION, Noisy
 from verify.statement import MOST_ROWS, Channel, Statement
@@ -24,6 +24,7 @@ from verify.stream import Stream, per_value
 from verify.summands import Sums, summand
 
 CELLS = 8_000_000
+MOST_TRIED = 100_000
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,13 @@ class Mlp:
             Rejected: If it does not hold the stated function of what is stored.
         """
         units = self.writers(channel.span)
+        read = self._apart(channel.span, units)
+        if self._sums_integers(units) and self._has_few_rows(channel, read):
+            return self._by_rows(channel, units, read)
+        return self._by_cubes(channel, units)
+
+    def _by_cubes(self, channel: Channel, units: IntArray) -> FloatArray:
+        """The noise of each value, bounded at once where one value is decided."""
         cubes = Decider(self.statement, self.stream.names).cubes(channel)
         results = np.array([value for _, value in cubes], dtype=np.int64)
         if not np.isin(results, channel.domain).all():
@@ -116,12 +124,12 @@ class Mlp:
             name for cube, _ in cubes for name in cube if name in self.stream.names
         }
         read = self._apart(channel.span, units)
-        together = len(asked) == 1 and asked.issuperset(read)
-        if together or self._mixes(units):
-            names = sorted(asked.union(read))
-            domains = {n: self.statement.channels[n].domain for n in names}
-            values, of = joint_values([cube for cube, _ in cubes], domains, MOST_ROWS)
-            results = results[of]
+        if len(asked) == 1 and asked.issuperset(read):
+            (leaf,) = asked
+            column = [v for cube, _ in cubes for v in sorted(cube[leaf])]
+            counts = [len(cube[leaf]) for cube, _ in cubes]
+            results = np.repeat(results, counts)
+            values = {leaf: np.array(column, dtype=np.int64)}
             target = channel.code(results)
             distance = self._distance(channel.span, units, values, target)
         else:
@@ -129,6 +137,44 @@ class Mlp:
             rows, of = sums.rows([cube for cube, _ in cubes], MOST_ROWS)
             results = results[of]
             distance = self._joint_distance(channel, sums, rows, results)
+        return per_value(channel, results, distance)
+
+    def _sums_integers(self, units: IntArray) -> bool:
+        """Whether a unit of the first layer reads several integers: steps along a sum.
+
+        Steps are differences of units; what is not asked about cancels in them, but only
+        for each of its values by itself.
+        """
+        integer = [not self.statement.channels[n].one_hot for n in self.stream.names]
+        first = self._needed(units)[1] if len(self.layers) > 2 else units
+        return bool((self.reads[1][first][:, integer].sum(axis=1) > 1).any())
+
+    def _has_few_rows(self, channel: Channel, read: Sequence[str]) -> bool:
+        """Whether all joint values of what a table and its units read can be tried."""
+        if channel.op != "table" or not set(channel.inputs) <= set(self.stream.names):
+            return False
+        others = set(read) - set(channel.inputs)
+        sizes = (len(self.statement.channels[n].domain) for n in others)
+        return len(channel.table) * prod(sizes) <= MOST_TRIED
+
+    def _by_rows(
+        self, channel: Channel, units: IntArray, read: Sequence[str]
+    ) -> FloatArray:
+        """The noise of each value, from every row; units may mix channels anywhere."""
+        rows = np.array(list(channel.table), dtype=np.int64)
+        others = [n for n in read if n not in channel.inputs]
+        domains = {n: self.statement.channels[n].domain for n in others}
+        grid = _grid({"": range(len(rows)), **domains})
+        index = grid.pop("")
+        values = {n: rows[index, i] for i, n in enumerate(channel.inputs)} | grid
+        for name, column in values.items():
+            if not np.isin(column, self.statement.channels[name].domain).all():
+                raise Rejected(f"the table of {channel.name!r} leaves the domains")
+        results = np.array(list(channel.table.values()), dtype=np.int64)[index]
+        if not np.isin(results, channel.domain).all():
+            raise Rejected(f"the values of {channel.name!r} leave the stated domain")
+        target = channel.code(results)
+        distance = self._distance(channel.span, units, values, target)
         return per_value(channel, results, distance)
 
     def hidden(self, values: dict[str, IntArray], units: IntArray) -> Noisy:
@@ -182,12 +228,14 @@ class Mlp:
         """The sums inside the units that write to ``dims``, taken apart by channels.
 
         Raises:
-            Rejected: If the sum adds to another channel.
+            Rejected: If a unit below mixes channels, or the sum adds to another channel.
         """
         if self._kept_channels(dims):
             raise Rejected("an MLP adds to dimensions that hold another channel")
         needed = self._needed(units)
         belongs = self.reads[-2][needed[-2]]
+        if (belongs.sum(axis=1) > 1).any():
+            raise Rejected("a hidden unit mixes channels below another hidden layer")
         weight, bias = self.layers[-2]
         weight = weight[np.ix_(needed[-2], units)]
         alone = belongs.sum(axis=1) == 0
@@ -202,11 +250,6 @@ class Mlp:
             each = (self._below(part, needed) for _, part in parts)
             summands[name] = summand(each, own)
         return Sums(domains, summands, weight, bias[units], self.precision)
-
-    def _mixes(self, units: IntArray) -> bool:
-        """Whether some unit below the last hidden layer depends on several channels."""
-        below = self.reads[-2][self._needed(units)[-2]]
-        return bool((below.sum(axis=1) > 1).any())
 
     def _needed(self, units: IntArray) -> list[IntArray]:
         """What some units of the last hidden layer need, from the input up to them."""

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from compiler.linear import linear
 from compiler.passes.base import PassError, check_frame, check_order
 from compiler.program import (
     Latest,
@@ -73,8 +74,9 @@ class Split:
     """Make every table fit one hidden layer, as the strict form of a network needs.
 
     A table of several integers needs two hidden layers: one to recognise each value, one
-    to recognise each combination. One-hot channels are recognised already. What a head
-    copies is one-hot if its source is, so that only sums need an MLP to become it.
+    to recognise each combination. One-hot channels are recognised already, and steps
+    along a sum of integers (`compiler.linear`) are not joint at all. What a head copies
+    is one-hot if its source is, so that only sums need an MLP to become it.
     """
 
     name: ClassVar[str] = "split deep tables"
@@ -99,7 +101,7 @@ class Split:
             n for n in target.operations if n in source.one_hot
         }:
             raise PassError("splitting tables changed the outputs or a code")
-        if any(_deep_inputs(target, op) for op in target.operations.values()):
+        if any(_deep_inputs(target, name) for name in target.operations):
             raise PassError("a table still needs two hidden layers")
 
 
@@ -150,7 +152,9 @@ class _Recoding:
         names = {n: self.coded(n, one_hot=False) for n in self._plain_reads(operation)}
         match operation:
             case Map(_, inputs) if len(inputs) > 1:
-                names |= {n: self.coded(n, one_hot=True) for n in inputs}
+                known = name if name in self.source.operations else _plain(name)
+                summed = linear(self.source, known) is not None
+                names |= {n: self.coded(n, one_hot=not summed) for n in inputs}
             case PrefixSum() if one_hot:
                 read = self.coded(_plain(name), one_hot=False)
                 return _identity(read, self.source.domains[read])
@@ -214,10 +218,10 @@ def _unrounded(program: Program, operation: Operation) -> tuple[str, ...]:
     return tuple(n for n in reads(operation) if is_attention(program.operations[n]))
 
 
-def _deep_inputs(program: Program, operation: Operation) -> tuple[str, ...]:
-    match operation:
+def _deep_inputs(program: Program, name: str) -> tuple[str, ...]:
+    match program.operations[name]:
         case Map(_, inputs) if len(inputs) > 1:
-            deep = inputs
+            deep = () if linear(program, name) else inputs
         case _:
             deep = ()
     return tuple(n for n in deep if n not in program.one_hot)

@@ -99,8 +99,8 @@ def test_wide_corridors_are_proved() -> None:
 
 
 def test_the_planner_takes_the_smaller_one() -> None:
-    options = Options(FLOAT32)
-    found = {c.name: c for c in plan.candidates(zoo.machine("Grid9"), 50, options)}
+    machine, options = zoo.machine("Grid9"), Options(FLOAT32)
+    found = {c.name: c for c in plan.candidates(machine, 50, options, "parameters")}
     near, far = found["gridworld"].cost, found["corridor"].cost
     assert near is not None
     assert far is not None
