@@ -8,6 +8,7 @@ from algebra.automaton import Automaton
 from compiler.constructions import (
     cascade,
     content,
+    corridor,
     counter,
     definite,
     dyck,
@@ -47,6 +48,7 @@ CONSTRUCTIONS: dict[str, Construction] = {
     parity.NAME: parity.parity,
     product.NAME: product.product,
     gridworld.NAME: gridworld.gridworld,
+    corridor.NAME: corridor.corridor,
     dyck.NAME: dyck.dyck,
     definite.NAME: definite.definite,
     content.NAME: content.content,
@@ -78,6 +80,7 @@ SUMMARIES = {
         parity,
         product,
         gridworld,
+        corridor,
         dyck,
         definite,
         content,

@@ -243,14 +243,14 @@ def sum_rounding(
             exact where every partial sum is a multiple of 2^-grid that fits.
     """
     count = terms + 1
-    rounding = _summation(precision, count) * size + count * UNDERFLOW
+    rounding = summation(precision, count) * size + count * UNDERFLOW
     exact = terms == 0
     if grid <= FINEST_GRID:
         exact |= known & (size * 2.0**grid < 2.0**precision.accumulator_digits)
     return np.asarray(rounding * ~exact)
 
 
-def _summation(precision: Precision, terms: FloatArray) -> FloatArray:
+def summation(precision: Precision, terms: FloatArray) -> FloatArray:
     """γ_n: the relative error of a dot product of n terms in any order.
 
     The second part is the error of this checker's own evaluation, in float64.

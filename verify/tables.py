@@ -177,6 +177,15 @@ class Mlp:
         distance = self._distance(channel.span, units, values, target)
         return per_value(channel, results, distance)
 
+    def hidden(self, values: dict[str, IntArray], units: IntArray) -> Noisy:
+        """Some units of the last hidden layer at the given values of channels."""
+        needed = self._needed(units)
+        weight, bias = self.layers[-2]
+        sums = self._below(values, needed).affine(
+            weight[np.ix_(needed[-2], units)], bias[units]
+        )
+        return sums.activated(units < self.sines[-1])
+
     def check_free(self, dims: range) -> float:
         """The noise left in dimensions that must hold 0 after this MLP."""
         units = self.writers(dims)
@@ -297,13 +306,9 @@ class Mlp:
         """
         above, after = self.layers[-1]
         above, after = above[np.ix_(units, np.array(dims))], after[dims]
-        weight, bias = self.layers[-2]
-        needed = self._needed(units)
-        weight, bias = weight[np.ix_(needed[-2], units)], bias[units]
         worst = []
         for low, part in _parts(values, self._chunk()):
-            sums = self._below(part, needed).affine(weight, bias)
-            hidden = sums.activated(units < self.sines[-1])
+            hidden = self.hidden(part, units)
             wanted = target[low : low + len(hidden.value)]
             out = hidden.affine(above, after)
             worst.append(self._off(self._inputs(part), out, dims, wanted))

@@ -303,6 +303,8 @@ def _pointwise(channel: Channel, values: dict[str, int], letter: int) -> int:
     inputs = tuple(values[n] for n in channel.inputs)
     if channel.op == "select":
         return inputs[1 + inputs[0]]
+    if channel.op == "sum":
+        return sum(inputs)
     return channel.table[inputs]
 
 
@@ -377,7 +379,7 @@ def _is_level(reader: Channel, pair: tuple[str, str], step: int) -> bool:
 def _period(statement: Statement, summed: Channel) -> int:
     """The smallest n such that every reader of the sum only sees it modulo n, or 0."""
     sequence, step = _seen(statement, summed)
-    for n in range(1, len(sequence) // 2 + 1):
+    for n in range(1, len(sequence)):
         if sequence[n:] == sequence[:-n]:
             return n * step
     return 0
