@@ -1,4 +1,4 @@
-"""What other compilers of Transformers were measured to do on parity.
+"""What other compilers of Transformers were measured to do on parity and brackets.
 
 Each figure comes from running the published code once, on two cores without a GPU. Words
 are random and of the full declared length, and the compiled network is compared with the
@@ -31,7 +31,7 @@ class Measurement:
 
     Attributes:
         peer: The compiler.
-        program: Its program for parity.
+        program: Its program.
         settings: What was set; defaults are named as such.
         length: The declared length, without a start token.
         wrong: Words with a wrong output; None if none were run.
@@ -80,4 +80,13 @@ PARITY = (
     Measurement(ALTA, MODULO, ALTA_1000, 160, 18, 40),
     # Depth grows with the length here, and one set of weights serves every length.
     Measurement(ALTA, RELATIVE, "default", 40, 0, 10, 532, 97, 0.43),
+)
+
+# The words were balanced. The program checks each pair of brackets by itself, so that
+# ([)] is balanced for it: it counts, and need not know which bracket was opened last.
+SHUFFLE = "shuffle_dyck, 2 pairs"
+
+BRACKETS = (
+    Measurement(TRACR, SHUFFLE, TRACR_DEFAULT, 10, 15, 15, 1_026_950, 2_321, 9.5),
+    Measurement(TRACR, SHUFFLE, TRACR_DEFAULT, 20, 15, 15, 5_272_844, 8_037, 11.3),
 )

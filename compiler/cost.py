@@ -4,13 +4,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from compiler.errors import CompileError
-from compiler.heads import Positions, budget, patterns, query_size
+from compiler.features import Positions, budget
+from compiler.heads import patterns, query_size
 from compiler.mlp import block_tables
 from compiler.numerics import (
     count_scale,
     equality_scale,
     match_scale,
     recency_scale,
+    recency_slope,
     sibling_scale,
 )
 from compiler.program import Map, Program, reads
@@ -174,10 +176,12 @@ def narrowest(program: Program, sine: bool = False) -> str:
 def _largest_in_heads(features: Positions) -> float:
     sizes = [1.0]
     if features.code:
-        scale = match_scale(features.code, features.length, features.precision)
+        scale = match_scale(features.code, features.horizon, features.precision)
         sizes.append(scale * max(1, features.code.frequencies - 1))
-    if features.latest:
-        sizes += recency_scale(features.length, features.precision)
+    if features.latest >= 0 and features.uniform:
+        sizes.append(recency_slope(features.precision, features.latest))
+    elif features.latest >= 0:
+        sizes += recency_scale(features.length, features.precision, features.latest)
     if features.matches:
         slope, bonus = equality_scale(features.length, features.precision)
         sizes += [slope, bonus]

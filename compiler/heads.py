@@ -1,38 +1,30 @@
 """Attention heads: one for every pattern of looking back."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from algebra.semiautomaton import IntArray
-from compiler.circle import circle_of
+from compiler.features import Positions
 from compiler.interpreter import interpret
 from compiler.numerics import (
-    CIRCLE_PLATEAU,
-    STEP_PLATEAU,
-    PositionCode,
-    check_count,
     count_scale,
-    count_scores,
     equality_scale,
     match_scale,
-    position_code,
     recency_scale,
     sibling_scale,
+    uniform_scale,
 )
 from compiler.program import (
     Latest,
     LatestMatch,
-    Map,
     PrefixSum,
     Program,
     Shift,
     SiblingLatest,
-    reads,
 )
 from compiler.schedule import Layout
-from network.precision import FloatArray, Precision
+from network.precision import FloatArray
 
 Pattern = tuple[str, int, tuple[str, ...]]
 """How to look: its kind, a number that goes with it, and the channels that say where."""
@@ -46,110 +38,6 @@ class Head:
     key: FloatArray
     value: FloatArray
     out: FloatArray
-
-
-@dataclass(frozen=True)
-class Positions:
-    """The position features that a Program needs.
-
-    Attributes:
-        length: T.
-        precision: The format they will be stored in.
-        code: The position code of its look-backs, if it has any.
-        latest: Whether it has a head that looks for the latest flag.
-        matches: Whether it has a head that looks for the latest equal value.
-        sums: Whether it has a prefix sum.
-        bits: How many binary digits of positions its sibling blocks need; 0 for none.
-    """
-
-    length: int
-    precision: Precision
-    code: PositionCode | None
-    latest: bool
-    matches: bool
-    sums: bool
-    bits: int
-    sizes: Mapping[str, int] = field(init=False)
-
-    def __post_init__(self) -> None:
-        wanted = {
-            "one": int(bool(self.code or self.latest or self.matches or self.bits)),
-            "bos": int(bool(self.code or self.sums or self.matches or self.bits)),
-            "code": self.code.dimensions if self.code else 0,
-            "index": int(self.latest or self.matches),
-            "count": int(self.sums),
-            "bits": self.bits,
-        }
-        object.__setattr__(self, "sizes", {n: w for n, w in wanted.items() if w})
-
-    def table(self) -> dict[str, FloatArray]:
-        """Each feature at positions 0..T, ``(T + 1, size)``."""
-        t = np.arange(self.length + 1, dtype=np.float64)
-        whole = {
-            "one": np.ones((len(t), 1)),
-            "bos": (t == 0).astype(np.float64)[:, None],
-            "index": t[:, None],
-            "count": count_scores(self.length)[:, None],
-        }
-        digits = (t[:, None].astype(np.int64) >> np.arange(self.bits)) & 1
-        whole["bits"] = (2.0 * digits - 1.0) * (t > 0)[:, None]
-        if self.code:
-            # BOS is found by the sink alone, so its code is empty.
-            whole["code"] = self.code.vectors(t) * (t > 0)[:, None]
-        return {name: whole[name] for name in self.sizes}
-
-
-def positions(program: Program, precision: Precision) -> Positions:
-    """Which features the attention operations of a Program need."""
-    operations = list(program.operations.values())
-    furthest = max((op.by for op in operations if isinstance(op, Shift)), default=0)
-    return Positions(
-        length=program.length,
-        precision=precision,
-        code=position_code(program.length, furthest) if furthest else None,
-        latest=any(isinstance(op, Latest) for op in operations),
-        matches=any(isinstance(op, LatestMatch) for op in operations),
-        sums=any(isinstance(op, PrefixSum) for op in operations),
-        bits=program.length.bit_length()
-        if any(isinstance(op, SiblingLatest) for op in operations)
-        else 0,
-    )
-
-
-def budget(program: Program, precision: Precision, sine: bool = False) -> None:
-    """Refuse a Program whose heads a format cannot hold.
-
-    Args:
-        program: With domains.
-        precision: The format.
-        sine: Whether periodic tables are read from a circle.
-
-    Raises:
-        CompileError: With the operation that does not fit.
-    """
-    features = positions(program, precision)
-    if features.code:
-        match_scale(features.code, program.length, precision)
-    if features.latest:
-        recency_scale(program.length, precision)
-    if features.matches:
-        equality_scale(program.length, precision)
-    if features.bits:
-        sibling_scale(program.length, precision)
-    for name, operation in program.operations.items():
-        if isinstance(operation, PrefixSum):
-            largest = max(program.domains[operation.source])
-            plateau = _plateau(program, name, sine)
-            check_count(program.length, largest, precision, plateau)
-
-
-def _plateau(program: Program, name: str, sine: bool) -> float:
-    """How far a sum may be off for all tables that read it."""
-    readers = [op for op in program.operations.values() if name in reads(op)]
-    round_ones = sine and all(
-        isinstance(op, Map) and circle_of(program, op) is not None for op in readers
-    )
-    return CIRCLE_PLATEAU if round_ones else STEP_PLATEAU
 
 
 def patterns(layout: Layout, block: int) -> dict[Pattern, list[str]]:
@@ -199,6 +87,8 @@ def query_size(program: Program, features: Positions, pattern: Pattern) -> int:
         return features.code.dimensions + 1
     if kind == "match":
         return len(_compared(program, *where)) + 1
+    if kind == "latest":
+        return 2 if features.uniform else 1
     return features.bits - number + 1 if kind == "sibling" else 1
 
 
@@ -208,7 +98,7 @@ def _shift(
     """Score K at position t − by, at most K − 2 elsewhere, K − 1 at BOS (the sink)."""
     code = features.code
     assert code is not None
-    scale = match_scale(code, features.length, features.precision)
+    scale = match_scale(code, features.horizon, features.precision)
     n = code.dimensions
     query = np.zeros((layout.d_model, n + 1))
     key = np.zeros((layout.d_model, n + 1))
@@ -224,12 +114,28 @@ def _latest(
     layout: Layout, features: Positions, where: str
 ) -> tuple[FloatArray, FloatArray]:
     """Score slope·(j + bonus·where_j): the latest position with the flag wins."""
-    slope, bonus = recency_scale(features.length, features.precision)
+    if features.uniform:
+        return _uniform_latest(layout, features, where)
+    slope, bonus = recency_scale(features.length, features.precision, features.latest)
     query = np.zeros((layout.d_model, 1))
     key = np.zeros((layout.d_model, 1))
     query[layout.features["one"][0], 0] = slope
     key[layout.features["index"][0], 0] = 1.0
     key[layout.places[where].start, 0] = bonus
+    return query, key
+
+
+def _uniform_latest(
+    layout: Layout, features: Positions, where: str
+) -> tuple[FloatArray, FloatArray]:
+    """Score slope·(j + (t + 1)·where_j): the bonus grows with the position that looks."""
+    slope = uniform_scale(features.length, features.precision, features.latest)
+    one, index = layout.features["one"][0], layout.features["index"][0]
+    query, key = np.zeros((2, layout.d_model, 2))
+    query[[index, one], 0] = slope
+    query[one, 1] = slope
+    key[layout.places[where].start, 0] = 1.0
+    key[index, 1] = 1.0
     return query, key
 
 

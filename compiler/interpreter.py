@@ -12,6 +12,7 @@ from compiler.program import (
     LatestMatch,
     Map,
     Operation,
+    Position,
     PrefixSum,
     Program,
     Select,
@@ -62,6 +63,9 @@ def _evaluate(
     match operation:
         case Token():
             return tokens
+        case Position(given):
+            row = np.array(given, dtype=np.int64)[positions]
+            return np.broadcast_to(row, tokens.shape).copy()
         case Map(Select(), inputs):
             stacked = np.stack([values[n] for n in inputs[1:]], axis=-1)
             chosen = np.take_along_axis(stacked, values[inputs[0]][..., None], axis=-1)

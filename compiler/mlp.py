@@ -6,16 +6,17 @@ constants are multiples of 1/2 and survive every precision that can hold the int
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import partial, reduce
 
 import numpy as np
 
 from compiler.circle import Circle, circle_of
+from compiler.linear import Linear, linear, too_steep
 from compiler.passes.base import evaluate_cone
 from compiler.paths import Given
-from compiler.program import Map, Program, Table
+from compiler.program import Map, Program, Table, reads
 from compiler.schedule import Layout, Schedule
 from compiler.units import Expression, Stage, combination
 from network.precision import FloatArray
@@ -64,7 +65,10 @@ class Tables:
     def write(self, name: str) -> None:
         """Realise a Map, with those that it opens, at the place of its channel."""
         alone = single(self.layout.plan, name)
-        if alone is None:
+        form = along(self.layout.plan, name)
+        if form is not None:
+            outputs = self._along(name, form)
+        elif alone is None:
             outputs = self._joint(name)
         else:
             leaf, function = alone
@@ -122,13 +126,24 @@ class Tables:
     def _dimension(self, name: str) -> int:
         return self.layout.places[name].start
 
-    def _step(self, name: str, index: int) -> Expression:
-        """0 up to the value of this index in the channel's domain, 1 from the next on."""
+    def _step(self, name: str, index: int, rising: bool) -> Expression:
+        """Between a value of this index in the channel's domain and the next: 0, then 1.
+
+        A falling step is 1, then 0.
+        """
         low, high = self.program.domains[name][index : index + 2]
-        dimension = self._dimension(name)
-        rising = self.recognise.unit(Expression({dimension: 2.0}, 0.5 - low - high))
-        flat = self.recognise.unit(Expression({dimension: 2.0}, -0.5 - low - high))
-        return Expression().add(rising).add(flat, -1.0)
+        twice = {self._dimension(name): 2.0}
+        return self._rise(twice, low + high, rising)
+
+    def _rise(
+        self, twice: Mapping[int, float], middle: float, rising: bool
+    ) -> Expression:
+        """The step of twice a sum at its middle value, rising or falling."""
+        sign = 1.0 if rising else -1.0
+        inside = {dimension: sign * weight for dimension, weight in twice.items()}
+        ramp = self.recognise.unit(Expression(inside, 0.5 - sign * middle))
+        flat = self.recognise.unit(Expression(inside, -0.5 - sign * middle))
+        return Expression().add(ramp).add(flat, -1.0)
 
     def _missed(self, name: str, values: Collection[int]) -> Expression:
         """0 where a channel has one of some values, at least 1 where it has another one.
@@ -166,20 +181,48 @@ class Tables:
     def _single(
         self, name: str, function: Table, codes: FloatArray
     ) -> list[Expression]:
-        """A table of one channel: a sum of steps, or of one-hot dimensions."""
+        """A table of one channel: a sum of steps, or of one-hot dimensions.
+
+        Steps rise from the middle upwards and fall from it downwards, so that only those
+        between a value and the middle are not 0 there: short sums, of small terms.
+        """
         if name in self.program.one_hot:
             values = function.rows[:, 0].tolist()
             start = self._dimension(name)
             units = [self.recognise.unit(Expression({start + v: 1.0})) for v in values]
             return self._lift(combination(units, codes), 1)
-        if self.deep and too_steep(self.program, name, codes):
+        if self.deep and too_steep(self.program.domains[name], codes):
             return self._saturating(name, codes)
-        outputs = [Expression({}, first) for first in codes[0]]
+        return self._steps(codes, partial(self._step, name))
+
+    def _steps(
+        self, codes: FloatArray, step: Callable[[int, bool], Expression]
+    ) -> list[Expression]:
+        """Rising steps above the middle and falling ones below it, which is nearer."""
+        middle = (len(codes) - 1) // 2
+        outputs = [Expression({}, code) for code in codes[middle]]
         for index, change in enumerate(np.diff(codes, axis=0)):
+            rising = index >= middle
             for output, amount in zip(outputs, change, strict=True):
                 if amount:
-                    output.add(self._step(name, index), float(amount))
+                    sign = 1.0 if rising else -1.0
+                    output.add(step(index, rising), sign * float(amount))
         return self._lift(outputs, 1)
+
+    def _along(self, name: str, form: Linear) -> list[Expression]:
+        """A table of a sum of channels: steps along the sum."""
+        twice: dict[int, float] = {}
+        for read, weight in zip(
+            reads(self.program.operations[name]), form.weights, strict=True
+        ):
+            dimension = self._dimension(read)
+            twice[dimension] = twice.get(dimension, 0.0) + 2.0 * weight
+
+        def step(index: int, rising: bool) -> Expression:
+            low, high = form.sums[index : index + 2].tolist()
+            return self._rise(twice, low + high, rising)
+
+        return self._steps(code_matrix(self.program, name, form.values), step)
 
     def _saturating(self, name: str, codes: FloatArray) -> list[Expression]:
         """A table of one channel whose hidden units end at exactly 0 or 1.
@@ -310,6 +353,12 @@ def _usual(values: list[int | str]) -> int | None:
     return max(sorted(decided), key=lambda value: decided[value])
 
 
+def along(plan: Schedule, name: str) -> Linear | None:
+    """The sum along which a Map is made of steps, if any: one that opens no others."""
+    opens = set(plan.leaves(name)) != set(reads(plan.program.operations[name]))
+    return None if opens else linear(plan.program, name)
+
+
 def needs_depth(plan: Schedule, name: str) -> bool:
     """Whether a Map, with those that it opens, needs two hidden layers."""
     program = plan.program
@@ -317,22 +366,10 @@ def needs_depth(plan: Schedule, name: str) -> bool:
     if alone is not None:
         leaf, function = alone
         codes = code_matrix(program, name, function.values)
-        return leaf not in program.one_hot and too_steep(program, leaf, codes)
+        return leaf not in program.one_hot and too_steep(program.domains[leaf], codes)
+    if along(plan, name) is not None:
+        return False
     paths = plan.opener(name).paths(name)
     assert paths is not None
     asked = {leaf for path in paths for leaf in path.given}
     return not program.one_hot.issuperset(asked)
-
-
-def too_steep(program: Program, name: str, codes: FloatArray) -> bool:
-    """Whether a sum of steps over a channel could lose 1/16 to rounding in binary32.
-
-    A step is the difference of two ReLUs that grow with the distance from it, so a long
-    sum of steps has large terms that cancel: n terms of size s lose up to n·s·u in some
-    order of summation.
-    """
-    values = np.array(program.domains[name], dtype=np.float64)
-    sizes = 2 * (values[-1] - values[1:]) + 1
-    terms = 2 * len(values)
-    lost = terms * 2.0**-24 * 2 * (np.abs(np.diff(codes, axis=0)).T @ sizes)
-    return bool((lost > 1 / 16).any())

@@ -100,7 +100,23 @@ def match_scale(code: PositionCode, length: int, precision: Precision) -> float:
     return float(2.0 ** ceil(log2(temperature) / 2))
 
 
-def recency_scale(length: int, precision: Precision) -> tuple[float, float]:
+def recency_slope(precision: Precision, largest: int) -> float:
+    """Score per position of a head that fetches values up to ``largest``.
+
+    Rivals at distances 1, 2, … before and behind the right position leak
+    2/(e^slope − 1) at worst, whatever the length. A 16-bit format rounds the fetched
+    value to itself if the leak is a 32nd of its unit over the largest value; elsewhere
+    the leak is a quarter of a rounding error (docs/numerics.md).
+    """
+    leak = leak_target(precision)
+    if precision.digits < precision.accumulator_digits:
+        leak = precision.unit / (32 * max(largest, 1))
+    return float(2 ** ceil(log2(log(1 + 2 / leak))))
+
+
+def recency_scale(
+    length: int, precision: Precision, largest: int = 1
+) -> tuple[float, float]:
     """Slope per position and bonus, in positions, of a latest-match head (Lemma 16).
 
     The score slope·(j + bonus·where_j) must be exact, so that the order of positions
@@ -110,14 +126,36 @@ def recency_scale(length: int, precision: Precision) -> tuple[float, float]:
         CompileError: If they do not.
     """
     bonus = float(2 ** ceil(log2(length + 1)))
-    leak = leak_target(precision)
-    slope = float(2 ** ceil(log2(log(2 / leak))))
+    slope = recency_slope(precision, largest)
     if 2 * bonus > 2.0**precision.digits or 2 * bonus * slope > precision.largest:
         raise CompileError(
             f"{precision.name} cannot order {length} positions by recency; "
             "use a shorter length or a wider dtype"
         )
     return slope, bonus
+
+
+def uniform_code(precision: Precision) -> PositionCode:
+    """The position code of all lengths whose positions a format can order."""
+    return PositionCode(precision.digits)
+
+
+def uniform_scale(length: int, precision: Precision, largest: int = 1) -> float:
+    """Slope per position of a latest-match head whose weights do not know the length.
+
+    Position t scores position j with slope·(j + (t + 1)·where_j): the bonus is one more
+    than any unmarked position that t can see. Integers up to 2t + 1 must fit.
+
+    Raises:
+        CompileError: If they do not.
+    """
+    slope, most = recency_slope(precision, largest), 2 * length + 1
+    if most > 2.0**precision.digits or most * slope > precision.largest:
+        raise CompileError(
+            f"{precision.name} cannot order {length} positions by recency; "
+            "use a shorter length or a wider dtype"
+        )
+    return slope
 
 
 def equality_scale(length: int, precision: Precision) -> tuple[float, float]:

@@ -162,7 +162,7 @@ class Opener:
 
     def _decide(self, name: str, given: Given) -> Iterator[tuple[Given, int | str]]:
         if name in self.leaves:
-            yield given, name
+            yield from self._copied(name, given)
             return
         operation = self._map(name)
         if isinstance(operation.function, Select):
@@ -173,6 +173,16 @@ class Opener:
         else:
             asked = self._diagram(name, None)
             yield from self._descend(asked, asked.root, operation.inputs, given)
+
+    def _copied(self, name: str, given: Given) -> Iterator[tuple[Given, int | str]]:
+        """The value of a leaf; one that is one-hot has to be asked for it."""
+        if name not in self.program.one_hot:
+            yield given, name
+            return
+        for value in self.program.domains[name]:
+            found = self._narrow(name, frozenset([value]), given)
+            if found is not None:
+                yield found, value
 
     def _descend(
         self, asked: Diagram, at: int, inputs: tuple[str, ...], given: Given

@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from compiler import heads
 from compiler.errors import CompileError
-from compiler.heads import Positions
+from compiler.features import Positions, budget, positions
 from compiler.passes.base import Pass
 from compiler.passes.fuse import Fuse
 from compiler.passes.infer import InferDomains
@@ -29,11 +28,13 @@ class Options:
         most_paths: Tables of tables become one MLP if no more paths decide them; 0 keeps
             a block for each (`compiler.paths`).
         sine: Whether periodic tables are read from a circle, by units with a sine.
+        uniform: Whether all weights but the position table are those of every length.
     """
 
     precision: Precision
     strict: bool = False
     sine: bool = False
+    uniform: bool = False
     most_paths: int = 0
 
     def __post_init__(self) -> None:
@@ -80,8 +81,8 @@ def optimise(
 
 def arrange(program: Program, options: Options) -> tuple[Layout, Positions]:
     """Schedule an optimised Program and give every channel its dimensions."""
-    heads.budget(program, options.precision, options.sine)
+    budget(program, options.precision, options.sine, options.uniform)
     plan = schedule(program, options.most_paths, options.strict)
     check_schedule(plan)
-    features = heads.positions(program, options.precision)
+    features = positions(program, options.precision, options.uniform)
     return allocate(plan, features.sizes, options.strict), features

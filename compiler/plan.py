@@ -11,6 +11,7 @@ from compiler.constructions import (
     dyck,
     gridworld,
     memory,
+    parity,
     product,
     scan,
     sequential,
@@ -26,7 +27,7 @@ from compiler.constructions.thesis import (
 )
 from compiler.cost import Cost, predict
 from compiler.errors import CompileError
-from compiler.heads import Positions
+from compiler.features import Positions
 from compiler.observed import forms, least, observed
 from compiler.pipeline import Observer, Options, arrange, optimise
 from compiler.program import Program
@@ -41,6 +42,7 @@ CONSTRUCTIONS: dict[str, Construction] = {
     memory.NAME: memory.memory,
     window.NAME: window.window,
     counter.NAME: counter.counter,
+    parity.NAME: parity.parity,
     product.NAME: product.product,
     gridworld.NAME: gridworld.gridworld,
     dyck.NAME: dyck.dyck,
@@ -69,6 +71,7 @@ SUMMARIES = {
         memory,
         window,
         counter,
+        parity,
         product,
         gridworld,
         dyck,
@@ -204,6 +207,8 @@ def plans(
     for form in forms(machine):
         try:
             program = construct(name, form, length)
+            if options.uniform:
+                _check_same(program, construct(name, form, 2 * length))
             for plan in _lowerings(name, program, options):
                 found.setdefault(plan.cost, plan)
         except CompileError as error:
@@ -218,6 +223,19 @@ def plans(
             f"{length}; `krohn explain` shows what else applies"
         )
     return sorted(small, key=lambda plan: _sizes(plan.cost, minimise))
+
+
+def _check_same(program: Program, longer: Program) -> None:
+    """Weights of every length need a Program that is the same for a longer one.
+
+    Raises:
+        CompileError: If it is not.
+    """
+    if program.operations != longer.operations:
+        raise CompileError(
+            "its Program depends on the length, so that its weights do; leave --uniform "
+            "out"
+        )
 
 
 def _lowerings(name: str, program: Program, options: Options) -> Iterator[Plan]:

@@ -23,6 +23,17 @@ class Token:
     """The letter at the position; at position 0 the symbol BOS, one past the letters."""
 
 
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A given function of the position alone.
+
+    Attributes:
+        values: Its value at 0, 1, …, T.
+    """
+
+    values: tuple[int, ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """A function given by its rows.
@@ -115,7 +126,7 @@ class PrefixSum:
 
 
 Operation: TypeAlias = (
-    Token | Map | Shift | Latest | LatestMatch | SiblingLatest | PrefixSum
+    Token | Position | Map | Shift | Latest | LatestMatch | SiblingLatest | PrefixSum
 )
 
 
@@ -161,7 +172,7 @@ class Program:
 def reads(operation: Operation) -> tuple[str, ...]:
     """The channels that an operation reads, in order, repeated where it repeats them."""
     match operation:
-        case Token():
+        case Token() | Position():
             return ()
         case Map(_, inputs):
             return inputs
@@ -176,7 +187,7 @@ def reads(operation: Operation) -> tuple[str, ...]:
 def rename(operation: Operation, names: Mapping[str, str]) -> Operation:
     """The operation with the channels that it reads renamed."""
     match operation:
-        case Token():
+        case Token() | Position():
             return operation
         case Map(function, inputs):
             return Map(function, tuple(names.get(n, n) for n in inputs))

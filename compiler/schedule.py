@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from compiler.passes.base import PassError
 from compiler.paths import Opener, leaves
 from compiler.program import (
+    Position,
     Program,
     Token,
     is_attention,
@@ -92,7 +93,7 @@ def _earliest(
     strict: bool,
 ) -> int:
     operation = program.operations[name]
-    if is_embedded(program, operation):
+    if isinstance(operation, Position) or is_embedded(program, operation):
         return 0
     ready = max(born[n] for n in reads(operation))
     if is_attention(operation):
@@ -117,8 +118,8 @@ def _stored(program: Program, born: Mapping[str, int]) -> set[str]:
             continue
         stored.add(name)
         before = frozenset(n for n, s in born.items() if s < born[name])
-        embedded = is_embedded(program, program.operations[name])
-        todo += () if embedded else leaves(program, name, before)
+        if born[name] > 0:
+            todo += leaves(program, name, before)
     return stored
 
 
@@ -130,7 +131,7 @@ def check_schedule(plan: Schedule) -> None:
     """
     for name in plan.born:
         operation = plan.program.operations[name]
-        if is_embedded(plan.program, operation):
+        if isinstance(operation, Position) or is_embedded(plan.program, operation):
             continue
         if plan.born[name] % 2 != int(is_attention(operation)):
             raise PassError(f"channel {name!r} is placed in the wrong sublayer")

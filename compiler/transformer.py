@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from compiler import heads
-from compiler.heads import Head, Positions
+from compiler.features import Positions
+from compiler.heads import Head
 from compiler.mlp import block_tables, code_matrix
-from compiler.program import Map, Program, Table, is_embedded, rows_of
+from compiler.program import Map, Position, Program, Table, is_embedded, rows_of
 from compiler.schedule import Layout
 from network.precision import FloatArray
 
@@ -84,8 +85,14 @@ def token_embedding(layout: Layout) -> FloatArray:
 
 
 def position_embedding(layout: Layout, features: Positions) -> FloatArray:
-    """``(T + 1, d)``: the position features."""
+    """``(T + 1, d)``: the position features, and functions of the position alone."""
+    program = layout.plan.program
     embedding = np.zeros((features.length + 1, layout.d_model))
+    for name, place in layout.places.items():
+        operation = program.operations[name]
+        if isinstance(operation, Position):
+            codes = code_matrix(program, name, operation.values)
+            embedding[:, place.start : place.stop] = codes
     for name, values in features.table().items():
         low, high = layout.features[name]
         embedding[:, low:high] = values
@@ -208,6 +215,7 @@ def _operation(program: Program, name: str) -> dict[str, Any]:
 
 _OPERATION_NAMES = {
     "Token": "token",
+    "Position": "position",
     "Shift": "shift",
     "Latest": "latest",
     "LatestMatch": "latest-match",

@@ -11,6 +11,7 @@ krohn.load("s5.safetensors").run(["21345", "23451"])
 from typing import TYPE_CHECKING, Any
 
 from krohn.compilation import CompiledModel, compile  # noqa: A004  (as the command)
+from krohn.generation import compile_generator
 from krohn.sources import read, zoo
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ __all__ = [
     "Model",
     "Report",
     "compile",
+    "compile_generator",
     "load",
     "read",
     "verify",

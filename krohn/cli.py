@@ -71,6 +71,13 @@ Activation = Annotated[
         help="relu, or sine: counters whose width does not grow with the length."
     ),
 ]
+Uniform = Annotated[
+    bool,
+    typer.Option(
+        "--uniform",
+        help="Weights that do not depend on the length: only the positions grow with it.",
+    ),
+]
 Minimise = Annotated[
     str,
     typer.Option(help="What to choose by: depth, width, parameters or latency."),
@@ -312,6 +319,7 @@ def compile(  # noqa: A001  (the command is called so)
     start: Start = None,
     strict: Strict = False,
     activation: Activation = "relu",
+    uniform: Uniform = False,
     minimise: Minimise = "depth",
     observe: Observe = None,
     complete: Fill = "reject",
@@ -344,7 +352,7 @@ def compile(  # noqa: A001  (the command is called so)
     if construction == "balanced":
         others = (
             *(arch != "transformer", start is not None, strict, passes),
-            *(activation != "relu", observe is not None),
+            *(activation != "relu", observe is not None, uniform),
         )
         model = _generator(
             read(machine, _filled(complete)), length, free, dtype, proof, any(others)
@@ -366,6 +374,7 @@ def compile(  # noqa: A001  (the command is called so)
             start=start,
             strict=strict,
             activation=activation,
+            uniform=uniform,
             minimise=minimise,
             observation=observe,
             proved=proof,
@@ -392,7 +401,7 @@ def _generator(
     if others:
         raise KrohnError(
             "--construction balanced takes none of --arch, --start, --strict, "
-            "--activation, --observe and --passes"
+            "--activation, --observe, --uniform and --passes"
         )
     names = {
         "pattern": given["--attention"],
@@ -490,6 +499,35 @@ def run_word(
 
 
 @app.command()
+def attention(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="F…", help="Models of one machine: constructions balanced and dyck."
+        ),
+    ],
+    word: Annotated[
+        str | None,
+        typer.Option(help="A prefix (default: one with all kinds and depths)."),
+    ] = None,
+    seed: Annotated[
+        int,
+        typer.Option(min=0, help="Of the prefixes on which functions are compared."),
+    ] = 0,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="A picture: .svg, .png or .pdf."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Compare what networks of one function attend to: variation, balance, a picture."""
+    from krohn.attention import compare_attention
+
+    result = compare_attention(files, word, seed, output)
+    _print(result, as_json, lambda: show.attention(result))
+
+
+@app.command()
 def draw(
     source: Annotated[
         str, typer.Argument(metavar="MACHINE|F", help="A machine or a model file.")
@@ -517,7 +555,14 @@ def draw(
     if source.endswith(".safetensors"):
         if eggbox:
             raise KrohnError("--eggbox needs a machine, not a model file")
-        figure = drawing.draw_model(modelfile.read(source))
+        file = modelfile.read(source)
+        if file.header["architecture"]["kind"] == "generator":
+            from krohn.attention import compare_attention
+
+            compare_attention([source], output=output)
+            _print({"file": str(output)}, as_json, lambda: print(f"drew {output}"))
+            return
+        figure = drawing.draw_model(file)
     elif eggbox:
         from krohn.monoid import draw_monoid
 

@@ -12,7 +12,7 @@ from algebra.automaton import Automaton
 from algebra.formats import json_format
 from algebra.observation import observe as observe_states
 from algebra.shown import moore
-from compiler import plan
+from compiler import generator, plan
 from compiler.errors import CompileError
 from compiler.pipeline import Observer, Options
 from compiler.plan import Compiled
@@ -93,6 +93,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     start: str | None = None,
     strict: bool = False,
     activation: str = "relu",
+    uniform: bool = False,
     minimise: str = "depth",
     observation: str | None = None,
     proved: bool = True,
@@ -112,6 +113,8 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
         strict: Plain residuals and one hidden layer in every MLP.
         activation: ``"relu"``; or ``"sine"``, with which counters read their sums from
             a circle, so that no width grows with the length.
+        uniform: Memories and look-backs by weights that are those of every length; only
+            the position table grows with it.
         minimise: What ``"auto"`` goes by: a key of `compiler.plan.OBJECTIVES`.
         observation: What the network says instead of the state: a name of
             `algebra.observation.OBSERVATIONS`, or ``"outputs"`` for the machine's own.
@@ -123,13 +126,18 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
         KrohnError: If it cannot be compiled or cannot be proved.
     """
     began = time.monotonic()
+    if construction == generator.NAME:
+        raise CompileError(
+            "a balanced generator says laws instead of states; make it with "
+            "krohn.compile_generator"
+        )
     source = machine if isinstance(machine, Automaton) else read(machine)
     source = source if start is None else source.with_start(start)
     source = seen(source, observation)
     shown = source if observation else replace(source, output=None)
     precision = precision_of(dtype)
     reasons = []
-    options = options_of(dtype, strict, activation)
+    options = options_of(dtype, strict, activation, uniform)
     for built in _attempts(
         shown, length, construction, arch, options, minimise, observe
     ):
@@ -161,7 +169,9 @@ def precision_of(dtype: str) -> Precision:
     return PRECISIONS[dtype]
 
 
-def options_of(dtype: str, strict: bool, activation: str) -> Options:
+def options_of(
+    dtype: str, strict: bool, activation: str, uniform: bool = False
+) -> Options:
     """How to lower, from the names that users give.
 
     Raises:
@@ -172,7 +182,7 @@ def options_of(dtype: str, strict: bool, activation: str) -> Options:
         raise CompileError(
             f"--activation takes {' or '.join(ACTIVATIONS)}, not {activation!r}"
         )
-    return Options(precision_of(dtype), strict, activation == "sine")
+    return Options(precision_of(dtype), strict, activation == "sine", uniform)
 
 
 def _attempts(

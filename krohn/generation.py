@@ -102,15 +102,17 @@ def _file(
             # A probability is stored with one rounding, and nothing else is lost.
             "tolerance": precision.unit,
         },
-        "freedom": {
-            "attention": free.pattern,
-            "depth": free.depth,
-            "seed": free.seed,
-            "scale": free.scale,
-        },
+        "freedom": _freedom(free),
     }
     tensors = {n: precision.round(t) for n, t in built.tensors.items()}
     return ModelFile(header, tensors, precision)
+
+
+def _freedom(free: Freedom) -> dict[str, Any]:
+    chosen: dict[str, Any] = {"attention": free.pattern, "depth": free.depth}
+    if free.pattern != "uniform":
+        chosen |= {"seed": free.seed, "scale": free.scale}
+    return chosen
 
 
 @dataclass(frozen=True)

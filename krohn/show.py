@@ -302,6 +302,32 @@ def answers(result: dict[str, Any]) -> None:
     print(" ".join(result["outputs"]))
 
 
+def attention(result: dict[str, Any]) -> None:
+    """Networks of one function, and how differently they attend."""
+    out = _console()
+    table = _table("network", "attention", " scale", " β", " on top", " variation")
+    others = max(1, len(result["networks"]) - 1)
+    for network, row in zip(result["networks"], result["variations"], strict=True):
+        table.add_row(
+            *(network["file"], network.get("attention", "stack-like")),
+            *(f"{network[k]:.3g}" if k in network else "" for k in ("scale", "beta")),
+            *(f"{network['weight on top']:.3f}", f"{sum(row) / others:.3g}"),
+        )
+    Console(highlight=False, markup=False).print(table)
+    out.print(f"On {' '.join(result['word'])}:")
+    if result["mean variation"] is not None:
+        out.print(
+            f"  attention variation {result['mean variation']:.4g} in the mean of all "
+            f"pairs; of random patterns {result['random baseline']:.4g}"
+        )
+    out.print(
+        f"  on {result['words']} random prefixes of {result['length']} letters the laws "
+        f"differ by at most {result['function error']:.2g}"
+    )
+    if "picture" in result:
+        out.print(f"drew {result['picture']}")
+
+
 def program(name: str, written: Program) -> None:
     """A Program after a pass, one channel a line, on standard error."""
     out = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)

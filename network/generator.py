@@ -74,8 +74,7 @@ class Generator(nn.Module):
         dtype = getattr(torch, file.precision.name)
         tensors = {n: torch.from_numpy(a).to(dtype) for n, a in file.tensors.items()}
         self.header: Mapping[str, Any] = file.header
-        self.letters = tuple(file.header["machine"]["letters"])
-        self.length: int = file.header["claim"]["length"]
+        self.letters, self.length = _letters(file), _length(file)
         self.bracket = nn.Parameter(tensors["embed.letter"], requires_grad=False)
         self.initial = nn.Parameter(tensors["embed.start"], requires_grad=False)
         self.register_buffer("moves", torch.tensor(shape["moves"]))
@@ -121,6 +120,24 @@ class Generator(nn.Module):
             maps.append(layer.attention(x))  # type: ignore[operator]
             x = layer(x)
         return maps
+
+
+def _letters(file: ModelFile) -> tuple[str, ...]:
+    letters = file.header["machine"].get("letters")
+    if not isinstance(letters, list) or not all(isinstance(a, str) for a in letters):
+        raise ModelFileError("is damaged: its machine has no list of letters")
+    if len(letters) != file.header["architecture"]["vocabulary"]:
+        raise ModelFileError(
+            "is damaged: its machine and its tensors differ in how many letters there are"
+        )
+    return tuple(letters)
+
+
+def _length(file: ModelFile) -> int:
+    length = file.header["claim"].get("length")
+    if type(length) is not int or length < 1:
+        raise ModelFileError(f"is damaged: it claims the length {length!r}")
+    return length
 
 
 def load(path: str | Path) -> Generator:

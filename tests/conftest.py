@@ -14,7 +14,7 @@ from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray, Semiautomaton
 from compiler import plan
 from compiler.cost import Cost, predict
-from compiler.heads import Positions
+from compiler.features import Positions
 from compiler.pipeline import Options, arrange, optimise
 from compiler.program import Program
 from compiler.schedule import Layout

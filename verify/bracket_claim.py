@@ -71,9 +71,11 @@ def claimed(file: ModelFile, machine: Automaton) -> Claim:
     if not isinstance(tolerance, int | float) or not 0 <= tolerance < 1:
         raise Rejected("the file claims no tolerance")
     try:
-        law = distribution(machine, Fraction(claim["opening"]))
+        law = distribution(machine, Fraction(str(claim.get("opening"))))
     except MachineError as error:
         raise Rejected(str(error)) from None
+    except (ValueError, ZeroDivisionError):
+        raise Rejected("the file claims no probability of opening") from None
     moves = [-1 if kind is None else 1 for kind in law.brackets.opens]
     if (shape["vocabulary"], shape["outputs"]) != (len(moves), len(moves)):
         raise Rejected("the file has another number of letters than the machine")

@@ -167,7 +167,7 @@ def _law(
         _distance(said[i], off[i], claim.law.law(case.stack))
         for i, case in enumerate(cases)
     )
-    if error > claim.tolerance:
+    if not error <= claim.tolerance:
         raise Rejected(
             f"an output can be {float(error):.3g} from the law, more than the "
             f"{float(claim.tolerance):.3g} that the file claims"

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from network.precision import FLOAT32, FLOAT64, FloatArray, Precision
+from network.precision import FLOAT32, FLOAT64, BoolArray, FloatArray, Precision
 from verify.errors import Rejected
 from verify.matching import Matching
-from verify.noisy import Noisy, snaps_to_itself
-from verify.rivals import leak_in_sibling, leak_latest
+from verify.noisy import Noisy, snaps_to_itself, step_of
+from verify.rivals import leak_growing, leak_in_sibling, leak_latest
 from verify.statement import Channel, Reach, Statement
 from verify.stream import FEATURE, Stream, per_value
 
@@ -242,11 +242,40 @@ class Attention:
         self._features(self.query[head])
         self._features(self.key[head], where)
         q = self._projected(self.query[head])
-        if (q.total != 0).any() or (q.value != q.value[0]).any():
-            raise Rejected("the query of a latest-match head is not constant")
-        scores, error, peak = self._scored(self._flagged_keys(head, where), q.value[:1])
+        if (q.total != 0).any():
+            raise Rejected("the query of a latest-match head is not exact")
+        keys = self._flagged_keys(head, where)
+        moving = (q.value != q.value[0]).any(axis=0)
+        if moving.any():
+            return self._look_latest_by_position(q, keys, moving)
+        scores, error, peak = self._scored(keys, q.value[:1])
         leak, gap = leak_latest(scores.reshape(2, -1))
         return self._sharp(leak, gap, error, peak)
+
+    def _look_latest_by_position(
+        self, q: Noisy, keys: Noisy, moving: BoolArray
+    ) -> Look:
+        """The flag's worth may grow with the position that looks, and nothing else."""
+        plain, flagged = np.split(keys.value[:, moving], 2)
+        if plain.any() or (flagged != flagged[0]).any():
+            raise Rejected("a latest-match head treats positions unevenly as t grows")
+        fixed = keys.value[:, ~moving] @ q.value[0, ~moving]
+        bonus = q.value[:, moving] @ flagged[0]
+        leak, gap = leak_growing(fixed.reshape(2, -1), bonus)
+        error, peak = self._error_of(q, keys)
+        return self._sharp(leak, gap, error, peak)
+
+    def _error_of(self, q: Noisy, keys: Noisy) -> tuple[float, float]:
+        """The error of any score of an exact query, and of its exponent; the largest."""
+        error = self._score_error(q, keys) if keys.total.any() else 0.0
+        size_q = np.abs(q.value).max(axis=0)
+        largest = float((np.abs(keys.value) + keys.total).max(axis=0) @ size_q)
+        step = step_of(keys.value) * step_of(q.value)
+        holds = largest < step * 2.0**self.precision.digits
+        if not holds or step < self.precision.smallest:
+            return self._finished(self._score_error(q, keys), largest)
+        # True scores are numbers of the format: storing at most doubles an error.
+        return 2 * error + 8 * self.precision.accumulator_unit * largest, largest
 
     def _look_in_sibling(self, head: int, where: str, level: int) -> Look:
         """The last flagged position of the sibling block, or else BOS."""

@@ -8,7 +8,8 @@ Two arguments are tried in turn; docs/soundness.md proves each.
   memory and the machine's state that words up to T can reach are visited. A scan's
   window of all letters (`verify.windows`) is one cell of that memory, and so is the
   latest value before a position (`verify.before`). Parts of a Program that share
-  nothing but the letters are explored one by one.
+  nothing but the letters are explored one by one, and memories that differ in what a
+  latest match remembers are joined (`verify.joined`).
 """
 
 from collections.abc import Mapping
@@ -19,6 +20,7 @@ from typing import Any
 from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray
 from verify.errors import Differs, Rejected
+from verify.joined import joined
 from verify.parts import parts, together
 from verify.prefixes import by_prefixes
 from verify.statement import Reach, Statement
@@ -35,8 +37,8 @@ class Meaning:
     """What was proved of a Program.
 
     Attributes:
-        argument: ``windows``, ``prefixes``, ``exploration of parts`` or
-            ``exploration``.
+        argument: ``windows``, ``prefixes``, ``exploration of parts``, ``exploration of
+            joined memories`` or ``exploration``.
         pairs: How many pairs of Program memory and machine state were visited.
         readings: Every tuple of output values that can occur, with the class it means.
     """
@@ -79,7 +81,12 @@ def prove(
         joint = together(statement, machine, reach, shows, MOST_PAIRS)
         if joint is not None:
             return Meaning("exploration of parts", joint[1], joint[0])
-    return _follow(Transducer.of(statement, reach), machine, shows)
+    transducer = Transducer.of(statement, reach)
+    if any(channel.op == "latest-match" for channel in transducer.needed):
+        found = joined(transducer, machine, shows, MOST_PAIRS)
+        if found is not None:
+            return Meaning("exploration of joined memories", found[1], found[0])
+    return _follow(transducer, machine, shows)
 
 
 def _follow(transducer: Transducer, machine: Automaton, shows: IntArray) -> Meaning:

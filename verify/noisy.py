@@ -91,9 +91,9 @@ class Noisy:
         size = (np.abs(self.value) + self.total) @ magnitude + np.abs(bias)
         used = weight != 0
         known = (self.total > 0).astype(np.float64) @ used == 0
-        heard = ((self.value != 0) | (self.total != 0)).astype(np.float64) @ used > 0
+        heard = ((self.value != 0) | (self.total != 0)).astype(np.float64) @ used
         grid = max(finest(self.value) + finest(weight), finest(bias))
-        rounding = sum_rounding(self.precision, weight, size, grid, known) * heard
+        rounding = sum_rounding(self.precision, heard, size, grid, known)
         slopes = tuple(slope @ weight for slope in self.slopes)
         rest = (self.rest @ magnitude + rounding) * INFLATION
         for slope, noise in zip(self.slopes, self.noises, strict=True):
@@ -232,7 +232,7 @@ def stored_sum(total: Callable[[FloatArray], Noisy], bias: FloatArray) -> Noisy:
 
 def sum_rounding(
     precision: Precision,
-    weight: FloatArray,
+    terms: FloatArray,
     size: FloatArray,
     grid: int,
     known: BoolArray,
@@ -241,7 +241,8 @@ def sum_rounding(
 
     Args:
         precision: The format.
-        weight: ``(width, columns)``: the weights, for the number of terms.
+        terms: ``(rows, columns)``: how many terms there are besides a bias; those that
+            are exactly 0, of which adding changes nothing, need not be counted.
         size: ``(rows, columns)``: the sum of the absolute values of the terms.
         grid: All terms without noise are multiples of 2^-grid.
         known: ``(rows, columns)``: whether all terms are free of noise. Sums of these are
@@ -252,11 +253,11 @@ def sum_rounding(
     """
     if not (2 * size <= precision.accumulator_largest).all():
         raise Rejected(f"a sum can overflow in {precision.name} before it is complete")
-    terms = (weight != 0).sum(axis=0) + 1
-    rounding = _summation(precision, terms) * size + terms * UNDERFLOW
-    exact = np.zeros(size.shape, dtype=np.bool_)
+    count = terms + 1
+    rounding = _summation(precision, count) * size + count * UNDERFLOW
+    exact = terms == 0
     if grid <= FINEST_GRID:
-        exact = known & (size * 2.0**grid < 2.0**precision.accumulator_digits)
+        exact |= known & (size * 2.0**grid < 2.0**precision.accumulator_digits)
     return np.asarray(rounding * ~exact)
 
 
@@ -281,3 +282,11 @@ def finest(numbers: FloatArray) -> int:
         if np.array_equal(scaled, np.round(scaled)):
             return g
     return FINEST_GRID + 1
+
+
+def step_of(numbers: FloatArray) -> float:
+    """The greatest power of two of which all numbers are multiples; 1 if all are 0."""
+    fraction, exponent = np.frexp(numbers[numbers != 0])
+    digits = (np.abs(fraction) * 2.0**FLOAT64.digits).astype(np.int64)
+    steps = np.ldexp((digits & -digits).astype(np.float64), exponent - FLOAT64.digits)
+    return float(steps.min(initial=np.inf)) if len(steps) else 1.0

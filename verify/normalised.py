@@ -86,13 +86,14 @@ class Head:
         column = self.scores[:, query]
         size, spread = np.abs(column).max(), np.ptp(column)
         least = np.abs(self.values[self.values != 0]).min(initial=1.0)
-        if np.exp(-spread) / positions * least < 2.0**-120 or spread > LARGEST_RATIO:
+        lowest = np.exp(-spread) / positions * least
+        if not (lowest >= 2.0**-120 and spread <= LARGEST_RATIO):
             raise Rejected("a weight can fall below the normal range")
         rises = len(np.unique(column)) - 1
         terms = (EXPONENTIAL + 4) + (EXPONENTIAL + 1) * rises + 16 * size + positions
         narrow = units.narrow + units.floor * positions * np.exp(spread)
         total = SLACK * (terms * units.sums + narrow)
-        if total > 1 / 8:
+        if not total <= 1 / 8:
             raise Rejected(
                 f"sums over {positions} positions are too long for the format"
             )
@@ -116,9 +117,10 @@ class Head:
         raw = error + 2 * units.floor * np.sqrt(d) / signal + units.narrow
         off = raw + SLACK * (d + 4) * units.sums * (1 + raw)
         around = SLACK * (d + 8) * units.sums
-        if off > 1 / 4:
+        if not off <= 1 / 4:
             raise Rejected("what is left after cancelling drowns in rounding errors")
-        if (1 - off - 3 * relative - around) * signal <= self.constant * INFLATION:
+        least = (1 - off - 3 * relative - around) * signal
+        if not least > self.constant * INFLATION:
             raise Rejected(
                 "what is left after cancelling is below LayerNorm's constant"
             )
@@ -127,6 +129,8 @@ class Head:
     def ripple(self, relative: float, units: Arithmetic) -> float:
         """How far from 0 an entry outside the support can be, whatever the head reads."""
         d, size = self.values.shape[1], float(self.norms.max())
+        if not SLACK * (d + 8) * units.sums <= 1 / 16:
+            raise Rejected("LayerNorm has too many dimensions for the format")
         head = (relative + units.narrow + SLACK * (d + 4) * units.sums) * size
         noise = 1.25 * (head + units.floor * np.sqrt(d)) / self.constant
         return float((noise + 2 * units.stored) * INFLATION)

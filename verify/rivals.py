@@ -27,6 +27,25 @@ def leak_latest(scores: FloatArray, only_bos: bool = False) -> tuple[float, floa
     return _apart(flagged, rivals)
 
 
+def leak_growing(scores: FloatArray, bonus: FloatArray) -> tuple[float, float]:
+    """Bounds of the leak and the gap if a flag is worth more at later queries.
+
+    Args:
+        scores: ``(2, T + 1)``: the score of each position, unflagged and flagged, the
+            latter without what the query adds.
+        bonus: ``(T + 1,)``: what the query of each position adds to flagged ones.
+    """
+    unflagged, flagged = scores[0].copy(), scores[1]
+    unflagged[0] = -np.inf
+    # Rivals before the right position, at whatever later position the query stands.
+    before = _Rivals.before(np.maximum(unflagged - bonus.min(), flagged))
+    leak, gap = _apart(flagged, before)
+    # Unflagged rivals between it and the query, each position being right at worst.
+    behind = _Rivals.before(np.append(unflagged, -np.inf)).from_second()
+    found = _apart(bonus + np.minimum.accumulate(flagged), behind)
+    return leak + found[0], min(gap, found[1])
+
+
 def leak_in_sibling(
     plain: FloatArray, flagged: FloatArray, first: int, level: int
 ) -> tuple[float, float]:
@@ -89,6 +108,10 @@ class _Rivals:
         mass = np.concatenate([none, np.logaddexp.accumulate(scores)[:-1]])
         highest = np.concatenate([none, np.maximum.accumulate(scores)[:-1]])
         return _Rivals(mass, highest)
+
+    def from_second(self) -> "_Rivals":
+        """Without the first place."""
+        return _Rivals(self.mass[1:], self.highest[1:])
 
     def reversed(self) -> "_Rivals":
         """The same from the last place to the first."""

@@ -23,8 +23,8 @@ class Channel:
 
     Attributes:
         name: Its name.
-        op: ``token``, ``table``, ``select``, ``shift``, ``latest``, ``latest-match``,
-            ``sibling-latest`` or ``prefix-sum``.
+        op: ``token``, ``position``, ``table``, ``select``, ``shift``, ``latest``,
+            ``latest-match``, ``sibling-latest`` or ``prefix-sum``.
         inputs: The channels that it reads.
         by: How far a shift looks back; the level of a sibling-latest.
         table: Rows of a table, to its value.
@@ -34,6 +34,7 @@ class Channel:
         born: First snapshot at which it is there.
         dies: Last snapshot at which it is there.
         head: The head of its block that writes it, if one does.
+        values: The values at 0, 1, …, T of a function of the position.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Channel:
     born: int
     dies: int
     head: int | None
+    values: tuple[int, ...] = ()
 
     @property
     def span(self) -> range:
@@ -135,6 +137,7 @@ def _channel(entry: Mapping[str, Any]) -> Channel:
         born=born,
         dies=dies,
         head=_whole(entry["head"]) if "head" in entry else None,
+        values=tuple(map(_whole, entry["values"])) if op == "position" else (),
     )
 
 
@@ -201,6 +204,12 @@ def _reach_token(channel: Channel, _: list[Reach], statement: Statement) -> Reac
     return Reach(statement.letters, frozenset(range(statement.letters)))
 
 
+def _reach_position(channel: Channel, _: list[Reach], statement: Statement) -> Reach:
+    if len(channel.values) != statement.length + 1:
+        raise Rejected(f"{channel.name!r} does not have one value for each position")
+    return Reach(channel.values[0], frozenset(channel.values[1:]))
+
+
 def _reach_read(channel: Channel, inputs: list[Reach], _: Statement) -> Reach:
     flagged = channel.op in ("latest", "sibling-latest")
     if flagged and (inputs[1].bos != 1 or not inputs[1].later <= {0, 1}):
@@ -240,6 +249,7 @@ def _reach_table(channel: Channel, inputs: list[Reach], _: Statement) -> Reach:
 
 _REACH = {
     "token": _reach_token,
+    "position": _reach_position,
     "table": _reach_table,
     "select": _reach_select,
     "shift": _reach_read,

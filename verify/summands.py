@@ -31,33 +31,36 @@ class Terms:
         error: ``(rows, units)``: how far they can be off, before rounding.
         size: ``(rows, units)``: the sum of the absolute values of the terms.
         known: ``(rows, units)``: whether all terms are free of noise.
-        heard: ``(rows, units)``: whether any term could be other than 0.
+        heard: ``(rows, units)``: how many terms could be other than 0.
     """
 
     value: FloatArray
     error: FloatArray
     size: FloatArray
     known: BoolArray
-    heard: BoolArray
+    heard: FloatArray
 
     def at(self, rows: IntArray | slice) -> "Terms":
         """Some of the rows."""
-        return Terms(*(column[rows] for column in self._columns()))
+        value, error, size = self.value[rows], self.error[rows], self.size[rows]
+        return Terms(value, error, size, self.known[rows], self.heard[rows])
 
     def worst(self) -> "Terms":
         """``(1, units)``: the widest bounds of all rows; the value is that of the first."""
         error, size = self.error.max(axis=0), self.size.max(axis=0)
-        known, heard = self.known.all(axis=0), self.heard.any(axis=0)
+        known, heard = self.known.min(axis=0), self.heard.max(axis=0)
         return Terms(self.value[:1], error[None], size[None], known[None], heard[None])
 
-    def _columns(self) -> tuple[FloatArray | BoolArray, ...]:
-        return self.value, self.error, self.size, self.known, self.heard
-
     @staticmethod
-    def joined(parts: Iterable["Terms"]) -> "Terms":
+    def joined(parts: Sequence["Terms"]) -> "Terms":
         """The rows of all parts, one below the other."""
-        columns = zip(*(part._columns() for part in parts), strict=True)
-        return Terms(*(np.concatenate(column) for column in columns))
+        return Terms(
+            np.concatenate([p.value for p in parts]),
+            np.concatenate([p.error for p in parts]),
+            np.concatenate([p.size for p in parts]),
+            np.concatenate([p.known for p in parts]),
+            np.concatenate([p.heard for p in parts]),
+        )
 
 
 def terms(below: Noisy, weight: FloatArray) -> Terms:
@@ -78,7 +81,7 @@ def terms(below: Noisy, weight: FloatArray) -> Terms:
         error * INFLATION,
         (np.abs(below.value) + below.total) @ magnitude,
         noisy.astype(np.float64) @ used == 0,
-        ((below.value != 0) | noisy).astype(np.float64) @ used > 0,
+        ((below.value != 0) | noisy).astype(np.float64) @ used,
     )
 
 
@@ -119,7 +122,7 @@ def _anywhere(each: Terms) -> Terms:
     worst = each.worst()
     return Terms(
         np.where(one, worst.value, (low + high)[None] / 2),
-        np.where(one, 0.0, half)[None],
+        np.where(one, 0.0, half[None]),
         worst.size,
         worst.known & one,
         worst.heard,
@@ -135,7 +138,6 @@ class Sums:
         summands: What each channel contributes, in the same order.
         constant: ``(1, units)``: what depends on no channel.
         grid: All terms without noise are multiples of 2^-grid.
-        weight: ``(width, units)``: all weights that the sums have.
         bias: ``(units,)``.
         precision: The format that they are computed in.
     """
@@ -144,7 +146,6 @@ class Sums:
     summands: Sequence[Summand]
     constant: Terms
     grid: int
-    weight: FloatArray
     bias: FloatArray
     precision: Precision
 
@@ -192,18 +193,17 @@ class Sums:
         constant = self.constant.at(np.zeros(len(rows), dtype=np.int64))
         parts = [constant]
         parts += [s.terms.at(c) for s, c in zip(self.summands, rows.T, strict=True)]
-        value, error, size = (
-            reduce(np.add, column)
-            for column in zip(*((p.value, p.error, p.size) for p in parts), strict=True)
+        summed = ((p.value, p.error, p.size, p.heard) for p in parts)
+        value, error, size, heard = (
+            reduce(np.add, column) for column in zip(*summed, strict=True)
         )
         known = reduce(np.logical_and, [p.known for p in parts])
-        heard = reduce(np.logical_or, [p.heard for p in parts])
 
         def total(offset: FloatArray) -> Noisy:
             grid = max(self.grid, finest(offset))
             whole = size + np.abs(offset)
-            rounding = sum_rounding(self.precision, self.weight, whole, grid, known)
-            rest = (error + rounding * heard) * INFLATION
+            rounding = sum_rounding(self.precision, heard, whole, grid, known)
+            rest = (error + rounding) * INFLATION
             return Noisy(value + offset, (), (), rest, self.precision)
 
         return stored_sum(total, self.bias)

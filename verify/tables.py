@@ -25,6 +25,7 @@ from verify.stream import Stream, per_value
 from verify.summands import Sums, Terms, summand, terms
 
 CELLS = 8_000_000
+MOST_TRIED = 100_000
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,13 @@ class Mlp:
             Rejected: If it does not hold the stated function of what is stored.
         """
         units = self.writers(channel.span)
+        read = self._apart(channel.span, units)
+        if self._sums_integers(units) and self._has_few_rows(channel, read):
+            return self._by_rows(channel, units, read)
+        return self._by_cubes(channel, units)
+
+    def _by_cubes(self, channel: Channel, units: IntArray) -> FloatArray:
+        """The noise of each value, bounded at once where one value is decided."""
         cubes = Decider(self.statement, self.stream.names).cubes(channel)
         results = np.array([value for _, value in cubes], dtype=np.int64)
         if not np.isin(results, channel.domain).all():
@@ -130,6 +138,44 @@ class Mlp:
             rows, of = sums.rows([cube for cube, _ in cubes], MOST_ROWS)
             results = results[of]
             distance = self._joint_distance(channel, sums, rows, results)
+        return per_value(channel, results, distance)
+
+    def _sums_integers(self, units: IntArray) -> bool:
+        """Whether a unit of the first layer reads several integers: steps along a sum.
+
+        Steps are differences of units; what is not asked about cancels in them, but only
+        for each of its values by itself.
+        """
+        integer = [not self.statement.channels[n].one_hot for n in self.stream.names]
+        first = self._needed(units)[1] if len(self.layers) > 2 else units
+        return bool((self.reads[1][first][:, integer].sum(axis=1) > 1).any())
+
+    def _has_few_rows(self, channel: Channel, read: Sequence[str]) -> bool:
+        """Whether all joint values of what a table and its units read can be tried."""
+        if channel.op != "table" or not set(channel.inputs) <= set(self.stream.names):
+            return False
+        others = set(read) - set(channel.inputs)
+        sizes = (len(self.statement.channels[n].domain) for n in others)
+        return len(channel.table) * prod(sizes) <= MOST_TRIED
+
+    def _by_rows(
+        self, channel: Channel, units: IntArray, read: Sequence[str]
+    ) -> FloatArray:
+        """The noise of each value, from every row; units may mix channels anywhere."""
+        rows = np.array(list(channel.table), dtype=np.int64)
+        others = [n for n in read if n not in channel.inputs]
+        rest = _grid({n: self.statement.channels[n].domain for n in others})
+        index = np.repeat(np.arange(len(rows)), _rows(rest))
+        values = {n: rows[index, i] for i, n in enumerate(channel.inputs)}
+        values |= {n: np.tile(column, len(rows)) for n, column in rest.items()}
+        for name, column in values.items():
+            if not np.isin(column, self.statement.channels[name].domain).all():
+                raise Rejected(f"the table of {channel.name!r} leaves the domains")
+        results = np.array(list(channel.table.values()), dtype=np.int64)[index]
+        if not np.isin(results, channel.domain).all():
+            raise Rejected(f"the values of {channel.name!r} leave the stated domain")
+        target = channel.code(results)
+        distance = self._distance(channel.span, units, values, target)
         return per_value(channel, results, distance)
 
     def check_free(self, dims: range) -> float:
@@ -195,7 +241,7 @@ class Mlp:
         grid += finest(weight)
         bias = self.layers[-2][1][units]
         constant = each.at(slice(0, 1))
-        return Sums(domains, summands, constant, grid, weight, bias, self.precision)
+        return Sums(domains, summands, constant, grid, bias, self.precision)
 
     def _owners(self, names: Sequence[str], units: IntArray) -> IntArray:
         """Which of some channels each unit below the last hidden layer reads, or −1.
@@ -204,11 +250,11 @@ class Mlp:
             Rejected: If one reads several.
         """
         places = [self.stream.names.index(n) for n in names]
-        belongs = self.reads[-2][np.ix_(units, places)]
+        belongs = self.reads[-2][units][:, places]
         if (belongs.sum(axis=1) > 1).any():
             raise Rejected("a hidden unit mixes channels below another hidden layer")
         none = ~belongs.any(axis=1, keepdims=True)
-        return np.hstack([none, belongs]).argmax(axis=1) - 1
+        return np.asarray(np.hstack([none, belongs]).argmax(axis=1) - 1)
 
     def _lone(self, names: Sequence[str], channel: IntArray, value: IntArray) -> Noisy:
         """The stream where one channel at a time has a value, ``(rows, d)``.

@@ -5,8 +5,10 @@ together from the answers of sibling blocks (docs/soundness.md, section 2). It i
 here, and its parts are read by nothing else.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import product
+from operator import add
 
 from verify.before import strictly_before
 from verify.counts import Counts, counts
@@ -17,7 +19,33 @@ from verify.windows import Window, whole_windows
 LONGEST_DELAY = 16
 MOST_CELLS = 96
 
+REMEMBERING = ("position", *(op for op in ATTENTION if op != "sibling-latest"))
+
 Memory = tuple[int, ...]
+
+
+class Ambiguous(Exception):
+    """A step depends on a cell that stands for several values.
+
+    Attributes:
+        cell: Where it lies in the memory.
+    """
+
+    def __init__(self, cell: int) -> None:
+        super().__init__(f"cell {cell} stands for several values")
+        self.cell = cell
+
+
+def several(values: Iterable[int]) -> int:
+    """A cell of a latest match that stands for several values: minus their bits."""
+    return -sum(1 << value for value in set(values))
+
+
+def values_of(cell: int) -> tuple[int, ...]:
+    """The values that a cell stands for, ascending."""
+    if cell >= 0:
+        return (cell,)
+    return tuple(v for v in range((-cell).bit_length()) if -cell >> v & 1)
 
 
 @dataclass(frozen=True)
@@ -27,14 +55,20 @@ class Transducer:
     A memory is the output values, then what each attention operation must remember: the
     last values for a shift, the last marked value for a latest, the sum for a prefix
     sum, and for a latest match the value at BOS with the last value behind each key;
-    latest matches of one source and key share these. A sum that is only ever read
+    latest matches of one source and key share these. Functions of the position share
+    one cell, which counts. A sum that is only ever read
     through periodic tables is kept modulo the period; such sums of letters are kept
-    together, as the class of what can be told apart by what is read of them.
+    together, as the class of what can be told apart by what is read of them. Of two other
+    sums that are only ever read as their difference the smaller is taken from both.
+
+    A cell of a latest match may stand for `several` values. Tables that give one result
+    for all of them read it; everything else that does raises `Ambiguous`.
 
     Attributes:
         statement: The Program.
         slots: For each attention channel, its first cell in the memory, and how many.
         period: What each prefix sum is reduced by; 0 for not at all.
+        twin: The earlier sum from which a sum is only ever read as a difference.
         strict: Channels that hold the latest value before the position, with the
             source and the flag.
         windows: Channels that hold the image of a point under all letters so far.
@@ -47,6 +81,7 @@ class Transducer:
     statement: Statement
     slots: dict[str, tuple[int, int]]
     period: dict[str, int]
+    twin: dict[str, str]
     strict: dict[str, tuple[str, str]]
     windows: dict[str, Window]
     counts: Counts | None
@@ -80,7 +115,10 @@ class Transducer:
             if channel.op == "latest-match" and channel.inputs[:2] in shared:
                 slots[channel.name] = shared[channel.inputs[:2]]
                 continue
-            remembers = channel.op in ATTENTION and channel.op != "sibling-latest"
+            if channel.op == "position" and (channel.op,) in shared:
+                slots[channel.name] = shared[(channel.op,)]
+                continue
+            remembers = channel.op in REMEMBERING
             if not (remembers or channel.name in strict or channel.name in windows):
                 continue
             if channel.op == "shift" and channel.by > LONGEST_DELAY:
@@ -92,17 +130,27 @@ class Transducer:
             slots[channel.name] = (top, size)
             if channel.op == "latest-match":
                 shared[channel.inputs[:2]] = (top, size)
+            if channel.op == "position":
+                shared[(channel.op,)] = (top, size)
             top += size
             if top - len(statement.outputs) > MOST_CELLS:
                 raise Rejected("the Program remembers too much to be explored")
         covered = together.covered if together else frozenset()
         left = tuple(c for c in needed if c.name not in covered)
-        return Transducer(statement, slots, period, strict, windows, together, left)
+        twin = _twins(statement, left, period)
+        return Transducer(
+            statement, slots, period, twin, strict, windows, together, left
+        )
 
     def advance(self, memory: Memory, letter: int) -> Memory:
-        """The memory after one more letter; after BOS if it was empty."""
+        """The memory after one more letter; after BOS if it was empty.
+
+        Raises:
+            Ambiguous: If it depends on a cell that stands for several values.
+        """
         values: dict[str, int] = {}
         kept: dict[int, Memory] = {}
+        sources: dict[str, int] = {}
         if self.counts:
             top = len(self.statement.outputs)
             past = memory[top : top + 1]
@@ -111,17 +159,50 @@ class Transducer:
             kept[top] = (after,)
         for channel in self.needed:
             if channel.name in self.slots:
-                top, size = self.slots[channel.name]
-                past = memory[top : top + size]
-                if top in kept:  # shared with a latest match that was there before
-                    values[channel.name] = self._answer(channel, kept[top], values)
-                    continue
-                values[channel.name], remembered = self._attend(channel, past, values)
-                kept[top] = remembered
+                _refuse(sources, _reads(channel, self.strict, self.windows))
+                self._remember(channel, memory, values, kept)
+                if values[channel.name] < 0:
+                    top = self.slots[channel.name][0]
+                    sources[channel.name] = top + self._place(channel, values)
+            elif sources.keys() & set(channel.inputs):
+                values[channel.name] = _settled(channel, values, sources)
             else:
                 values[channel.name] = _pointwise(channel, values, letter)
+        _refuse(sources, self.statement.outputs)
         shown = tuple(values[n] for n in self.statement.outputs)
         return sum((kept[top] for top in sorted(kept)), start=shown)
+
+    def _remember(
+        self,
+        channel: Channel,
+        memory: Memory,
+        values: dict[str, int],
+        kept: dict[int, Memory],
+    ) -> None:
+        """What a channel shows that has cells, and what is in them from then on."""
+        top, size = self.slots[channel.name]
+        if channel.op == "position":
+            past = memory[top : top + 1]
+            kept[top] = (past[0] + 1 if past else 0,)
+            values[channel.name] = channel.values[kept[top][0]]
+            return
+        if top in kept:  # shared with a latest match that was there before
+            values[channel.name] = self._answer(channel, kept[top], values)
+            return
+        past = memory[top : top + size]
+        values[channel.name], kept[top] = self._attend(channel, past, values)
+        if channel.name in self.twin:
+            self._lower(channel, values, kept)
+
+    def _lower(
+        self, channel: Channel, values: dict[str, int], kept: dict[int, Memory]
+    ) -> None:
+        """Take the smaller one of two sums from both."""
+        pair = channel.name, self.twin[channel.name]
+        least = min(values[n] for n in pair)
+        for name in pair:
+            values[name] -= least
+            kept[self.slots[name][0]] = (values[name],)
 
     def _attend(
         self, channel: Channel, past: Memory, values: dict[str, int]
@@ -164,8 +245,12 @@ class Transducer:
         self, channel: Channel, cells: Memory, values: Mapping[str, int]
     ) -> int:
         """What a latest match finds in its cells."""
+        return cells[self._place(channel, values)]
+
+    def _place(self, channel: Channel, values: Mapping[str, int]) -> int:
+        """The cell of a latest match that holds what the query asks for."""
         keys, query = self._keys(channel), values[channel.inputs[2]]
-        return cells[1 + keys.index(query)] if query in keys else cells[0]
+        return 1 + keys.index(query) if query in keys else 0
 
     def _keys(self, channel: Channel) -> tuple[int, ...]:
         return self.statement.channels[channel.inputs[1]].domain
@@ -214,6 +299,67 @@ def _pointwise(channel: Channel, values: dict[str, int], letter: int) -> int:
     if channel.op == "select":
         return inputs[1 + inputs[0]]
     return channel.table[inputs]
+
+
+def _refuse(sources: Mapping[str, int], names: Iterable[str]) -> None:
+    for name in names:
+        if name in sources:
+            raise Ambiguous(sources[name])
+
+
+def _settled(
+    channel: Channel, values: Mapping[str, int], sources: Mapping[str, int]
+) -> int:
+    """What a table gives whichever of their values its inputs have."""
+    if channel.op != "table":
+        _refuse(sources, channel.inputs)
+    rows = product(*(values_of(values[n]) for n in channel.inputs))
+    results = {channel.table[row] for row in rows}
+    if len(results) > 1:
+        _refuse(sources, channel.inputs)
+    return results.pop()
+
+
+def _twins(
+    statement: Statement, needed: tuple[Channel, ...], period: Mapping[str, int]
+) -> dict[str, str]:
+    """Sums that are only ever read beside another one, and as the difference of both."""
+    sums = [c for c in needed if c.op == "prefix-sum" and not period[c.name]]
+    found: dict[str, str] = {}
+    for i, second in enumerate(sums):
+        for first in sums[:i]:
+            free = {first.name, second.name}.isdisjoint({*found, *found.values()})
+            if free and _only_difference(statement, first, second):
+                found[second.name] = first.name
+    return found
+
+
+def _only_difference(statement: Statement, first: Channel, second: Channel) -> bool:
+    """Whether all that read one of two sums see no change if both change alike."""
+    pair = (first.name, second.name)
+    step = _even_step(first)
+    if step != _even_step(second) or not step or set(pair) & set(statement.outputs):
+        return False
+    readers = [c for c in statement.channels.values() if set(pair) & set(c.inputs)]
+    return bool(readers) and all(_is_level(reader, pair, step) for reader in readers)
+
+
+def _even_step(summed: Channel) -> int:
+    """The g of a domain 0, g, 2g, …; 0 if it is another one."""
+    step = summed.domain[1] if len(summed.domain) > 1 else 0
+    even = summed.domain == tuple(range(0, step * len(summed.domain), step or 1))
+    return step if even else 0
+
+
+def _is_level(reader: Channel, pair: tuple[str, str], step: int) -> bool:
+    """Whether a table of both sums, once each, is the same one step up in both."""
+    if reader.op != "table" or any(reader.inputs.count(n) != 1 for n in pair):
+        return False
+    moved = [step * (name in pair) for name in reader.inputs]
+    return all(
+        reader.table.get(tuple(map(add, row, moved)), value) == value
+        for row, value in reader.table.items()
+    )
 
 
 def _period(statement: Statement, summed: Channel) -> int:

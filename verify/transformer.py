@@ -13,7 +13,7 @@ from verify.heads import Attention, Look
 from verify.meaning import Meaning
 from verify.noisy import INFLATION, Noisy
 from verify.statement import ATTENTION, Channel, Reach, Statement
-from verify.stream import FREE, Stream, owners
+from verify.stream import FEATURE, FREE, Stream, owners
 from verify.tables import Mlp
 
 
@@ -85,22 +85,31 @@ def _check_places(tensors: Tensors) -> None:
 def _embedding(tensors: Tensors) -> tuple[Stream, dict[str, Any]]:
     token, position = tensors.tensor("embed.token"), tensors.tensor("embed.position")
     owner, names = owners(tensors.statement, 0, tensors.d_model)
-    if token[:, owner < 0].any() or position[:, owner >= 0].any():
+    if token[:, owner < 0].any():
         raise Rejected("the embedding writes to a dimension that holds nothing")
     if position[:, owner == FREE].any():
         raise Rejected("the position embedding writes to a free dimension")
     noise = {}
     for channel in tensors.born(0):
-        if channel.op != "table" or not _reads_token(tensors.statement, channel):
-            raise Rejected(f"channel {channel.name!r} cannot be embedded")
-        letters = range(tensors.statement.letters + 1)
-        values = [channel.table[(a,)] for a in letters]
-        error = np.abs(token[:, channel.span] - channel.code(values))
-        if error.max() != 0:
-            raise Rejected(f"channel {channel.name!r} is embedded wrongly")
+        expected = _embedded(tensors.statement, channel)
+        for rows, codes in zip((token, position), expected, strict=True):
+            if (rows[: len(codes), channel.span] != codes).any():
+                raise Rejected(f"channel {channel.name!r} is embedded wrongly")
         noise[channel.name] = np.zeros(len(channel.domain))
     free = np.zeros(tensors.d_model)
     return Stream(0, owner, names, noise, free), {"sublayer": "embedding"}
+
+
+def _embedded(statement: Statement, channel: Channel) -> tuple[FloatArray, FloatArray]:
+    """What token rows and position rows must hold: one of them codes, the other 0."""
+    letters, positions = range(statement.letters + 1), range(statement.length + 1)
+    nothing = np.zeros((max(len(letters), len(positions)), len(channel.span)))
+    if channel.op == "position":
+        return nothing[: len(letters)], channel.code(channel.values)
+    if channel.op != "table" or not _reads_token(statement, channel):
+        raise Rejected(f"channel {channel.name!r} cannot be embedded")
+    codes = channel.code([channel.table[(a,)] for a in letters])
+    return codes, nothing[: len(positions)]
 
 
 def _reads_token(statement: Statement, channel: Channel) -> bool:
@@ -158,7 +167,9 @@ def _heads(tensors: Tensors, before: Stream, block: int) -> Attention:
     length = tensors.statement.length
     return Attention(
         **matrices,
-        positions=tensors.tensor("embed.position")[: length + 1],
+        # Scores may read channels too, but these are stated by the stream.
+        positions=tensors.tensor("embed.position")[: length + 1]
+        * (before.owner == FEATURE),
         stream=before,
         statement=tensors.statement,
         reach=tensors.reach,

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from algebra.automaton import Automaton
 from algebra.errors import MachineError
-from algebra.zoo import flipflop, groups, languages, samplers
+from algebra.zoo import flipflop, groups, languages, parity, samplers
 from algebra.zoo.rubik import rubik
 from algebra.zoo.samplers import Sampler
 
@@ -16,7 +16,7 @@ _LISTED = (
     *(f"C{n}" for n in range(2, 9)),
     *("C2xC2", "C2xC2xC2", "D6", "D8", "Q8", "A4", "S4", "A5", "S5"),
     *("Grid4", "Grid9", "Dyck4,2", "FlipFlop", "abab", "Adder", "PermReset4"),
-    *("FFL2", "FFLTracker2", "Rubik"),
+    *("FFL2", "FFLTracker2", "Parity8@2,3,7", "Rubik"),
 )
 
 
@@ -73,6 +73,11 @@ _FAMILIES = (
         flipflop.tracker,
         "value written last in a word of the flip-flop language of {0} values",
         samplers.flip_flop,
+    ),
+    _Family(
+        r"Parity(\d{1,9})@\d{1,9}(?:,\d{1,9})*",
+        parity.sparse_parity,
+        "parity of the bits at positions of a set, the last of words of up to {0}",
     ),
     _Family(r"abab", languages.abab, "words abab repeated", samplers.half_periodic),
     _Family(r"Adder", languages.adder, "sum of two binary numbers", samplers.numbers),

@@ -15,6 +15,7 @@ from compiler.program import (
     LatestMatch,
     Map,
     Operation,
+    Position,
     PrefixSum,
     Program,
     Select,
@@ -80,6 +81,13 @@ def infer(
     match operation:
         case Token():
             return Values(program.bos, frozenset(range(len(program.letters))))
+        case Position(given):
+            if len(given) != program.length + 1:
+                raise CompileError(
+                    f"a function of the position has {len(given)} values, not one for "
+                    f"each of the positions 0..{program.length}"
+                )
+            return Values(given[0], frozenset(given[1:]))
         case (
             Shift(source) | Latest(source) | LatestMatch(source) | SiblingLatest(source)
         ):

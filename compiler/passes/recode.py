@@ -1,18 +1,22 @@
 """Passes that insert identity tables: to round what was read, or to change a code."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
 
+from compiler.linear import linear
 from compiler.passes.base import PassError, check_frame, check_order
 from compiler.program import (
+    Latest,
     LatestMatch,
     Map,
     Operation,
+    PrefixSum,
     Program,
-    Select,
+    Shift,
+    SiblingLatest,
     Table,
     Token,
     is_attention,
@@ -70,21 +74,108 @@ class Split:
     """Make every table fit one hidden layer, as the strict form of a network needs.
 
     A table of several integers needs two hidden layers: one to recognise each value, one
-    to recognise each combination. With the values recognised one layer earlier, as
-    one-hot channels, one hidden layer suffices.
+    to recognise each combination. One-hot channels are recognised already, and steps
+    along a sum of integers (`compiler.linear`) are not joint at all. What a head copies
+    is one-hot if its source is, so that only sums need an MLP to become it.
     """
 
     name: ClassVar[str] = "split deep tables"
 
     def apply(self, source: Program) -> Program:
         """Recode the inputs of every deep table as one-hot channels."""
-        return _insert(source, _deep_inputs, "one-hot", one_hot=True)
+        return _Recoding(source).program()
 
     def check(self, source: Program, target: Program) -> None:
-        """Only identities are new, and no table is deep."""
-        _check_identities(source, target)
-        if any(_deep_inputs(target, op) for op in target.operations.values()):
+        """Channels are computed as before, in both codes, and no table is deep."""
+        check_order(target)
+        check_frame(source, target)
+        known = source.operations
+        of = {n: n if n in known else _plain(n) for n in target.operations}
+        for name, operation in target.operations.items():
+            same = rename(operation, of) == known.get(of[name])
+            if not same and not (
+                _is_identity(operation) and reads(operation) == (of[name],)
+            ):
+                raise PassError(f"the new channel {name!r} is not a copy")
+        if target.outputs != source.outputs or not target.one_hot >= {
+            n for n in target.operations if n in source.one_hot
+        }:
+            raise PassError("splitting tables changed the outputs or a code")
+        if any(_deep_inputs(target, name) for name in target.operations):
             raise PassError("a table still needs two hidden layers")
+
+
+@dataclass
+class _Recoding:
+    """Channels of a Program in the code in which they are wanted.
+
+    Attributes:
+        source: The Program.
+        operations: The channels so far.
+        wide: Those that are one-hot.
+    """
+
+    source: Program
+    operations: dict[str, Operation] = field(default_factory=dict)
+    wide: set[str] = field(default_factory=set)
+
+    def program(self) -> Program:
+        """The Program with what its outputs need."""
+        for name in self.source.outputs:
+            self.coded(name, name in self.source.one_hot)
+        kept = {n: d for n, d in self.source.domains.items() if n in self.operations}
+        domains = {
+            n: kept.get(n) or self.source.domains[_plain(n)] for n in self.operations
+        }
+        return replace(
+            self.source,
+            operations=self.operations,
+            domains=domains,
+            one_hot=frozenset(self.wide),
+        )
+
+    def coded(self, name: str, one_hot: bool) -> str:
+        """The name of a channel in a code, computed if it is not there yet."""
+        operation = self.source.operations[name]
+        if name in self.source.one_hot:
+            one_hot = True
+        elif one_hot:
+            name = f"{name}.one-hot"
+        if name not in self.operations:
+            made = self._operation(name, operation, one_hot)
+            self.operations[name] = made
+            if one_hot:
+                self.wide.add(name)
+        return name
+
+    def _operation(self, name: str, operation: Operation, one_hot: bool) -> Operation:
+        names = {n: self.coded(n, one_hot=False) for n in self._plain_reads(operation)}
+        match operation:
+            case Map(_, inputs) if len(inputs) > 1:
+                known = name if name in self.source.operations else _plain(name)
+                summed = linear(self.source, known) is not None
+                names |= {n: self.coded(n, one_hot=not summed) for n in inputs}
+            case PrefixSum() if one_hot:
+                read = self.coded(_plain(name), one_hot=False)
+                return _identity(read, self.source.domains[read])
+            case Shift(source) | Latest(source) | LatestMatch(source):
+                names[source] = self.coded(source, one_hot)
+            case SiblingLatest(source):
+                names[source] = self.coded(source, one_hot)
+            case _:
+                pass
+        return rename(operation, names)
+
+    def _plain_reads(self, operation: Operation) -> tuple[str, ...]:
+        """What is read as it is: single inputs of tables, flags, keys and queries."""
+        read = reads(operation)
+        match operation:
+            case Map(_, inputs):
+                return read if len(inputs) == 1 else ()
+            case Token() | PrefixSum():
+                return read
+            case _:
+                return read[1:]
 
 
 @dataclass(frozen=True)
@@ -127,12 +218,10 @@ def _unrounded(program: Program, operation: Operation) -> tuple[str, ...]:
     return tuple(n for n in reads(operation) if is_attention(program.operations[n]))
 
 
-def _deep_inputs(program: Program, operation: Operation) -> tuple[str, ...]:
-    match operation:
-        case Map(Select(), inputs):
-            deep = inputs[:1]
-        case Map(Table(), inputs) if len(inputs) > 1:
-            deep = inputs
+def _deep_inputs(program: Program, name: str) -> tuple[str, ...]:
+    match program.operations[name]:
+        case Map(_, inputs) if len(inputs) > 1:
+            deep = () if linear(program, name) else inputs
         case _:
             deep = ()
     return tuple(n for n in deep if n not in program.one_hot)
@@ -208,6 +297,10 @@ def _is_embedded(operations: Mapping[str, Operation], operation: Operation) -> b
         and len(operation.inputs) == 1
         and isinstance(operations[operation.inputs[0]], Token)
     )
+
+
+def _plain(name: str) -> str:
+    return name.removesuffix(".one-hot")
 
 
 def _identity(read: str, domain: tuple[int, ...]) -> Map:

@@ -117,7 +117,8 @@ def _bar(channel: Mapping[str, Any]) -> Iterable[Bar]:
         return
     start, stop = _span(channel["dims"])
     born, dies = _span(channel["snapshots"])
-    inputs = channel["inputs"] if channel["op"] == "map" else [channel["source"]]
+    source = [channel["source"]] if "source" in channel else []
+    inputs = channel["inputs"] if channel["op"] == "map" else source
     yield Bar(
         *(name, _note(channel), (name,), start, stop, born, dies),
         sources=frozenset(map(str, inputs)),

@@ -9,7 +9,8 @@ from algebra import zoo
 from compiler.constructions.before import latest_before
 from compiler.constructions.cascade import cascade
 from compiler.errors import CompileError
-from compiler.heads import build, patterns, positions
+from compiler.features import positions
+from compiler.heads import build, patterns
 from compiler.interpreter import interpret
 from compiler.numerics import leak_target, sibling_scale
 from compiler.pipeline import Options, arrange, optimise

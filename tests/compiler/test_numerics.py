@@ -13,9 +13,12 @@ from compiler.numerics import (
     count_scale,
     count_scores,
     equality_scale,
+    leak_target,
     match_scale,
     position_code,
     recency_scale,
+    recency_slope,
+    uniform_scale,
 )
 from compiler.pipeline import Options
 from network.precision import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, PRECISIONS, Precision
@@ -85,6 +88,48 @@ def test_a_uniform_head_weighs_every_letter_alike(length: int) -> None:
     normaliser = np.exp(count_scores(length)) + positions
     assert np.allclose(normaliser, count_scale(length), rtol=1e-13)
     assert count_scale(length) >= 2 * length
+
+
+@pytest.mark.parametrize(
+    ("precision", "slope", "needed"),
+    [
+        (BFLOAT16, 16, 9.7),
+        (FLOAT16, 16, 11.8),
+        (FLOAT32, 32, 18.7),
+        (FLOAT64, 64, 38.8),
+    ],
+)
+def test_the_slope_of_recency_is_the_next_power_of_two(
+    precision: Precision, slope: float, needed: float
+) -> None:
+    assert recency_slope(precision, 1) == slope
+    assert slope / 2 < needed <= slope
+    narrow = precision.digits < precision.accumulator_digits
+    leak = precision.unit / 32 if narrow else leak_target(precision)
+    assert 2 / np.expm1(needed) == pytest.approx(leak, rel=0.1)
+
+
+@given(st.integers(1, 300), st.floats(0.5, 20))
+def test_the_worst_leak_of_recency_does_not_grow_with_the_length(
+    length: int, slope: float
+) -> None:
+    """An early flag: behind it all flagged, after it none, at distances 1 to T."""
+    leak = 2 * np.exp(-slope * np.arange(1, length + 1)).sum()
+    assert leak <= 2 / np.expm1(slope) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("length", "precision"), [(127, BFLOAT16), (1023, FLOAT16), (5000, FLOAT32)]
+)
+def test_scores_of_weights_of_every_length_are_exact(
+    length: int, precision: Precision
+) -> None:
+    slope, t = uniform_scale(length, precision), np.arange(length + 1)
+    plain, flagged = slope * t, slope * (t + t[:, None] + 1.0)
+    seen = np.tril(flagged)
+    assert np.array_equal(precision.round(seen), seen)
+    latest = np.where(t <= t[:, None], plain, -np.inf).max(axis=1)
+    assert (flagged[:, 0] >= latest + slope).all()
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,9 @@ def test_explain(command: Command, machine: str, chosen: str) -> None:
     for row in found["constructions"]:
         assert row.keys() >= {"name", "depth", "parameters"}
     names = {r["name"] for r in found["constructions"] + found["unavailable"]}
-    known = "counter memory window product gridworld dyck cascade scan sequential"
+    known = (
+        "counter memory window parity product gridworld dyck cascade scan sequential"
+    )
     assert names == set(known.split())
     done = command("explain", machine, "-T", 20)
     assert done.code == 0

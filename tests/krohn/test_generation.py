@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+import krohn
+from algebra.errors import KrohnError
 from krohn import cli
-from network import model
+from network import model, modelfile
 from network.modelfile import ModelFileError
 
 Call = Callable[..., tuple[int, Any]]
@@ -126,3 +128,69 @@ def test_other_trouble_is_one_line(
     assert "take a length" in call("verify", path, "--exhaustive", 40)[1]["error"]
     with pytest.raises(ModelFileError, match="it is a generator"):
         model.load(path)
+
+
+def test_attention_of_several_networks_is_compared_and_drawn(
+    call: Call, tmp_path: Path
+) -> None:
+    balanced = ("-T", 20, "--construction", "balanced", "--dtype", "float64")
+    files = []
+    for options in (
+        (*balanced, "--scale", 1, "--seed", 1),
+        (*balanced, "--attention", "uniform", "--depth-layer", "attended"),
+        ("-T", 20, "--construction", "dyck"),
+    ):
+        files.append(tmp_path / f"{len(files)}.safetensors")
+        assert call("compile", "Dyck3,2", *options, "-o", files[-1])[0] == 0
+    picture = tmp_path / "attention.svg"
+    code, result = call("attention", *files, "-o", picture)
+    assert code == 0
+    assert "<svg" in picture.read_text(encoding="utf-8")
+    assert result["function error"] == 0
+    assert result["mean variation"] > 1
+    assert result["networks"][2]["weight on top"] == pytest.approx(1)
+    assert result["networks"][0]["beta"] < 1e-12
+    code, _ = call("draw", files[0], "-o", tmp_path / "one.png")
+    assert code == 0
+    code, result = call("attention", files[0], "--word", "( [ ] )")
+    assert (code, result["word"]) == (0, ["(", "[", "]", ")"])
+
+
+def test_networks_of_different_laws_or_machines_are_not_compared(
+    call: Call, tmp_path: Path
+) -> None:
+    made = []
+    for machine, options in (
+        ("Dyck2,2", ("--construction", "balanced")),
+        ("Dyck2,2", ("--construction", "balanced", "--opening", "1/3")),
+        ("Dyck3,2", ("--construction", "balanced")),
+        ("C2", ()),
+    ):
+        made.append(tmp_path / f"{len(made)}.safetensors")
+        assert call("compile", machine, "-T", 8, *options, "-o", made[-1])[0] == 0
+    assert "different laws" in call("attention", *made[:2])[1]["error"]
+    assert "different machines" in call("attention", made[0], made[2])[1]["error"]
+    assert "balanced and dyck" in call("attention", made[3])[1]["error"]
+    assert "is illegal" in call("attention", made[0], "--word", ")")[1]["error"]
+
+
+def test_the_python_face_compiles_generators_by_their_own_name() -> None:
+    model = krohn.compile_generator("Dyck2,2", 16)
+    assert model.proof is not None
+    assert model.proof.verdict == "verified"
+    assert model.summary()["d_model"] == 17
+    with pytest.raises(KrohnError, match="compile_generator"):
+        krohn.compile("Dyck2,2", 16, "balanced")
+
+
+def test_a_damaged_claim_is_one_line(made: Callable[..., Path], call: Call) -> None:
+    path = made()
+    file = modelfile.read(path)
+    for key, value in (("opening", [1]), ("length", "long"), ("tolerance", None)):
+        claim = {**file.header["claim"], key: value}
+        modelfile.write(path, {**file.header, "claim": claim}, file.tensors)
+        code, _ = call("verify", path)
+        assert code == 2
+    machine = {**file.header["machine"], "letters": None}
+    modelfile.write(path, {**file.header, "machine": machine}, file.tensors)
+    assert call("run", path, "(")[0] == 2

@@ -30,8 +30,8 @@ Build = Callable[..., Any]
 MACHINES = [
     ("C3", "counter", "exploration"),
     ("C2xC3", "product", "exploration of parts"),
-    ("Grid3", "gridworld", "exploration"),
-    ("Dyck1,2", "dyck", "exploration"),
+    ("Grid3", "gridworld", "exploration of joined memories"),
+    ("Dyck1,2", "dyck", "exploration of joined memories"),
     ("FlipFlop", "memory", "exploration"),
     ("S3", "scan", "windows"),
     ("Grid4", "scan", "windows"),

@@ -1,0 +1,55 @@
+"""Machines that are a parity at every position, whatever they are in the long run."""
+
+from dataclasses import dataclass
+
+from algebra.automaton import Automaton
+
+
+@dataclass(frozen=True)
+class LayeredParity:
+    """A machine of which words of one length reach at most two states.
+
+    Attributes:
+        increments: For each position 1..T and letter 0 or 1: what is added to the label.
+        states: For each position 0..T the states of the labels; that of the start has 0.
+    """
+
+    increments: tuple[tuple[int, ...], ...]
+    states: tuple[dict[int, int], ...]
+
+
+def as_layered_parity(a: Automaton, length: int) -> LayeredParity | None:
+    """The parity that ``a`` is for words up to ``length``, or None.
+
+    Letters must be one-to-one between the states of a length and those of the next. The
+    first letter keeps the label; the others keep or flip it, for both states alike.
+    """
+    table = a.transitions.tolist()
+    labels, states, increments = {a.start: 0}, [{0: a.start}], []
+    for _ in range(length):
+        step = _step(table, labels)
+        if step is None:
+            return None
+        labels, added = step
+        increments.append(added)
+        states.append({label: q for q, label in labels.items()})
+    return LayeredParity(tuple(increments), tuple(states))
+
+
+def _step(
+    table: list[list[int]], labels: dict[int, int]
+) -> tuple[dict[int, int], tuple[int, ...]] | None:
+    after = {table[0][q]: label for q, label in labels.items()}
+    if len(after) < len(labels):
+        return None
+    added = []
+    for row in table:
+        for q in labels:
+            if row[q] not in after and len(after) == 2:
+                return None
+            after.setdefault(row[q], 1 - next(iter(after.values())))
+        flips = {after[row[q]] ^ label for q, label in labels.items()}
+        if len(flips) > 1:
+            return None
+        added.append(flips.pop())
+    return after, tuple(added)

@@ -1,0 +1,192 @@
+"""Position features: what the position table holds, and what a format can hold of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from compiler.circle import circle_of
+from compiler.errors import CompileError
+from compiler.numerics import (
+    CIRCLE_PLATEAU,
+    STEP_PLATEAU,
+    PositionCode,
+    check_count,
+    count_scores,
+    equality_scale,
+    match_scale,
+    position_code,
+    recency_scale,
+    sibling_scale,
+    uniform_code,
+    uniform_scale,
+)
+from compiler.program import (
+    Latest,
+    LatestMatch,
+    Map,
+    Operation,
+    PrefixSum,
+    Program,
+    Shift,
+    SiblingLatest,
+    reads,
+)
+from network.precision import FloatArray, Precision
+
+
+@dataclass(frozen=True)
+class Positions:
+    """The position features that a Program needs.
+
+    Attributes:
+        length: T.
+        precision: The format they will be stored in.
+        code: The position code of its look-backs, if it has any.
+        latest: The largest value that a head which looks for the latest flag fetches;
+            −1 if there is no such head.
+        matches: Whether it has a head that looks for the latest equal value.
+        sums: Whether it has a prefix sum.
+        uniform: Whether weights must not depend on the length.
+        bits: How many binary digits of positions its sibling blocks need; 0 for none.
+    """
+
+    length: int
+    precision: Precision
+    code: PositionCode | None
+    latest: int
+    matches: bool
+    sums: bool
+    bits: int
+    uniform: bool = False
+    sizes: Mapping[str, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        recent = self.latest >= 0 or self.matches
+        wanted = {
+            "one": int(bool(self.code or recent or self.bits)),
+            "bos": int(bool(self.code or self.sums or self.matches or self.bits)),
+            "code": self.code.dimensions if self.code else 0,
+            "index": int(recent),
+            "count": int(self.sums),
+            "bits": self.bits,
+        }
+        object.__setattr__(self, "sizes", {n: w for n, w in wanted.items() if w})
+
+    def table(self) -> dict[str, FloatArray]:
+        """Each feature at positions 0..T, ``(T + 1, size)``."""
+        t = np.arange(self.length + 1, dtype=np.float64)
+        whole = {
+            "one": np.ones((len(t), 1)),
+            "bos": (t == 0).astype(np.float64)[:, None],
+            "index": t[:, None],
+            "count": count_scores(self.length)[:, None],
+        }
+        digits = (t[:, None].astype(np.int64) >> np.arange(self.bits)) & 1
+        whole["bits"] = (2.0 * digits - 1.0) * (t > 0)[:, None]
+        if self.code:
+            # BOS is found by the sink alone, so its code is empty.
+            whole["code"] = self.code.vectors(t) * (t > 0)[:, None]
+        return {name: whole[name] for name in self.sizes}
+
+    @property
+    def horizon(self) -> int:
+        """The longest word that the temperature of look-backs is chosen for."""
+        return 2**self.precision.digits if self.uniform else self.length
+
+
+def positions(
+    program: Program, precision: Precision, uniform: bool = False
+) -> Positions:
+    """Which features the attention operations of a Program need.
+
+    Raises:
+        CompileError: If some need weights that depend on the length, but may not.
+    """
+    operations = list(program.operations.values())
+    if uniform:
+        _check_uniform(program, precision)
+    furthest = max((op.by for op in operations if isinstance(op, Shift)), default=0)
+    return Positions(
+        length=program.length,
+        precision=precision,
+        code=_code(program.length, furthest, precision, uniform),
+        latest=max((_fetched(program, op) for op in operations), default=-1),
+        matches=any(isinstance(op, LatestMatch) for op in operations),
+        sums=any(isinstance(op, PrefixSum) for op in operations),
+        bits=program.length.bit_length()
+        if any(isinstance(op, SiblingLatest) for op in operations)
+        else 0,
+        uniform=uniform,
+    )
+
+
+def _fetched(program: Program, operation: Operation) -> int:
+    """The largest value that a latest match fetches; −1 for other operations."""
+    if not isinstance(operation, Latest):
+        return -1
+    return max(program.domains[operation.source])
+
+
+def _code(
+    length: int, furthest: int, precision: Precision, uniform: bool
+) -> PositionCode | None:
+    if not furthest:
+        return None
+    return uniform_code(precision) if uniform else position_code(length, furthest)
+
+
+def _check_uniform(program: Program, precision: Precision) -> None:
+    for operation in program.operations.values():
+        if isinstance(operation, (LatestMatch, SiblingLatest, PrefixSum)):
+            raise CompileError(
+                "weights of counters, stacks and cascades depend on the length; leave "
+                "--uniform out"
+            )
+        period = 2 ** uniform_code(precision).frequencies
+        if isinstance(operation, Shift) and program.length + operation.by >= period:
+            raise CompileError(
+                f"{precision.name} cannot tell {program.length} positions apart by "
+                "weights that do not depend on the length; use a shorter length or a "
+                "wider dtype"
+            )
+
+
+def budget(
+    program: Program, precision: Precision, sine: bool = False, uniform: bool = False
+) -> None:
+    """Refuse a Program whose heads a format cannot hold.
+
+    Args:
+        program: With domains.
+        precision: The format.
+        sine: Whether periodic tables are read from a circle.
+        uniform: Whether weights must not depend on the length.
+
+    Raises:
+        CompileError: With the operation that does not fit.
+    """
+    features = positions(program, precision, uniform)
+    if features.code:
+        match_scale(features.code, features.horizon, precision)
+    if features.latest >= 0:
+        scale = uniform_scale if uniform else recency_scale
+        scale(program.length, precision, features.latest)
+    if features.matches:
+        equality_scale(program.length, precision)
+    if features.bits:
+        sibling_scale(program.length, precision)
+    for name, operation in program.operations.items():
+        if isinstance(operation, PrefixSum):
+            largest = max(program.domains[operation.source])
+            plateau = _plateau(program, name, sine)
+            check_count(program.length, largest, precision, plateau)
+
+
+def _plateau(program: Program, name: str, sine: bool) -> float:
+    """How far a sum may be off for all tables that read it."""
+    readers = [op for op in program.operations.values() if name in reads(op)]
+    round_ones = sine and all(
+        isinstance(op, Map) and circle_of(program, op) is not None for op in readers
+    )
+    return CIRCLE_PLATEAU if round_ones else STEP_PLATEAU

@@ -1,0 +1,130 @@
+"""Comparing the attention of networks that follow nested brackets."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import KrohnError
+from compare.attention import (
+    Reader,
+    baseline,
+    function_error,
+    mean_variation,
+    on_top,
+    probe,
+    reader,
+    variation,
+)
+from krohn.drawing import check_suffix, save
+from krohn.drawing.attention import draw_attention
+from krohn.generation import probability
+from krohn.running import letters_of
+from network import modelfile
+from verify.balance import balance
+
+SAMPLES = 64
+
+
+def compare_attention(
+    files: Sequence[str],
+    word: str | None = None,
+    seed: int = 0,
+    output: Path | None = None,
+) -> dict[str, Any]:
+    """How much networks differ in attention and in function.
+
+    Args:
+        files: Model files of constructions ``balanced`` and ``dyck``, of one machine.
+        word: The prefix on which attention is compared; None for one with all kinds
+            and depths.
+        seed: Of the prefixes on which functions are compared.
+        output: A picture of the patterns.
+
+    Raises:
+        KrohnError: If the files do not fit each other, or the word is no prefix.
+    """
+    if output is not None:
+        check_suffix(output)
+    readers = _readers(files)
+    law, machine = readers[0].law, readers[0].machine
+    prefix = (
+        probe(law)
+        if word is None
+        else machine.semiautomaton.encode(letters_of(word, machine.letters)).tolist()
+    )
+    law.stacks(prefix)
+    patterns = [r.attention(prefix) for r in readers]
+    letters = [machine.letters[a] for a in prefix]
+    length = min(int(r.file.header["claim"]["length"]) for r in readers)
+    words = law.sample(np.random.default_rng(seed), SAMPLES, length)
+    several = len(readers) > 1
+    result: dict[str, Any] = {
+        "word": letters,
+        "networks": [
+            {"file": name, **_facts(r), "weight on top": on_top(p, law, prefix)}
+            for name, r, p in zip(files, readers, patterns, strict=True)
+        ],
+        "variations": [[variation(a, b) for b in patterns] for a in patterns],
+        "mean variation": mean_variation(patterns) if several else None,
+        "random baseline": float(baseline(len(prefix) + 1)),
+        "function error": function_error(readers, words),
+        "words": SAMPLES,
+        "length": length,
+    }
+    if output is not None:
+        _draw(result, patterns, output)
+        result["picture"] = str(output)
+    return result
+
+
+def _readers(files: Sequence[str]) -> list[Reader]:
+    loaded = [modelfile.read(name) for name in files]
+    stated = {
+        f.header["claim"]["opening"] for f in loaded if "opening" in f.header["claim"]
+    }
+    if len(stated) > 1:
+        raise KrohnError(
+            f"the networks have different laws: q = {', '.join(sorted(stated))}"
+        )
+    readers = [reader(f, *map(probability, stated)) for f in loaded]
+    if any(r.machine != readers[0].machine for r in readers):
+        raise KrohnError(
+            "the networks are for different machines; compare those of one"
+        )
+    return readers
+
+
+def _facts(r: Reader) -> dict[str, Any]:
+    header = r.file.header
+    facts = {"construction": header["construction"], **header.get("freedom", {})}
+    several = r.law.brackets.kinds > 1 and r.law.brackets.depth > 1
+    if r.generates and several:
+        found = balance(r.file, r.machine)
+        facts |= {"beta": found.beta, "worst S/P": found.worst}
+    return facts
+
+
+def _draw(result: dict[str, Any], patterns: Sequence[Any], output: Path) -> None:
+    remarks = [
+        f"On {result['words']} random prefixes of {result['length']} letters their laws "
+        f"differ by at most {result['function error']:.2g}.",
+    ]
+    if result["mean variation"] is not None:
+        remarks.append(
+            f"Mean attention variation {result['mean variation']:.3g}; of random patterns "
+            f"{result['random baseline']:.3g}."
+        )
+    titles = [title(network) for network in result["networks"]]
+    labels = ["•", *result["word"]]
+    save(draw_attention(titles, patterns, labels, remarks), output)
+
+
+def title(network: dict[str, Any]) -> str:
+    """A network in a few words."""
+    if "attention" not in network:
+        return "stack-like (dyck)"
+    if network["attention"] == "uniform":
+        return f"uniform, depth {network['depth']}"
+    return f"{network['attention']}, seed {network['seed']}, scale {network['scale']:g}"

@@ -1,0 +1,85 @@
+"""The runtime of generators: it is what docs/model-format.md says, and refuses the rest."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from algebra import zoo
+from compiler.generator import Freedom
+from krohn.generation import compile_generator
+from network import modelfile
+from network.generator import Generator, load
+from network.modelfile import ModelFile, ModelFileError, expected_shapes
+from network.precision import FloatArray
+
+
+def built(depth: str = "given", dtype: str = "float64") -> ModelFile:
+    free = Freedom("symmetric", depth, seed=2)
+    return compile_generator("Dyck3,2", 12, free, dtype=dtype, proved=False).file
+
+
+def by_hand(file: ModelFile, word: list[int]) -> FloatArray:
+    """The forward pass with numpy, in float64."""
+    t, shape = file.tensors, file.header["architecture"]
+    depths = np.cumsum([shape["moves"][a] for a in word])
+    rows = depths if shape["depths"] > 1 else 0 * depths
+    x = np.concatenate([t["embed.start"][None], t["embed.letter"][word, rows]])
+    for i, layer in enumerate(shape["layers"]):
+        at = f"layers.{i}"
+        q, k, v = (x @ t[f"{at}.attention.{n}"] for n in ("query", "key", "value"))
+        weights = np.exp(np.where(np.tri(len(x)) > 0, q @ k.T, -np.inf))
+        a = weights / weights.sum(axis=1, keepdims=True) @ v
+        a = a - a.mean(axis=1, keepdims=True)
+        norm = np.linalg.norm(a, axis=1, keepdims=True)
+        x = a / np.maximum(norm, t[f"{at}.constant"]) + x
+        for j in range(len(layer["mlp"]) + 1):
+            x = np.maximum(x, 0) if j else x
+            x = x @ t[f"{at}.mlp.{j}.weight"] + t[f"{at}.mlp.{j}.bias"]
+    return x
+
+
+@pytest.mark.parametrize("depth", ["given", "attended"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_the_runtime_is_the_documented_forward_pass(depth: str, dtype: str) -> None:
+    file = built(depth, dtype)
+    word = [0, 2, 3, 0, 0, 1, 1, 1, 2]
+    said = Generator(file)(torch.tensor([word]))[0].double().numpy()
+    assert np.allclose(said, by_hand(file, word), rtol=0, atol=1e-6)
+    assert np.allclose(said.sum(axis=1), 1, rtol=0, atol=1e-6)
+
+
+def test_a_generator_survives_its_file(tmp_path: Path) -> None:
+    file, path = built("attended"), tmp_path / "g.safetensors"
+    modelfile.write(path, file.header, file.tensors)
+    word = torch.tensor([[0, 2, 3, 1]])
+    assert torch.equal(load(path)(word), Generator(file)(word))
+    assert load(path).letters == zoo.machine("Dyck3,2").letters
+
+
+def test_words_that_it_cannot_embed_are_refused() -> None:
+    generator = Generator(built())
+    with pytest.raises(ModelFileError, match="depth is out of range"):
+        generator(torch.tensor([[1]]))
+    with pytest.raises(ModelFileError, match="up to 12 letters"):
+        generator(torch.zeros((1, 13), dtype=torch.int64))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "trouble"),
+    [
+        ("layers", [], "no list of layers"),
+        ("layers", [3], "no layer"),
+        ("layers", [{"d": 3, "d_qk": 1}], "no layer"),
+        ("layers", [{"d": 3, "d_qk": 0, "mlp": []}], "not a sensible size"),
+        ("moves", [1, -1], "open or close"),
+        ("moves", [1, -1, 2, -1], "open or close"),
+        ("depths", 0, "not a sensible size"),
+    ],
+)
+def test_a_damaged_architecture_is_refused(key: str, value: Any, trouble: str) -> None:
+    shape = {**built().header["architecture"], key: value}
+    with pytest.raises(ModelFileError, match=trouble):
+        expected_shapes(shape)

@@ -1,0 +1,163 @@
+"""Memories whose weights do not know the length: proved, and right where others fail."""
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import krohn
+from algebra import zoo
+from compiler.errors import CompileError
+from krohn.compilation import CompiledModel
+from network.model import Model
+from network.modelfile import ModelFile
+from network.precision import FloatArray
+from verify.proof import prove
+from verify.rivals import leak_growing
+
+FLIP_FLOP = zoo.machine("FlipFlop")
+QUERY, KEY = "blocks.0.attention.query", "blocks.0.attention.key"
+
+
+def compiled(
+    name: str, length: int, dtype: str = "float32", uniform: bool = True
+) -> CompiledModel:
+    construction = "memory" if name == "FlipFlop" else "window"
+    return krohn.compile(name, length, construction, dtype=dtype, uniform=uniform)
+
+
+def lengthened(model: CompiledModel, longer: CompiledModel) -> Model:
+    """The weights of one model with the positions of a longer one."""
+    positions = longer.file.tensors["embed.position"]
+    tensors = {**model.file.tensors, "embed.position": positions}
+    shape = {**model.file.header["architecture"], "positions": len(positions)}
+    claim = {**model.file.header["claim"], "length": len(positions) - 1}
+    header = {**model.file.header, "architecture": shape, "claim": claim}
+    return Model(replace(model.file, header=header, tensors=tensors))
+
+
+@pytest.mark.parametrize("name", ["FlipFlop", "FFLTracker2", "FFL2"])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
+def test_only_the_positions_grow_with_the_length(name: str, dtype: str) -> None:
+    short = compiled(name, 5, dtype).file.tensors
+    long = compiled(name, 60, dtype).file.tensors
+    assert short.keys() == long.keys()
+    for tensor in short.keys() - {"embed.position"}:
+        assert np.array_equal(short[tensor], long[tensor])
+    assert np.array_equal(short["embed.position"], long["embed.position"][:6])
+
+
+@pytest.mark.parametrize(
+    ("name", "length", "dtype"),
+    [
+        *(("FlipFlop", 127, "bfloat16"), ("FlipFlop", 1023, "float16")),
+        *(("FlipFlop", 400_000, "float32"), ("FFLTracker2", 127, "bfloat16")),
+        *(("FFLTracker2", 1023, "float16"), ("FFLTracker2", 1023, "float32")),
+    ],
+)
+def test_long_memories_are_proved(name: str, length: int, dtype: str) -> None:
+    proof = compiled(name, length, dtype).proof
+    assert proof is not None
+    assert proof.verdict == "verified"
+
+
+@pytest.mark.parametrize(("name", "length"), [("FlipFlop", 128), ("FlipFlop", 1024)])
+def test_formats_that_cannot_order_positions_are_refused(
+    name: str, length: int
+) -> None:
+    dtype = "bfloat16" if length == 128 else "float16"
+    with pytest.raises(CompileError, match=f"^{dtype} cannot order {length}"):
+        compiled(name, length, dtype)
+
+
+@pytest.mark.parametrize("construction", ["scan", "counter", "cascade", "sequential"])
+def test_other_constructions_depend_on_the_length(construction: str) -> None:
+    machine = {"counter": "C3", "cascade": "Grid4"}.get(construction, "FlipFlop")
+    with pytest.raises(CompileError, match="leave --uniform out"):
+        krohn.compile(machine, 8, construction, uniform=True)
+
+
+def test_a_fixed_bonus_forgets_what_lies_further_back() -> None:
+    """Write, then keep: the bonus of T = 50 is 64 positions, and 2^6 letters hide it."""
+    word = torch.tensor([[2] + [0] * 199])
+    longer = compiled("FlipFlop", 200, uniform=False)
+    fixed = lengthened(compiled("FlipFlop", 50, uniform=False), longer)
+    shown = fixed(word).argmax(-1)[0].tolist()
+    assert shown[:64] == [1] * 64
+    assert 0 in shown[64:]
+
+
+def test_a_bonus_that_grows_does_not_forget() -> None:
+    """The weights of T = 3 with the positions of T = 700, on sparse and dense words."""
+    uniform = lengthened(compiled("FlipFlop", 3), compiled("FlipFlop", 700))
+    rng = np.random.default_rng(0)
+    rare = np.where(rng.random((20, 700)) < 0.005, rng.integers(1, 3, (20, 700)), 0)
+    words = np.concatenate([rare, zoo.sampler("FlipFlop")(rng, 20, 700)])
+    words[0], words[1] = 0, 0
+    words[0, 0] = words[1, 699] = 2
+    expected = FLIP_FLOP.semiautomaton.trace(words, FLIP_FLOP.start)
+    assert np.array_equal(uniform(torch.from_numpy(words)).argmax(-1), expected)
+
+
+def spoilt(tensor: str, index: tuple[int, ...], value: float) -> ModelFile:
+    file = compiled("FlipFlop", 20).file
+    changed = file.tensors[tensor].copy()
+    changed[index] = value
+    return replace(file, tensors={**file.tensors, tensor: changed})
+
+
+def one_index_flag() -> tuple[int, int, int]:
+    program = compiled("FlipFlop", 20).file.header["program"]
+    flag = next(c for c in program["channels"] if c["name"] == "writes")
+    features = program["features"]
+    return features["one"][0], features["index"][0], flag["dims"][0]
+
+
+ONE, INDEX, FLAG = one_index_flag()
+
+
+@pytest.mark.parametrize(
+    ("tensor", "index", "value"),
+    [
+        pytest.param(QUERY, (0, ONE, 0), 0.0, id="BOS ties with t"),
+        pytest.param(QUERY, (0, INDEX, 0), 0.0, id="the bonus is one position"),
+        pytest.param(QUERY, (0, INDEX, 0), 16.0, id="the bonus grows too slowly"),
+        pytest.param(QUERY, (0, ONE, 1), 2.0, id="recency is too flat"),
+        pytest.param(QUERY, (0, ONE, 1), 64.0, id="recency outgrows the bonus"),
+        pytest.param(QUERY, (0, INDEX, 1), 1.0, id="a product of positions"),
+        pytest.param(KEY, (0, INDEX, 0), 1.0, id="another product of positions"),
+        pytest.param(KEY, (0, INDEX, 1), -1.0, id="the earliest flag"),
+        pytest.param(KEY, (0, FLAG, 0), -1.0, id="unflagged positions first"),
+        pytest.param(KEY, (0, FLAG, 0), 0.5, id="half a bonus"),
+        pytest.param(KEY, (0, ONE, 0), 1.0, id="a bonus for all"),
+    ],
+)
+def test_spoilt_heads_are_rejected(
+    tensor: str, index: tuple[int, ...], value: float
+) -> None:
+    proof = prove(spoilt(tensor, index, value), FLIP_FLOP)
+    assert proof.verdict == "undecided"
+    assert "head" in proof.reason
+
+
+SCORES = st.integers(0, 12).map(float)
+
+
+@given(
+    arrays(np.float64, (2, 6), elements=SCORES), arrays(np.float64, 6, elements=SCORES)
+)
+def test_the_bounds_cover_every_flagging(scores: FloatArray, bonus: FloatArray) -> None:
+    leak, gap = leak_growing(scores, bonus)
+    for flags in product((0, 1), repeat=5):
+        flagged = np.array((1, *flags))
+        for t in range(6):
+            row = np.where(flagged == 1, scores[1] + bonus[t], scores[0])[: t + 1]
+            right = int(np.flatnonzero(flagged[: t + 1])[-1])
+            rivals = np.delete(row, right)
+            assert np.exp(rivals - row[right]).sum() <= leak * (1 + 1e-9)
+            assert (row[right] - rivals).min(initial=np.inf) >= gap - 1e-9
