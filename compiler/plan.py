@@ -7,6 +7,7 @@ from functools import partial
 from algebra.automaton import Automaton
 from compiler.constructions import (
     cascade,
+    corridor,
     counter,
     dyck,
     gridworld,
@@ -45,6 +46,7 @@ CONSTRUCTIONS: dict[str, Construction] = {
     parity.NAME: parity.parity,
     product.NAME: product.product,
     gridworld.NAME: gridworld.gridworld,
+    corridor.NAME: corridor.corridor,
     dyck.NAME: dyck.dyck,
     cascade.NAME: cascade.cascade,
     scan.NAME: scan.scan,
@@ -74,6 +76,7 @@ SUMMARIES = {
         parity,
         product,
         gridworld,
+        corridor,
         dyck,
         cascade,
         scan,

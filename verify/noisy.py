@@ -254,14 +254,14 @@ def sum_rounding(
     if not (2 * size <= precision.accumulator_largest).all():
         raise Rejected(f"a sum can overflow in {precision.name} before it is complete")
     count = terms + 1
-    rounding = _summation(precision, count) * size + count * UNDERFLOW
+    rounding = summation(precision, count) * size + count * UNDERFLOW
     exact = terms == 0
     if grid <= FINEST_GRID:
         exact |= known & (size * 2.0**grid < 2.0**precision.accumulator_digits)
     return np.asarray(rounding * ~exact)
 
 
-def _summation(precision: Precision, terms: FloatArray) -> FloatArray:
+def summation(precision: Precision, terms: FloatArray) -> FloatArray:
     """γ_n: the relative error of a dot product of n terms in any order.
 
     The second part is the error of this checker's own evaluation, in float64.

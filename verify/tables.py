@@ -178,6 +178,14 @@ class Mlp:
         distance = self._distance(channel.span, units, values, target)
         return per_value(channel, results, distance)
 
+    def hidden(self, values: dict[str, IntArray], units: IntArray) -> Noisy:
+        """Some units of the last hidden layer at the given values of channels."""
+        needed = self._needed(units)
+        weight, bias = self.layers[-2]
+        weight, bias = weight[np.ix_(needed[-2], units)], bias[units]
+        sums = self._below(self._inputs(values), needed).affine(weight, bias)
+        return sums.activated(units < self.sines[-1])
+
     def check_free(self, dims: range) -> float:
         """The noise left in dimensions that must hold 0 after this MLP."""
         units = self.writers(dims)
@@ -331,16 +339,12 @@ class Mlp:
         """
         above, after = self.layers[-1]
         above, after = above[np.ix_(units, np.array(dims))], after[dims]
-        weight, bias = self.layers[-2]
-        needed = self._needed(units)
-        weight, bias = weight[np.ix_(needed[-2], units)], bias[units]
         worst = []
         for low, part in _parts(values, self._chunk()):
-            x = self._inputs(part)
-            sums = self._below(x, needed).affine(weight, bias)
-            hidden = sums.activated(units < self.sines[-1])
+            hidden = self.hidden(part, units)
             wanted = target[low : low + len(hidden.value)]
-            worst.append(self._off(x, hidden.affine(above, after), dims, wanted))
+            out = hidden.affine(above, after)
+            worst.append(self._off(self._inputs(part), out, dims, wanted))
         return np.concatenate(worst)
 
     def _off(self, x: Noisy, out: Noisy, dims: range, target: FloatArray) -> FloatArray:

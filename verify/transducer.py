@@ -298,6 +298,8 @@ def _pointwise(channel: Channel, values: dict[str, int], letter: int) -> int:
     inputs = tuple(values[n] for n in channel.inputs)
     if channel.op == "select":
         return inputs[1 + inputs[0]]
+    if channel.op == "sum":
+        return sum(inputs)
     return channel.table[inputs]
 
 
@@ -374,7 +376,7 @@ def _period(statement: Statement, summed: Channel) -> int:
     step = summed.domain[1] - summed.domain[0] if len(summed.domain) > 1 else 1
     if summed.domain != tuple(range(0, step * len(sequence), step)):
         return 0
-    for n in range(1, len(sequence) // 2 + 1):
+    for n in range(1, len(sequence)):
         if sequence[n:] == sequence[:-n]:
             return n * step
     return 0
