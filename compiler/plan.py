@@ -7,8 +7,10 @@ from functools import partial
 from algebra.automaton import Automaton
 from compiler.constructions import (
     cascade,
+    content,
     corridor,
     counter,
+    definite,
     dyck,
     gridworld,
     memory,
@@ -48,6 +50,8 @@ CONSTRUCTIONS: dict[str, Construction] = {
     gridworld.NAME: gridworld.gridworld,
     corridor.NAME: corridor.corridor,
     dyck.NAME: dyck.dyck,
+    definite.NAME: definite.definite,
+    content.NAME: content.content,
     cascade.NAME: cascade.cascade,
     scan.NAME: scan.scan,
     sequential.NAME: sequential.sequential,
@@ -78,6 +82,8 @@ SUMMARIES = {
         gridworld,
         corridor,
         dyck,
+        definite,
+        content,
         cascade,
         scan,
         sequential,
