@@ -24,6 +24,7 @@ from compiler.program import (
     Token,
     is_attention,
     is_embedded,
+    is_sum,
     reads,
 )
 
@@ -251,7 +252,7 @@ def _letters(operation: Operation, values: Values) -> Values:
 def leaves(program: Program, name: str, stored: Collection[str]) -> tuple[str, ...]:
     """The channels from which a channel is decided, in the order it reads them.
 
-    These are stored ones, and such as no MLP can compute.
+    These are stored ones, and such as no MLP can compute or decide.
     """
     found: dict[str, None] = {}
     todo = list(reversed(reads(program.operations[name])))
@@ -259,7 +260,7 @@ def leaves(program: Program, name: str, stored: Collection[str]) -> tuple[str, .
     while todo:
         at = todo.pop()
         operation = program.operations[at]
-        if at in stored or is_attention(operation):
+        if at in stored or is_attention(operation) or is_sum(operation):
             found[at] = None
         elif at not in seen:
             seen.add(at)

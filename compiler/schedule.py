@@ -15,6 +15,7 @@ from compiler.program import (
     Token,
     is_attention,
     is_embedded,
+    is_sum,
     reads,
 )
 
@@ -153,6 +154,8 @@ def _earliest(
         return ready + 1 + (ready == 0)
     before = frozenset(n for n, snapshot in born.items() if snapshot < ready)
     stored = leaves(program, name, before)
+    if is_sum(operation) or not before.issuperset(stored):
+        return ready + 2
     flat = len(stored) == 1 or program.one_hot.issuperset(stored)
     possible = most_paths and (flat or not strict)
     together = possible and Opener(program, before).paths(name, most_paths)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import product
 from math import gcd, prod
 from typing import ClassVar
@@ -21,6 +22,7 @@ from compiler.program import (
     Select,
     Shift,
     SiblingLatest,
+    Sum,
     Table,
     Token,
     rows_of,
@@ -99,9 +101,17 @@ def infer(
             index, *rest = (values[n] for n in inputs)
             chosen = (rest[i].later for i in index.later)
             return Values(rest[index.bos].bos, frozenset().union(*chosen))
+        case Map(Sum(), inputs):
+            added = [values[n] for n in inputs]
+            later = reduce(_plus, (v.later for v in added))
+            return Values(sum(v.bos for v in added), later)
         case Map(Table() as function, inputs):
             return _table_values(function, [values[n] for n in inputs])
     raise CompileError(f"no domain is known for {operation!r}")
+
+
+def _plus(one: frozenset[int], other: frozenset[int]) -> frozenset[int]:
+    return frozenset(a + b for a in one for b in other)
 
 
 def _sums(read: Values, length: int) -> Values:

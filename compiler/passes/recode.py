@@ -20,6 +20,7 @@ from compiler.program import (
     Table,
     Token,
     is_attention,
+    is_embedded,
     reads,
     rename,
 )
@@ -83,7 +84,7 @@ class Split:
 
     def apply(self, source: Program) -> Program:
         """Recode the inputs of every deep table as one-hot channels."""
-        return _Recoding(source).program()
+        return _Recoding(source, self.anew).program()
 
     def check(self, source: Program, target: Program) -> None:
         """Channels are computed as before, in both codes, and no table is deep."""
@@ -111,11 +112,13 @@ class _Recoding:
 
     Attributes:
         source: The Program.
+        anew: Whether one-hot channels are read from integer ones.
         operations: The channels so far.
         wide: Those that are one-hot.
     """
 
     source: Program
+    anew: bool
     operations: dict[str, Operation] = field(default_factory=dict)
     wide: set[str] = field(default_factory=set)
 
@@ -149,15 +152,17 @@ class _Recoding:
         return name
 
     def _operation(self, name: str, operation: Operation, one_hot: bool) -> Operation:
+        made = name not in self.source.operations
+        embedded = isinstance(operation, Map) and is_embedded(self.source, operation)
+        if made and (isinstance(operation, PrefixSum) or (self.anew and not embedded)):
+            read = self.coded(_plain(name), one_hot=False)
+            return _identity(read, self.source.domains[read])
         names = {n: self.coded(n, one_hot=False) for n in self._plain_reads(operation)}
         match operation:
             case Map(_, inputs) if len(inputs) > 1:
                 known = name if name in self.source.operations else _plain(name)
                 summed = linear(self.source, known) is not None
                 names |= {n: self.coded(n, one_hot=not summed) for n in inputs}
-            case PrefixSum() if one_hot:
-                read = self.coded(_plain(name), one_hot=False)
-                return _identity(read, self.source.domains[read])
             case Shift(source) | Latest(source) | LatestMatch(source):
                 names[source] = self.coded(source, one_hot)
             case SiblingLatest(source):
