@@ -12,6 +12,7 @@ from compiler.program import (
     Latest,
     LatestMatch,
     Map,
+    MarkedSum,
     Operation,
     PrefixSum,
     Program,
@@ -155,7 +156,7 @@ class _Recoding:
                 known = name if name in self.source.operations else _plain(name)
                 summed = linear(self.source, known) is not None
                 names |= {n: self.coded(n, one_hot=not summed) for n in inputs}
-            case PrefixSum() if one_hot:
+            case PrefixSum() | MarkedSum() if one_hot:
                 read = self.coded(_plain(name), one_hot=False)
                 return _identity(read, self.source.domains[read])
             case Shift(source) | Latest(source) | LatestMatch(source):
@@ -172,7 +173,7 @@ class _Recoding:
         match operation:
             case Map(_, inputs):
                 return read if len(inputs) == 1 else ()
-            case Token() | PrefixSum():
+            case Token() | PrefixSum() | MarkedSum():
                 return read
             case _:
                 return read[1:]
