@@ -15,7 +15,7 @@ import krohn
 
 CASES = (
     *(("C2", "counter"), ("C5", "counter"), ("C8", "counter")),
-    *(("S4", "cascade"), ("Grid9", "gridworld")),
+    *(("S4", "cascade"), ("Grid9", "corridor")),
 )
 ACTIVATIONS = ("relu", "sine")
 

@@ -19,6 +19,7 @@ from compiler.program import (
     Select,
     Shift,
     SiblingLatest,
+    Sum,
     Table,
     Token,
     reads,
@@ -68,12 +69,8 @@ def _evaluate(
         case Position(given):
             row = np.array(given, dtype=np.int64)[positions]
             return np.broadcast_to(row, tokens.shape).copy()
-        case Map(Select(), inputs):
-            stacked = np.stack([values[n] for n in inputs[1:]], axis=-1)
-            chosen = np.take_along_axis(stacked, values[inputs[0]][..., None], axis=-1)
-            return np.asarray(chosen[..., 0])
-        case Map(Table() as function, inputs):
-            return look_up(function, np.stack([values[n] for n in inputs], -1), name)
+        case Map():
+            return _mapped(name, operation, [values[n] for n in operation.inputs])
         case Shift(source, by):
             return values[source][:, np.maximum(positions - by, 0)]
         case Latest(source, where):
@@ -90,6 +87,18 @@ def _evaluate(
             factors = [values[n] for n in reads(operation)]
             return np.asarray(np.cumsum(np.prod(factors, axis=0), axis=1))
     raise CompileError(f"the interpreter does not know {operation!r}")
+
+
+def _mapped(name: str, operation: Map, inputs: list[IntArray]) -> IntArray:
+    match operation.function:
+        case Select():
+            stacked = np.stack(inputs[1:], axis=-1)
+            chosen = np.take_along_axis(stacked, inputs[0][..., None], axis=-1)
+            return np.asarray(chosen[..., 0])
+        case Sum():
+            return np.asarray(sum(inputs))
+        case Table() as function:
+            return look_up(function, np.stack(inputs, -1), name)
 
 
 def _last_matches(keys: IntArray, queries: IntArray) -> IntArray:

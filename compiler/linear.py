@@ -15,7 +15,7 @@ import numpy as np
 
 from algebra.semiautomaton import IntArray
 from compiler.paths import Opener
-from compiler.program import Map, Program, Select, Table, is_embedded, reads
+from compiler.program import Map, Program, Table, is_embedded, reads
 from network.precision import FloatArray
 
 MOST_INPUTS = 4
@@ -54,7 +54,7 @@ def linear(program: Program, name: str) -> Linear | None:
 def form(program: Program, name: str) -> Linear | None:
     """The sum that a table of several integers sees, if steps along it lose little."""
     operation = program.operations[name]
-    if not isinstance(operation, Map) or isinstance(operation.function, Select):
+    if not isinstance(operation, Map) or not isinstance(operation.function, Table):
         return None
     function, inputs = operation.function, operation.inputs
     if not 2 <= len(inputs) <= MOST_INPUTS or program.one_hot.intersection(inputs):

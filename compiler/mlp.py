@@ -16,7 +16,7 @@ from compiler.circle import Circle, circle_of
 from compiler.linear import Linear, linear, too_steep
 from compiler.passes.base import evaluate_cone
 from compiler.paths import Given
-from compiler.program import Map, Program, Table, reads
+from compiler.program import Map, Program, Table, is_sum, reads
 from compiler.schedule import Layout, Schedule
 from compiler.units import Expression, Stage, combination
 from network.precision import FloatArray
@@ -64,23 +64,30 @@ class Tables:
 
     def write(self, name: str) -> None:
         """Realise a Map, with those that it opens, at the place of its channel."""
-        alone = single(self.layout.plan, name)
-        form = along(self.layout.plan, name)
-        if form is not None:
-            outputs = self._along(name, form)
-        elif alone is None:
-            outputs = self._joint(name)
-        else:
-            leaf, function = alone
-            codes = code_matrix(self.program, name, function.values)
-            if name in self.circles:
-                circle, dimension = self.circles[name], self._dimension(leaf)
-                outputs = circle.read(dimension, self.stages, codes)
-            else:
-                outputs = self._single(leaf, function, codes)
+        outputs = self._outputs(name)
         start = self.layout.places[name].start
         for offset, output in enumerate(outputs):
             self.written.setdefault(start + offset, Expression()).add(output)
+
+    def _outputs(self, name: str) -> list[Expression]:
+        operation = self.program.operations[name]
+        if is_sum(operation):
+            return [self._sum(reads(operation))]
+        if name in self.circles:
+            assert isinstance(operation, Map)
+            assert isinstance(operation.function, Table)
+            codes = code_matrix(self.program, name, operation.function.values)
+            read = [self._dimension(n) for n in operation.inputs]
+            return self.circles[name].read(read, self.stages, codes)
+        form = along(self.layout.plan, name)
+        if form is not None:
+            return self._along(name, form)
+        alone = single(self.layout.plan, name)
+        if alone is None:
+            return self._joint(name)
+        leaf, function = alone
+        codes = code_matrix(self.program, name, function.values)
+        return self._single(leaf, function, codes)
 
     def erase(self, name: str) -> None:
         """Subtract a channel from itself: −(x)₊ + (−x)₊ is −x, exactly."""
@@ -274,6 +281,14 @@ class Tables:
                         output.add(unit, float(amount))
         return self._lift(outputs, 2)
 
+    def _sum(self, names: tuple[str, ...]) -> Expression:
+        """Every value by itself, never negative, through all layers, and then added."""
+        output = Expression()
+        for name in names:
+            value = self.recognise.unit(Expression({self._dimension(name): 1.0}))
+            output.add(self._lift([value], 1)[0])
+        return output
+
     def _code(self, name: str, value: int) -> FloatArray:
         return np.asarray(code_matrix(self.program, name, [value])[0])
 
@@ -319,10 +334,11 @@ def _circles(plan: Schedule, maps: Iterable[str]) -> dict[str, Circle]:
     """The Maps that can be read from a circle."""
     found: dict[str, Circle] = {}
     for name in maps:
-        alone = single(plan, name)
-        circle = circle_of(plan.program, Map(alone[1], alone[:1])) if alone else None
-        if circle is not None:
-            found[name] = circle
+        operation = plan.program.operations[name]
+        if set(plan.leaves(name)) == set(reads(operation)):
+            circle = circle_of(plan.program, operation)
+            if circle is not None:
+                found[name] = circle
     return found
 
 
@@ -362,6 +378,8 @@ def along(plan: Schedule, name: str) -> Linear | None:
 def needs_depth(plan: Schedule, name: str) -> bool:
     """Whether a Map, with those that it opens, needs two hidden layers."""
     program = plan.program
+    if is_sum(program.operations[name]):
+        return False
     alone = single(plan, name)
     if alone is not None:
         leaf, function = alone

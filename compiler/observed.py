@@ -48,7 +48,18 @@ def observed(program: Program, machine: Automaton) -> Program:
         outputs=tuple(program.outputs[i] for i in kept),
         decode=classes,
     )
-    return read if len(set(classes.values())) == len(classes) else _joined(read)
+    return one_tuple_each(read, "shown")
+
+
+def one_tuple_each(program: Program, name: str) -> Program:
+    """The Program with one tuple of outputs for each state.
+
+    Args:
+        program: Several tuples may mean one state.
+        name: What the channels that put the outputs together, if need be, begin with.
+    """
+    alone = len(set(program.decode.values())) == len(program.decode)
+    return program if alone else _joined(program, name)
 
 
 def _columns(row: Row, kept: list[int]) -> Row:
@@ -81,7 +92,7 @@ class _Prefixes:
     labels: int
 
 
-def _joined(program: Program) -> Program:
+def _joined(program: Program, prefix: str) -> Program:
     """The Program with one output channel, whose value is the class."""
     domains = InferDomains().apply(program).domains
     operations = dict(program.operations)
@@ -92,7 +103,7 @@ def _joined(program: Program) -> Program:
         # The first table reads one channel only; there is nothing before it.
         rows = rows if last else {row[1:]: v for row, v in rows.items()}
         inputs = (last, name) if last else (name,)
-        last = f"shown{width}"
+        last = f"{prefix}{width}"
         operations[last] = Map(table(rows), inputs)
         before = now
     decode: dict[Row, int] = {(c,): c for c in set(program.decode.values())}

@@ -24,6 +24,7 @@ from compiler.program import (
     Token,
     is_attention,
     is_embedded,
+    is_sum,
     reads,
 )
 
@@ -132,11 +133,30 @@ class Opener:
         return None if most is not None and len(found) > most else found
 
     def _split(self, name: str) -> Iterator[Path]:
-        for given, value in self._decide(name, {}):
+        for given, value in self._spelt(name):
             asked = [n for n in given if n != self._token]
             runs = [self._runs(n, given[n]) for n in asked]
             for chosen in product(*runs):
                 yield Path(dict(zip(asked, chosen, strict=True)), value)
+
+    def _spelt(self, name: str) -> Iterator[tuple[Given, int | str]]:
+        """What is decided, a leaf value by value where it cannot be copied.
+
+        Start values meet others on some paths, which do not occur: they may lead out of
+        the domain.
+        """
+        domain = self.program.domains[name]
+        for given, value in self._decide(name, {}):
+            if isinstance(value, int):
+                if value in domain:
+                    yield given, value
+            elif self.program.one_hot.isdisjoint((name, value)):
+                yield given, value
+            else:
+                for wanted in domain:
+                    found = self._narrow(value, frozenset([wanted]), given)
+                    if found is not None:
+                        yield found, wanted
 
     def _runs(self, name: str, values: Values) -> list[Values]:
         """The intervals of the channel's domain that make up some values."""
@@ -162,7 +182,7 @@ class Opener:
 
     def _decide(self, name: str, given: Given) -> Iterator[tuple[Given, int | str]]:
         if name in self.leaves:
-            yield from self._copied(name, given)
+            yield given, name
             return
         operation = self._map(name)
         if isinstance(operation.function, Select):
@@ -174,26 +194,25 @@ class Opener:
             asked = self._diagram(name, None)
             yield from self._descend(asked, asked.root, operation.inputs, given)
 
-    def _copied(self, name: str, given: Given) -> Iterator[tuple[Given, int | str]]:
-        """The value of a leaf; one that is one-hot has to be asked for it."""
-        if name not in self.program.one_hot:
-            yield given, name
-            return
-        for value in self.program.domains[name]:
-            found = self._narrow(name, frozenset([value]), given)
-            if found is not None:
-                yield found, value
-
     def _descend(
-        self, asked: Diagram, at: int, inputs: tuple[str, ...], given: Given
+        self,
+        asked: Diagram,
+        at: int,
+        inputs: tuple[str, ...],
+        given: Given,
+        but: int | None = None,
     ) -> Iterator[tuple[Given, int]]:
+        """What is decided from a node on, ``but`` for the branches to one successor."""
+        if at == but:
+            return
         if at < 0:
             yield given, -1 - at
             return
         node = asked.nodes[at]
         for to, wanted in node.branches:
-            for found in self._where(inputs[node.column], wanted, given):
-                yield from self._descend(asked, to, inputs, found)
+            if to != but:
+                for found in self._where(inputs[node.column], wanted, given):
+                    yield from self._descend(asked, to, inputs, found, but)
 
     def _where(self, name: str, wanted: Values, given: Given) -> Iterator[Given]:
         """The paths, from ``given`` on, on which a channel has one of some values."""
@@ -210,13 +229,13 @@ class Opener:
                     yield from self._where(values[chosen], wanted, found)
         else:
             asked = self._diagram(name, wanted)
-            walk = self._descend(asked, asked.root, operation.inputs, given)
-            yield from (found for found, yes in walk if yes)
+            inputs, no = operation.inputs, -1
+            for found, _ in self._descend(asked, asked.root, inputs, given, no):
+                yield found
 
     def _narrow(self, name: str, wanted: Values, given: Given) -> Given | None:
         """``given`` and a leaf among some values; None if that cannot be."""
-        before = given.get(name)
-        values = wanted if before is None else before & wanted
+        values = wanted & given.get(name, frozenset(self.program.domains[name]))
         if not values:
             return None
         operation = self.program.operations[name]
@@ -251,7 +270,7 @@ def _letters(operation: Operation, values: Values) -> Values:
 def leaves(program: Program, name: str, stored: Collection[str]) -> tuple[str, ...]:
     """The channels from which a channel is decided, in the order it reads them.
 
-    These are stored ones, and such as no MLP can compute.
+    These are stored ones, and such as no MLP can compute or decide.
     """
     found: dict[str, None] = {}
     todo = list(reversed(reads(program.operations[name])))
@@ -259,7 +278,7 @@ def leaves(program: Program, name: str, stored: Collection[str]) -> tuple[str, .
     while todo:
         at = todo.pop()
         operation = program.operations[at]
-        if at in stored or is_attention(operation):
+        if at in stored or is_attention(operation) or is_sum(operation):
             found[at] = None
         elif at not in seen:
             seen.add(at)

@@ -7,7 +7,10 @@ from functools import partial
 from algebra.automaton import Automaton
 from compiler.constructions import (
     cascade,
+    content,
+    corridor,
     counter,
+    definite,
     dyck,
     gridworld,
     memory,
@@ -46,7 +49,10 @@ CONSTRUCTIONS: dict[str, Construction] = {
     parity.NAME: parity.parity,
     product.NAME: product.product,
     gridworld.NAME: gridworld.gridworld,
+    corridor.NAME: corridor.corridor,
     dyck.NAME: dyck.dyck,
+    definite.NAME: definite.definite,
+    content.NAME: content.content,
     cascade.NAME: cascade.cascade,
     scan.NAME: scan.scan,
     sequential.NAME: sequential.sequential,
@@ -76,7 +82,10 @@ SUMMARIES = {
         parity,
         product,
         gridworld,
+        corridor,
         dyck,
+        definite,
+        content,
         cascade,
         scan,
         sequential,
@@ -241,11 +250,10 @@ def _check_same(program: Program, longer: Program) -> None:
 
 
 def _lowerings(name: str, program: Program, options: Options) -> Iterator[Plan]:
-    optimised = optimise(program, options)
     # Paths run through the values of a sum, which the sine is there to avoid.
     for most_paths in (0,) if options.sine else MERGES:
         merged = replace(options, most_paths=most_paths)
-        layout, features = arrange(optimised, merged)
+        layout, features = arrange(optimise(program, merged), merged)
         cost = predict(layout, features, options.strict, options.sine)
         yield Plan(name, program, layout, features, cost, merged)
 

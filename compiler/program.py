@@ -63,10 +63,15 @@ class Select:
 
 
 @dataclass(frozen=True, slots=True)
+class Sum:
+    """``(v_0, …, v_{n-1}) ↦ v_0 + … + v_{n-1}`` of different channels."""
+
+
+@dataclass(frozen=True, slots=True)
 class Map:
     """A function of channels, position by position."""
 
-    function: Table | Select
+    function: Table | Select | Sum
     inputs: tuple[str, ...]
 
 
@@ -248,6 +253,11 @@ def rows_of(function: Table) -> Iterator[tuple[tuple[int, ...], int]]:
         function.rows.tolist(), function.values.tolist(), strict=True
     ):
         yield tuple(row), value
+
+
+def is_sum(operation: Operation) -> bool:
+    """Whether the operation adds up channels, which paths cannot decide."""
+    return isinstance(operation, Map) and isinstance(operation.function, Sum)
 
 
 def is_attention(operation: Operation) -> bool:

@@ -10,7 +10,15 @@ from compiler import heads
 from compiler.features import Positions
 from compiler.heads import Head
 from compiler.mlp import block_tables, code_matrix
-from compiler.program import Map, Position, Program, Table, is_embedded, rows_of
+from compiler.program import (
+    Map,
+    Position,
+    Program,
+    Select,
+    Table,
+    is_embedded,
+    rows_of,
+)
 from compiler.schedule import Layout
 from network.precision import FloatArray
 
@@ -208,7 +216,8 @@ def _operation(program: Program, name: str) -> dict[str, Any]:
         return {"op": _OPERATION_NAMES[type(operation).__name__], **fields}
     inputs = {"op": "map", "inputs": list(operation.inputs)}
     if not isinstance(operation.function, Table):
-        return inputs | {"function": "select"}
+        name = "select" if isinstance(operation.function, Select) else "sum"
+        return inputs | {"function": name}
     rows = [[*row, value] for row, value in rows_of(operation.function)]
     return inputs | {"function": "table", "rows": rows}
 

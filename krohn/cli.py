@@ -307,11 +307,11 @@ def compile(  # noqa: A001  (the command is called so)
     construction: Annotated[
         str,
         typer.Option(
-            help="auto, memory, window, counter, product, cascade, scan, sequential; or "
-            "scan3, scan5, scan10: scans of fewer layers with more heads; or as the "
-            "thesis builds them: semidirect, semidirect-car, wreath, series, "
-            "permutation-reset, krohn-rhodes, chunked, memorising; or balanced: the law "
-            "of the next bracket instead of the state.",
+            help="auto, memory, window, counter, product, gridworld, corridor, dyck, "
+            "cascade, scan, sequential; or scan3, scan5, scan10: fewer layers, more "
+            "heads; or as the thesis builds them: semidirect, semidirect-car, wreath, "
+            "series, permutation-reset, krohn-rhodes, chunked, memorising; or balanced: "
+            "the law of the next bracket instead of the state.",
         ),
     ] = "auto",
     arch: Annotated[str, typer.Option(help="transformer or rnn.")] = "transformer",

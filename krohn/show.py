@@ -343,7 +343,9 @@ def _operation(operation: Any) -> str:
     if isinstance(operation, Map):
         function = operation.function
         kind = (
-            "Select" if not isinstance(function, Rows) else f"Table{len(function.rows)}"
+            type(function).__name__
+            if not isinstance(function, Rows)
+            else f"Table{len(function.rows)}"
         )
     extra = f", {operation.by}" if hasattr(operation, "by") else ""
     return f"{kind}({', '.join(reads(operation))}{extra})"

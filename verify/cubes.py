@@ -7,11 +7,13 @@ turn by what they read (docs/soundness.md, section 5).
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import count, islice
 
 from verify.errors import Rejected
 from verify.statement import Channel, Statement
 
 MOST_CUBES = 200_000
+MOST_QUESTIONS = 1_000_000
 Values = frozenset[int]
 Cube = Mapping[str, Values]
 
@@ -43,6 +45,7 @@ class Decider:
     _questions: dict[tuple[str, Values | None], Question | int] = field(
         default_factory=dict
     )
+    _asked: Iterator[int] = field(default_factory=count)
 
     def cubes(self, channel: Channel) -> list[tuple[Cube, int]]:
         """Cubes that exclude each other, each with the value of a Map on it.
@@ -52,11 +55,12 @@ class Decider:
         Raises:
             Rejected: If the Map needs a channel that is not there, or too many cubes.
         """
-        found: list[tuple[Cube, int]] = []
-        for cube, value in self._open(channel, {}):
-            found.append((cube, value))
-            if len(found) > MOST_CUBES:
-                raise Rejected(f"too many cases decide {channel.name!r}")
+        try:
+            found = list(islice(self._open(channel, {}), MOST_CUBES + 1))
+        except RecursionError:
+            raise Rejected(f"tables are nested too deep in {channel.name!r}") from None
+        if len(found) > MOST_CUBES:
+            raise Rejected(f"too many cases decide {channel.name!r}")
         return found
 
     def _decide(self, name: str, cube: Cube) -> Iterator[tuple[Cube, int]]:
@@ -80,14 +84,23 @@ class Decider:
             raise Rejected(f"channel {channel.name!r} is not there where it is read")
 
     def _ask(
-        self, question: Question | int, inputs: tuple[str, ...], cube: Cube
+        self,
+        question: Question | int,
+        inputs: tuple[str, ...],
+        cube: Cube,
+        but: int | None = None,
     ) -> Iterator[tuple[Cube, int]]:
+        """The parts of a cube with their answers, ``but`` for those with one answer."""
+        if next(self._asked) > MOST_QUESTIONS:
+            raise Rejected("tables of tables ask too many questions")
         if isinstance(question, int):
-            yield cube, question
+            if question != but:
+                yield cube, question
             return
-        for then, wanted in question.branches:
+        # What leads to the answer that is not wanted only is not walked.
+        for then, wanted in (b for b in question.branches if b[0] != but):
             for within in self._among(inputs[question.column], wanted, cube):
-                yield from self._ask(then, inputs, within)
+                yield from self._ask(then, inputs, within, but)
 
     def _among(self, name: str, wanted: Values, cube: Cube) -> Iterator[Cube]:
         """The parts of a cube in which a channel has one of some values."""
@@ -96,9 +109,8 @@ class Decider:
             yield from self._narrow(channel, wanted, cube)
         elif channel.op == "table":
             question = self._question(channel, wanted)
-            for within, yes in self._ask(question, channel.inputs, cube):
-                if yes:
-                    yield within
+            for within, _ in self._ask(question, channel.inputs, cube, but=0):
+                yield within
         else:
             for within, value in self._open(channel, cube):
                 if value in wanted:

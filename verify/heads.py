@@ -16,7 +16,7 @@ from verify.noisy import Noisy, snaps_to_itself, step_of
 from verify.rivals import leak_growing, leak_in_sibling, leak_latest
 from verify.statement import Channel, Reach, Statement, added
 from verify.stream import FEATURE, Stream, per_value
-from verify.sums import EXPONENTIAL, Scores, scores
+from verify.weights import EXPONENTIAL, Scores, scores
 
 CELLS = 8_000_000
 

@@ -62,6 +62,12 @@ class Noisy:
         value, rest = self.value[:, chosen], self.rest[:, chosen]
         return Noisy(value, slopes, self.noises, rest, self.precision)
 
+    def where(self, kept: BoolArray) -> "Noisy":
+        """The same numbers where ``kept``, and exactly 0 elsewhere."""
+        slopes = tuple(slope * kept for slope in self.slopes)
+        value, rest = self.value * kept, self.rest * kept
+        return Noisy(value, slopes, self.noises, rest, self.precision)
+
     def affine(self, weight: FloatArray, bias: FloatArray) -> "Noisy":
         """``x @ weight + bias`` as computed in the format, stored in it.
 
@@ -241,16 +247,21 @@ def sum_rounding(
         grid: All terms without noise are multiples of 2^-grid.
         known: ``(rows, columns)``: whether all terms are free of noise. Sums of these are
             exact where every partial sum is a multiple of 2^-grid that fits.
+
+    Raises:
+        Rejected: If a partial sum could overflow: ∞ − ∞ is no number.
     """
+    if not (2 * size <= precision.accumulator_largest).all():
+        raise Rejected(f"a sum can overflow in {precision.name} before it is complete")
     count = terms + 1
-    rounding = _summation(precision, count) * size + count * UNDERFLOW
+    rounding = summation(precision, count) * size + count * UNDERFLOW
     exact = terms == 0
     if grid <= FINEST_GRID:
         exact |= known & (size * 2.0**grid < 2.0**precision.accumulator_digits)
     return np.asarray(rounding * ~exact)
 
 
-def _summation(precision: Precision, terms: FloatArray) -> FloatArray:
+def summation(precision: Precision, terms: FloatArray) -> FloatArray:
     """γ_n: the relative error of a dot product of n terms in any order.
 
     The second part is the error of this checker's own evaluation, in float64.

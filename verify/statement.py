@@ -24,7 +24,7 @@ class Channel:
 
     Attributes:
         name: Its name.
-        op: ``token``, ``position``, ``table``, ``select``, ``shift``, ``latest``,
+        op: ``token``, ``position``, ``table``, ``select``, ``sum``, ``shift``, ``latest``,
             ``latest-match``, ``sibling-latest``, ``prefix-sum`` or ``marked-sum``.
         inputs: The channels that it reads.
         by: How far a shift looks back; the level of a sibling-latest.
@@ -151,7 +151,7 @@ def _inputs(op: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
         "prefix-sum": ["source"],
         "marked-sum": ["source", "where"],
     }
-    if op in ("table", "select"):
+    if op in ("table", "select", "sum"):
         return tuple(str(n) for n in entry["inputs"])
     return tuple(str(entry[f]) for f in fields.get(op, []))
 
@@ -255,6 +255,15 @@ def _reach_select(channel: Channel, inputs: list[Reach], _: Statement) -> Reach:
     return Reach(values[index.bos].bos, chosen)
 
 
+def _reach_added(channel: Channel, inputs: list[Reach], _: Statement) -> Reach:
+    later = frozenset({0})
+    for read in inputs:
+        if len(later) * len(read.later) > MOST_ROWS:
+            raise Rejected(f"the sum {channel.name!r} has too many values to check")
+        later = frozenset(a + b for a in later for b in read.later)
+    return Reach(sum(read.bos for read in inputs), later)
+
+
 def _reach_table(channel: Channel, inputs: list[Reach], _: Statement) -> Reach:
     if prod(len(r.later) for r in inputs) > MOST_ROWS:
         raise Rejected(f"the table of {channel.name!r} is too large to check")
@@ -271,6 +280,7 @@ _REACH = {
     "position": _reach_position,
     "table": _reach_table,
     "select": _reach_select,
+    "sum": _reach_added,
     "shift": _reach_read,
     "latest": _reach_read,
     "latest-match": _reach_read,

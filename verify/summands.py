@@ -8,8 +8,9 @@ contributes an interval. So a sum is bounded on a whole cube at once.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 from itertools import product
+from math import prod
 
 import numpy as np
 
@@ -22,88 +23,110 @@ ANY = -1
 
 
 @dataclass(frozen=True)
-class Summand:
-    """The contributions of one channel to some units, for each class of its values.
-
-    The last row stands for any value of the channel.
+class Terms:
+    """Sums of some of the terms inside units.
 
     Attributes:
-        of: ``(values,)``: the class of each value of the domain.
-        value: ``(classes + 1, units)`` without noise.
-        error: ``(classes + 1, units)``: how far they can be off, before rounding.
-        size: ``(classes + 1, units)``: the sum of the absolute values of the terms.
-        known: ``(classes + 1, units)``: whether all terms are free of noise.
-        heard: ``(classes + 1, units)``: how many terms could be other than 0.
-        grid: Without noise, all numbers below are multiples of 2^-grid.
+        value: ``(rows, units)`` without noise.
+        error: ``(rows, units)``: how far they can be off, before rounding.
+        size: ``(rows, units)``: the sum of the absolute values of the terms.
+        known: ``(rows, units)``: whether all terms are free of noise.
+        heard: ``(rows, units)``: how many terms could be other than 0.
     """
 
-    of: IntArray
     value: FloatArray
     error: FloatArray
     size: FloatArray
     known: BoolArray
     heard: FloatArray
-    grid: int
+
+    def at(self, rows: IntArray | slice) -> "Terms":
+        """Some of the rows."""
+        value, error, size = self.value[rows], self.error[rows], self.size[rows]
+        return Terms(value, error, size, self.known[rows], self.heard[rows])
+
+    def worst(self) -> "Terms":
+        """``(1, units)``: the widest bounds of all rows; the value is that of the first."""
+        error, size = self.error.max(axis=0), self.size.max(axis=0)
+        known, heard = self.known.min(axis=0), self.heard.max(axis=0)
+        return Terms(self.value[:1], error[None], size[None], known[None], heard[None])
+
+    @staticmethod
+    def joined(parts: Sequence["Terms"]) -> "Terms":
+        """The rows of all parts, one below the other."""
+        return Terms(
+            np.concatenate([p.value for p in parts]),
+            np.concatenate([p.error for p in parts]),
+            np.concatenate([p.size for p in parts]),
+            np.concatenate([p.known for p in parts]),
+            np.concatenate([p.heard for p in parts]),
+        )
 
 
-def summand(parts: Iterable[Noisy], weight: FloatArray) -> Summand:
-    """The contributions of a channel.
+def terms(below: Noisy, weight: FloatArray) -> Terms:
+    """What units that hold ``below`` contribute to sums.
 
     Args:
-        parts: What the units below hold for each of its values, ``(values, width)`` in
-            all.
+        below: ``(rows, width)``.
         weight: ``(width, units)``: how the units sum them.
     """
-    found = [_contributions(part, weight) for part in parts]
-    value, error, size, unknown, heard = (
-        np.concatenate(column) for column in zip(*(f[:5] for f in found), strict=True)
-    )
-    alike, of = np.unique(value, axis=0, return_inverse=True)
-    of = np.asarray(of).reshape(-1)
-    errors, sizes, unknowns, hearers = (
-        _most(a, of, len(alike)) for a in (error, size, unknown, heard)
-    )
-    middle, spread = _middle(alike, errors)
-    return Summand(
-        of,
-        np.vstack([alike, middle]),
-        np.vstack([errors, spread]),
-        np.vstack([sizes, sizes.max(axis=0)]),
-        np.vstack([unknowns, unknowns.max(axis=0)]) == 0,
-        np.vstack([hearers, hearers.max(axis=0)]),
-        max(f[5] for f in found),
-    )
-
-
-def _contributions(
-    below: Noisy, weight: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, int]:
-    """Values, errors and sizes of sums, which terms are noisy or not 0; their grid."""
-    magnitude = np.abs(weight)
+    magnitude, used = np.abs(weight), (weight != 0).astype(np.float64)
     error = below.rest @ magnitude
     for slope, noise in zip(below.slopes, below.noises, strict=True):
         error = error + noise * np.abs(slope @ weight)
         error = error + noise * (INFLATION - 1) * (np.abs(slope) @ magnitude)
-    size = (np.abs(below.value) + below.total) @ magnitude
-    used = weight != 0
-    noisy = ((below.total > 0) * 1.0 @ used > 0) * 1.0
-    heard = ((below.value != 0) | (below.total > 0)) * 1.0 @ used
-    value = below.value @ weight
-    return value, error * INFLATION, size, noisy, heard, finest(below.value)
+    noisy = below.total > 0
+    return Terms(
+        below.value @ weight,
+        error * INFLATION,
+        (np.abs(below.value) + below.total) @ magnitude,
+        noisy.astype(np.float64) @ used == 0,
+        ((below.value != 0) | noisy).astype(np.float64) @ used,
+    )
 
 
-def _most(rows: FloatArray, of: IntArray, classes: int) -> FloatArray:
-    """``(classes, units)``: the largest of the rows of each class."""
-    most = np.zeros((classes, rows.shape[1]))
-    np.maximum.at(most, of, rows)
-    return most
+@dataclass(frozen=True)
+class Summand:
+    """What one channel contributes to sums.
+
+    Attributes:
+        of: ``(values,)``: the class of each value of the domain.
+        terms: ``(classes + 1, units)`` the contribution of each class; the last row
+            stands for any value of the channel.
+    """
+
+    of: IntArray
+    terms: Terms
 
 
-def _middle(value: FloatArray, error: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The middle of the interval in which all contributions lie, and half its width."""
-    low, high = (value - error).min(axis=0), (value + error).max(axis=0)
+def summand(each: Terms) -> Summand:
+    """What a channel contributes, from what each of its values does."""
+    alike: dict[bytes, list[int]] = {}
+    for row, value in enumerate(each.value + 0.0):  # −0 is 0
+        alike.setdefault(value.tobytes(), []).append(row)
+    of = np.zeros(len(each.value), dtype=np.int64)
+    for index, rows in enumerate(alike.values()):
+        of[rows] = index
+    classes = [each.at(np.array(rows)).worst() for rows in alike.values()]
+    return Summand(of, Terms.joined([*classes, _anywhere(each)]))
+
+
+def _anywhere(each: Terms) -> Terms:
+    """One row that covers all: the middle of an interval, and half its width.
+
+    The middle is no number of the network: it may lie between two multiples of its grid.
+    """
+    low, high = (each.value - each.error).min(axis=0), (each.value + each.error).max(0)
+    one = (each.value == each.value[0]).all(axis=0) & (each.error == 0).all(axis=0)
     half = (high - low) / 2 + (INFLATION - 1) * (np.abs(low) + np.abs(high))
-    return (low + high) / 2, half * (high > low)
+    worst = each.worst()
+    return Terms(
+        np.where(one, worst.value, (low + high)[None] / 2),
+        np.where(one, 0.0, half[None]),
+        worst.size,
+        worst.known & one,
+        worst.heard,
+    )
 
 
 @dataclass(frozen=True)
@@ -112,15 +135,17 @@ class Sums:
 
     Attributes:
         domains: The values of each channel, ascending.
-        summands: What each contributes; one more, under the empty name, is constant.
-        weight: ``(width, units)``: all weights that the sums have.
+        summands: What each channel contributes, in the same order.
+        constant: ``(1, units)``: what depends on no channel.
+        grid: All terms without noise are multiples of 2^-grid.
         bias: ``(units,)``.
         precision: The format that they are computed in.
     """
 
     domains: Mapping[str, Sequence[int]]
-    summands: Mapping[str, Summand]
-    weight: FloatArray
+    summands: Sequence[Summand]
+    constant: Terms
+    grid: int
     bias: FloatArray
     precision: Precision
 
@@ -140,64 +165,45 @@ class Sums:
         Raises:
             Rejected: If there are more rows.
         """
+        summands = dict(zip(self.domains, self.summands, strict=True))
 
         @cache
         def classes(name: str, values: frozenset[int]) -> tuple[int, ...]:
             at = np.searchsorted(self.domains[name], sorted(values))
-            return tuple(np.unique(self.summands[name].of[at]).tolist())
+            return tuple(sorted(set(summands[name].of[at].tolist())))
 
         rows: list[tuple[int, ...]] = []
         of: list[int] = []
         for number, cube in enumerate(cubes):
-            choices = [
-                classes(n, cube[n]) if n in cube else (ANY if n else 0,)
-                for n in self.summands
-            ]
-            before = len(rows)
-            rows += product(*choices)
-            of += [number] * (len(rows) - before)
-            if len(rows) > most:
+            choices = [classes(n, cube[n]) if n in cube else (ANY,) for n in summands]
+            count = prod(map(len, choices))
+            if len(rows) + count > most:
                 raise Rejected("an MLP mixes channels with too many joint values")
-        return np.array(rows, dtype=np.int64), np.array(of, dtype=np.int64)
+            rows += product(*choices)
+            of += [number] * count
+        shape = (len(rows), len(summands))
+        return np.array(rows, dtype=np.int64).reshape(shape), np.array(of, np.int64)
 
     def add_up(self, rows: IntArray) -> Noisy:
-        """``(rows, units)``: the sums, with any rounding, before the last ReLU."""
-        summands = tuple(self.summands.values())
-        return add_up(summands, rows, self.weight, self.bias, self.precision)
+        """``(rows, units)``: the sums, with any rounding, before the last ReLU.
 
+        Args:
+            rows: ``(rows, channels)``: the class of each channel, or `ANY`.
+        """
+        constant = self.constant.at(np.zeros(len(rows), dtype=np.int64))
+        parts = [constant]
+        parts += [s.terms.at(c) for s, c in zip(self.summands, rows.T, strict=True)]
+        summed = ((p.value, p.error, p.size, p.heard) for p in parts)
+        value, error, size, heard = (
+            reduce(np.add, column) for column in zip(*summed, strict=True)
+        )
+        known = reduce(np.logical_and, [p.known for p in parts])
 
-def add_up(
-    summands: Sequence[Summand],
-    rows: IntArray,
-    weight: FloatArray,
-    bias: FloatArray,
-    precision: Precision,
-) -> Noisy:
-    """``(rows, units)``: the sums, with any rounding, before the last ReLU.
+        def total(offset: FloatArray) -> Noisy:
+            grid = max(self.grid, finest(offset))
+            whole = size + np.abs(offset)
+            rounding = sum_rounding(self.precision, heard, whole, grid, known)
+            rest = (error + rounding) * INFLATION
+            return Noisy(value + offset, (), (), rest, self.precision)
 
-    Args:
-        summands: One for each channel.
-        rows: ``(rows, channels)``: the class of each channel, or `ANY`.
-        weight: ``(width, units)``: all weights that the sums have.
-        bias: ``(units,)``.
-        precision: The format that they are computed in.
-    """
-    pairs = list(zip(summands, rows.T, strict=True))
-    shape = (len(rows), len(bias))
-    value = sum((s.value[c] for s, c in pairs), np.zeros(shape))
-    error = sum((s.error[c] for s, c in pairs), np.zeros(shape))
-    size = sum((s.size[c] for s, c in pairs), np.zeros(shape))
-    known, heard = np.ones(shape, dtype=np.bool_), np.zeros(shape)
-    for s, c in pairs:
-        known &= s.known[c]
-        heard = heard + s.heard[c]
-    finer = max((s.grid for s in summands), default=0) + finest(weight)
-
-    def total(offset: FloatArray) -> Noisy:
-        grid = max(finer, finest(offset))
-        whole = size + np.abs(offset)
-        rounding = sum_rounding(precision, heard, whole, grid, known)
-        rest = (error + rounding) * INFLATION
-        return Noisy(value + offset, (), (), rest, precision)
-
-    return stored_sum(total, bias)
+        return stored_sum(total, self.bias)

@@ -1,137 +1,69 @@
-"""Heads that add up: one weight for all positions that count, hardly any for others.
+"""The MLP of a block adds up channels: many inputs, no table of their joint values.
 
-The positions that count have keys that are exactly 0, so that their weights are the same
-number; BOS takes what is left of the total (docs/soundness.md, section 4.5).
+A sum of n channels of m values would have a table of m^n rows. Where every unit depends
+on one of the n only, each channel is looked at by itself (docs/soundness.md, section 5).
 """
-
-from dataclasses import dataclass
 
 import numpy as np
 
-from network.precision import BoolArray, FloatArray, Precision
+from algebra.semiautomaton import IntArray
+from network.precision import FloatArray
 from verify.errors import Rejected
-from verify.noisy import Noisy
-
-# Roundings of one weight, in units of the accumulator: exponentials of up to 20 ulp in
-# numerator and denominator, quotient and product.
-EXPONENTIAL = 96
-# A running maximum that rises twice rescales what was added up before it.
-RESCALINGS = 88
-LARGEST_SCORE = 600.0
+from verify.noisy import INFLATION, UNDERFLOW, Noisy, summation
+from verify.statement import Channel
+from verify.stream import per_value
+from verify.tables import Mlp
 
 
-@dataclass(frozen=True)
-class Scores:
-    """The scores of a head that adds up, for every position that looks.
-
-    Attributes:
-        bos: ``(T + 1,)`` that of BOS.
-        others: ``(T + 1,)`` that of positions that do not count; that of the rest is 0.
-        errors: How far each of the two, with its exponent, may be off.
-        counted: ``(T + 1,)`` how many positions up to t count.
-        passed: ``(T + 1,)`` how many positions up to t, BOS apart, do not.
-        largest: Bound of all scores.
-        precision: The format.
-    """
-
-    bos: FloatArray
-    others: FloatArray
-    errors: tuple[float, float]
-    counted: FloatArray
-    passed: FloatArray
-    largest: float
-    precision: Precision
-
-    def weights(self) -> "Weights":
-        """What the scores amount to (docs/soundness.md, Theorem 13).
-
-        Raises:
-            Rejected: If the weights are out of range, or too uncertain to be bounded.
-        """
-        sink, leak = np.exp(self.bos), self.passed * np.exp(self.others)
-        total = sink + self.counted + leak
-        bos, other = np.expm1(self.errors)
-        astray = (sink * bos + leak * other) / total
-        load = self._load()
-        if max(astray.max(), load.max()) >= 0.5:
-            raise Rejected("the weights of a sum are too uncertain, or it is too long")
-        error = (1 + astray / (1 - astray)) * (1 + load / (1 - load))
-        if self.precision.digits < self.precision.accumulator_digits:
-            error = error * (1 + self.precision.unit) ** 2
-        if (1 / total).min() < self.precision.smallest:
-            raise Rejected("the weights of a sum are below the format's range")
-        # Rounding to the format, subnormal or not, at most doubles a weight.
-        leaked = 2 * leak / total * (1 + other) * error
-        return Weights(1 / total, error - 1, leaked, error * (1 + bos) + leaked)
-
-    def _load(self) -> FloatArray:
-        """t·u for the normaliser and t·u for the weighted sum, in any order."""
-        rises = RESCALINGS * (self.bos <= self.errors[0])
-        terms = 2 * (self.counted + self.passed) + EXPONENTIAL + rises
-        return np.asarray(terms * self.precision.accumulator_unit)
-
-
-@dataclass(frozen=True)
-class Weights:
-    """The weights of a head that adds up, for every position t that looks.
-
-    Attributes:
-        each: ``(T + 1,)`` the weight of one position that counts.
-        relative: ``(T + 1,)`` bound of its relative error, that of the sum included.
-        leaked: ``(T + 1,)`` bound of the weights of all positions that do not count.
-        whole: ``(T + 1,)`` bound of all weights together.
-    """
-
-    each: FloatArray
-    relative: FloatArray
-    leaked: FloatArray
-    whole: FloatArray
-
-
-def scores(q: Noisy, k: Noisy, counts: BoolArray) -> Scores:
-    """The scores of a head from its queries and keys.
-
-    Args:
-        q: ``(T + 1, k)`` queries.
-        k: ``(T + 1, k)`` keys.
-        counts: ``(T + 1,)`` the positions to be added up; BOS is none of them.
+def check_sum(mlp: Mlp, channel: Channel) -> FloatArray:
+    """The noise of each value of a channel that is the sum of others.
 
     Raises:
-        Rejected: If two positions that both count, or both do not, may score differently,
-            or one that does not count may be ahead.
+        Rejected: If the MLP does not add them up.
     """
-    if k.value[counts].any() or k.total[counts].any():
-        raise Rejected("a head that adds up prefers some of the positions that count")
-    rest = np.flatnonzero(~counts)[1:]
-    other = k.value[rest[:1]] if rest.size else np.zeros((1, k.value.shape[1]))
-    if (k.value[rest] != other).any():
-        raise Rejected("a head that adds up prefers some positions that do not count")
-    keys = np.concatenate([k.value[:1], other])
-    off = np.stack([k.total[0], k.total[rest].max(axis=0, initial=0.0)])
-    both = q.value @ keys.T
-    largest = float(np.abs(both).max())
-    if not largest <= LARGEST_SCORE:
-        raise Rejected("the scores of a head that adds up are too large")
-    single = [_error(q, keys[:1], off[:1], both[:, :1]), _error(q, keys, off, both)]
-    counted = np.cumsum(counts).astype(np.float64)
-    passed = np.arange(len(counts)) - counted
-    errors = (single[0], single[1])
-    if rest.size and both[:, 1].max() > -errors[1]:
-        raise Rejected("a head that adds up prefers positions that do not count")
-    bos, others = both.T
-    return Scores(bos, others, errors, counted, passed, largest, q.precision)
+    missing = [n for n in channel.inputs if n not in mlp.stream.names]
+    if missing:
+        raise Rejected(f"channel {missing[0]!r} is not there where it is added")
+    units = mlp.writers(channel.span)
+    _check_form(mlp, channel, units)
+    off, size = 0.0, 0.0
+    for name in channel.inputs:
+        part = mlp.reads[-1][units][:, mlp.stream.names.index(name)]
+        found = _part(mlp, mlp.statement.channels[name], channel.span, units[part])
+        off, size = off + found[0], size + found[1]
+    terms = np.array([len(units) + 1.0])
+    rounding = float(summation(mlp.precision, terms)[0]) * size
+    off = (off + rounding + float(terms[0]) * UNDERFLOW) * INFLATION
+    values = np.array(channel.domain)
+    x = values[:, None].astype(np.float64)
+    out = Noisy(x, (), (), np.full_like(x, off), mlp.precision).stored()
+    rest = np.full_like(x, float((mlp.stream.free * mlp.mask)[channel.span].max()))
+    kept = Noisy(np.zeros_like(x), (), (), rest, mlp.precision)
+    return per_value(channel, values, kept.plus(out).total[:, 0] * INFLATION)
 
 
-def _error(q: Noisy, keys: FloatArray, off: FloatArray, found: FloatArray) -> float:
-    """The error of a score with some keys, stored, and of the exponent made of it."""
-    size_q = (np.abs(q.value) + q.total).max(axis=0)
-    size_k = (np.abs(keys) + off).max(axis=0)
-    inherited = size_q @ off.max(axis=0) + size_k @ q.total.max(axis=0)
-    bound = float(size_q @ size_k)
-    if bound > q.precision.largest:
-        raise Rejected(f"scores can overflow in {q.precision.name}")
-    terms = np.count_nonzero(size_q * size_k) + 1
-    unit = q.precision.accumulator_unit
-    error = inherited + 2 * terms * unit * bound
-    exponent = (q.precision.unit + 8 * unit) * (np.abs(found).max() + error)
-    return float(error + exponent)
+def _check_form(mlp: Mlp, channel: Channel, units: IntArray) -> None:
+    """Every unit depends on one input, each of which occurs once, and nothing else adds.
+
+    Raises:
+        Rejected: If not.
+    """
+    inputs = [mlp.stream.names.index(n) for n in channel.inputs]
+    reads = mlp.reads[-1][units]
+    apart = (reads.sum(axis=1) == 1).all() and (reads[:, inputs].sum(axis=1) == 1).all()
+    if channel.one_hot or len(set(inputs)) < len(inputs) or not apart:
+        raise Rejected(f"the sum {channel.name!r} is not put together from its parts")
+    kept = any(mlp.mask[d] and mlp.stream.channel_of(d) for d in channel.span)
+    if kept or mlp.layers[-1][1][channel.span].any():
+        raise Rejected(f"something else is added to the sum {channel.name!r}")
+
+
+def _part(mlp: Mlp, read: Channel, dims: range, units: IntArray) -> tuple[float, float]:
+    """How far the part of one channel can be from its value, and how large its terms."""
+    values = np.array(read.domain)
+    weight = mlp.layers[-1][0][np.ix_(units, np.array(dims))]
+    hidden = mlp.hidden({read.name: values}, units)
+    off = np.abs(hidden.value @ weight - values[:, None])
+    off = off + hidden.total @ np.abs(weight)
+    size = (np.abs(hidden.value) + hidden.total) @ np.abs(weight)
+    return float(off.max()), float(size.max())

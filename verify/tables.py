@@ -10,6 +10,7 @@ that it is enough to let all n hold the same value (docs/soundness.md, section 5
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, pairwise
 from math import prod
 
 import numpy as np
@@ -18,10 +19,10 @@ from algebra.semiautomaton import IntArray
 from network.precision import BoolArray, FloatArray, Precision
 from verify.cubes import Decider
 from verify.errors import Rejected
-from verify.noisy import INFLATION, Noisy
+from verify.noisy import INFLATION, Noisy, finest
 from verify.statement import MOST_ROWS, Channel, Statement
 from verify.stream import Stream, per_value
-from verify.summands import Sums, summand
+from verify.summands import Sums, Terms, summand, terms
 
 CELLS = 8_000_000
 MOST_TRIED = 100_000
@@ -116,10 +117,11 @@ class Mlp:
 
     def _by_cubes(self, channel: Channel, units: IntArray) -> FloatArray:
         """The noise of each value, bounded at once where one value is decided."""
-        cubes = Decider(self.statement, self.stream.names).cubes(channel)
+        decided = Decider(self.statement, self.stream.names).cubes(channel)
+        # Start values meet others in some cubes, which do not occur.
+        possible = frozenset(channel.domain)
+        cubes = [(cube, value) for cube, value in decided if value in possible]
         results = np.array([value for _, value in cubes], dtype=np.int64)
-        if not np.isin(results, channel.domain).all():
-            raise Rejected(f"the values of {channel.name!r} leave the stated domain")
         asked = {
             name for cube, _ in cubes for name in cube if name in self.stream.names
         }
@@ -163,10 +165,10 @@ class Mlp:
         """The noise of each value, from every row; units may mix channels anywhere."""
         rows = np.array(list(channel.table), dtype=np.int64)
         others = [n for n in read if n not in channel.inputs]
-        domains = {n: self.statement.channels[n].domain for n in others}
-        grid = _grid({"": range(len(rows)), **domains})
-        index = grid.pop("")
-        values = {n: rows[index, i] for i, n in enumerate(channel.inputs)} | grid
+        rest = _grid({n: self.statement.channels[n].domain for n in others})
+        index = np.repeat(np.arange(len(rows)), _rows(rest))
+        values = {n: rows[index, i] for i, n in enumerate(channel.inputs)}
+        values |= {n: np.tile(column, len(rows)) for n, column in rest.items()}
         for name, column in values.items():
             if not np.isin(column, self.statement.channels[name].domain).all():
                 raise Rejected(f"the table of {channel.name!r} leaves the domains")
@@ -176,6 +178,14 @@ class Mlp:
         target = channel.code(results)
         distance = self._distance(channel.span, units, values, target)
         return per_value(channel, results, distance)
+
+    def hidden(self, values: dict[str, IntArray], units: IntArray) -> Noisy:
+        """Some units of the last hidden layer at the given values of channels."""
+        needed = self._needed(units)
+        weight, bias = self.layers[-2]
+        weight, bias = weight[np.ix_(needed[-2], units)], bias[units]
+        sums = self._below(self._inputs(values), needed).affine(weight, bias)
+        return sums.activated(units < self.sines[-1])
 
     def check_free(self, dims: range) -> float:
         """The noise left in dimensions that must hold 0 after this MLP."""
@@ -224,23 +234,56 @@ class Mlp:
         if self._kept_channels(dims):
             raise Rejected("an MLP adds to dimensions that hold another channel")
         needed = self._needed(units)
-        belongs = self.reads[-2][needed[-2]]
+        names = [*dict.fromkeys([*sorted(asked), *self._apart(dims, units)])]
+        domains = {n: self.statement.channels[n].domain for n in names}
+        owner = self._owners(names, needed[-2])
+        weight = self.layers[-2][0][np.ix_(needed[-2], units)]
+        parts, grid = [], 0
+        for channel, value in _one_by_one(list(domains.values()), self._chunk()):
+            below = self._below(self._lone(names, channel, value), needed)
+            own = below.where(owner == channel[:, None])
+            parts.append(terms(own, weight))
+            grid = max(grid, finest(own.value))
+        each = Terms.joined(parts)
+        ends = np.cumsum([1, *(len(d) for d in domains.values())])
+        summands = [summand(each.at(slice(a, b))) for a, b in pairwise(ends)]
+        grid += finest(weight)
+        bias = self.layers[-2][1][units]
+        constant = each.at(slice(0, 1))
+        return Sums(domains, summands, constant, grid, bias, self.precision)
+
+    def _owners(self, names: Sequence[str], units: IntArray) -> IntArray:
+        """Which of some channels each unit below the last hidden layer reads, or −1.
+
+        Raises:
+            Rejected: If one reads several.
+        """
+        places = [self.stream.names.index(n) for n in names]
+        belongs = self.reads[-2][units][:, places]
         if (belongs.sum(axis=1) > 1).any():
             raise Rejected("a hidden unit mixes channels below another hidden layer")
-        weight, bias = self.layers[-2]
-        weight = weight[np.ix_(needed[-2], units)]
-        alone = belongs.sum(axis=1) == 0
-        below = self._below({}, needed)
-        summands = {"": summand([below], weight * alone[:, None])}
-        domains: dict[str, Sequence[int]] = {}
-        for name in dict.fromkeys([*sorted(asked), *self._apart(dims, units)]):
-            own = weight * belongs[:, self.stream.names.index(name)][:, None]
-            domains[name] = self.statement.channels[name].domain
-            column = {name: np.array(domains[name], dtype=np.int64)}
-            parts = _parts(column, self._chunk())
-            each = (self._below(part, needed) for _, part in parts)
-            summands[name] = summand(each, own)
-        return Sums(domains, summands, weight, bias[units], self.precision)
+        none = ~belongs.any(axis=1, keepdims=True)
+        return np.asarray(np.hstack([none, belongs]).argmax(axis=1) - 1)
+
+    def _lone(self, names: Sequence[str], channel: IntArray, value: IntArray) -> Noisy:
+        """The stream where one channel at a time has a value, ``(rows, d)``.
+
+        Args:
+            names: The channels.
+            channel: ``(rows,)``: which of them; −1 for none.
+            value: ``(rows,)``.
+        """
+        x = np.zeros((len(channel), len(self.mask)))
+        rest, slope = np.zeros_like(x), np.zeros_like(x)
+        for place, name in enumerate(names):
+            rows = np.flatnonzero(channel == place)
+            found = self.statement.channels[name]
+            at = np.ix_(rows, np.array(found.span))
+            x[at] = found.code(value[rows])
+            noise = rest if found.one_hot else slope
+            noise[at] = self.stream.noise_at(found, value[rows])[:, None]
+        slopes = (slope,) if slope.any() else ()
+        return Noisy(x, slopes, (1.0,) * len(slopes), rest, self.precision)
 
     def _needed(self, units: IntArray) -> list[IntArray]:
         """What some units of the last hidden layer need, from the input up to them."""
@@ -249,9 +292,9 @@ class Mlp:
             needed.insert(0, np.flatnonzero((weight[:, needed[0]] != 0).any(axis=1)))
         return needed
 
-    def _below(self, values: dict[str, IntArray], needed: list[IntArray]) -> Noisy:
+    def _below(self, x: Noisy, needed: list[IntArray]) -> Noisy:
         """What the layer under the last hidden one holds, where it is needed."""
-        x = self._inputs(values).columns(needed[0])
+        x = x.columns(needed[0])
         layers = zip(self.layers, needed[:-2], needed[1:-1], self.sines, strict=False)
         for (weight, bias), below, here, sines in layers:
             x = x.affine(weight[np.ix_(below, here)], bias[here])
@@ -297,13 +340,9 @@ class Mlp:
         """
         above, after = self.layers[-1]
         above, after = above[np.ix_(units, np.array(dims))], after[dims]
-        weight, bias = self.layers[-2]
-        needed = self._needed(units)
-        weight, bias = weight[np.ix_(needed[-2], units)], bias[units]
         worst = []
         for low, part in _parts(values, self._chunk()):
-            sums = self._below(part, needed).affine(weight, bias)
-            hidden = sums.activated(units < self.sines[-1])
+            hidden = self.hidden(part, units)
             wanted = target[low : low + len(hidden.value)]
             out = hidden.affine(above, after)
             worst.append(self._off(self._inputs(part), out, dims, wanted))
@@ -363,3 +402,13 @@ def _parts(
     """The rows in parts of bounded size, with the index of the first of each."""
     for low in range(0, _rows(values), size):
         yield low, {n: v[low : low + size] for n, v in values.items()}
+
+
+def _one_by_one(
+    domains: Sequence[Sequence[int]], size: int
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """No channel, then each value of each: indices of channels and values, in parts."""
+    channel = np.repeat(np.arange(-1, len(domains)), [1, *map(len, domains)])
+    value = np.array([0, *chain(*domains)], dtype=np.int64)
+    for low in range(0, len(channel), size):
+        yield channel[low : low + size], value[low : low + size]

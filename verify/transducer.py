@@ -68,6 +68,8 @@ class Transducer:
         statement: The Program.
         slots: For each attention channel, its first cell in the memory, and how many.
         period: What each prefix sum is reduced by; 0 for not at all.
+        tail: For a sum without a period, from where on it is reduced by what; by 0 for
+            not at all.
         twin: The earlier sum from which a sum is only ever read as a difference.
         strict: Channels that hold the latest value before the position, with the
             source and the flag.
@@ -81,6 +83,7 @@ class Transducer:
     statement: Statement
     slots: dict[str, tuple[int, int]]
     period: dict[str, int]
+    tail: dict[str, tuple[int, int]]
     twin: dict[str, str]
     strict: dict[str, tuple[str, str]]
     windows: dict[str, Window]
@@ -137,9 +140,10 @@ class Transducer:
                 raise Rejected("the Program remembers too much to be explored")
         covered = together.covered if together else frozenset()
         left = tuple(c for c in needed if c.name not in covered)
-        twin = _twins(statement, left, period)
+        tail = {c.name: _tail(statement, c) for c in sums if not period[c.name]}
+        twin = _twins(statement, left, period, tail)
         return Transducer(
-            statement, slots, period, twin, strict, windows, together, left
+            statement, slots, period, tail, twin, strict, windows, together, left
         )
 
     def advance(self, memory: Memory, letter: int) -> Memory:
@@ -227,8 +231,9 @@ class Transducer:
             return self._match(channel, past, values)
         counts = channel.op == "prefix-sum" or values[channel.inputs[1]] == 1
         total = now * counts + (past[0] if past else 0)
-        period = self.period[channel.name]
-        total = total % period if period else total
+        start, period = self.tail.get(channel.name, (0, self.period[channel.name]))
+        if period and total >= start:
+            total = start + (total - start) % period
         return total, (total,)
 
     def _match(
@@ -299,6 +304,8 @@ def _pointwise(channel: Channel, values: dict[str, int], letter: int) -> int:
     inputs = tuple(values[n] for n in channel.inputs)
     if channel.op == "select":
         return inputs[1 + inputs[0]]
+    if channel.op == "sum":
+        return sum(inputs)
     return channel.table[inputs]
 
 
@@ -322,10 +329,17 @@ def _settled(
 
 
 def _twins(
-    statement: Statement, needed: tuple[Channel, ...], period: Mapping[str, int]
+    statement: Statement,
+    needed: tuple[Channel, ...],
+    period: Mapping[str, int],
+    tail: Mapping[str, tuple[int, int]],
 ) -> dict[str, str]:
     """Sums that are only ever read beside another one, and as the difference of both."""
-    sums = [c for c in needed if c.op == "prefix-sum" and not period[c.name]]
+    sums = [
+        c
+        for c in needed
+        if c.op == "prefix-sum" and not period[c.name] and not tail[c.name][1]
+    ]
     found: dict[str, str] = {}
     for i, second in enumerate(sums):
         for first in sums[:i]:
@@ -365,17 +379,36 @@ def _is_level(reader: Channel, pair: tuple[str, str], step: int) -> bool:
 
 def _period(statement: Statement, summed: Channel) -> int:
     """The smallest n such that every reader of the sum only sees it modulo n, or 0."""
+    sequence, step = _seen(statement, summed)
+    for n in range(1, len(sequence)):
+        if sequence[n:] == sequence[:-n]:
+            return n * step
+    return 0
+
+
+def _tail(statement: Statement, summed: Channel) -> tuple[int, int]:
+    """From where on every reader only sees the sum modulo what, as early as may be."""
+    sequence, step = _seen(statement, summed)
+    best, length = (0, 0), len(sequence)
+    for n in range(1, len(sequence) // 2 + 1):
+        start = len(sequence) - n
+        while start and sequence[start - 1] == sequence[start - 1 + n]:
+            start -= 1
+        if start + n < min(length, len(sequence) - n):
+            best, length = (start * step, n * step), start + n
+    return best
+
+
+def _seen(statement: Statement, summed: Channel) -> tuple[list[tuple[int, ...]], int]:
+    """What the readers of a sum make of 0, g, 2g, …, and g; nothing if they see more."""
     readers = [c for c in statement.channels.values() if summed.name in c.inputs]
     if summed.name in statement.outputs or not readers:
-        return 0
+        return [], 1
     if any(r.op != "table" or len(r.inputs) != 1 for r in readers):
-        return 0
+        return [], 1
     columns = [[r.table[(v,)] for v in summed.domain] for r in readers]
     sequence = list(zip(*columns, strict=True))
     step = summed.domain[1] - summed.domain[0] if len(summed.domain) > 1 else 1
     if summed.domain != tuple(range(0, step * len(sequence), step)):
-        return 0
-    for n in range(1, len(sequence) // 2 + 1):
-        if sequence[n:] == sequence[:-n]:
-            return n * step
-    return 0
+        return [], 1
+    return sequence, step

@@ -14,6 +14,7 @@ from verify.meaning import Meaning
 from verify.noisy import INFLATION, Noisy
 from verify.statement import ATTENTION, SUMS, Channel, Reach, Statement
 from verify.stream import FEATURE, FREE, Stream, owners
+from verify.sums import check_sum
 from verify.tables import Mlp
 
 
@@ -210,11 +211,12 @@ def _mlp(tensors: Tensors, before: Stream, block: int) -> tuple[Stream, dict[str
         mlp.check_idle()
         _check_untouched(tensors, mlp, names)
         for channel in born:
-            if channel.op not in ("table", "select"):
+            if channel.op not in ("table", "select", "sum"):
                 raise Rejected(
                     f"channel {channel.name!r} is not what an MLP can compute"
                 )
-            noise[channel.name] = mlp.check(channel)
+            check = check_sum if channel.op == "sum" else Mlp.check
+            noise[channel.name] = check(mlp, channel)
         for dimension in np.flatnonzero(owner == FREE):
             span = range(dimension, dimension + 1)
             if not (mlp.untouched(span) and before.owner[dimension] == FREE):

@@ -27,21 +27,33 @@ def definite(machine: Semiautomaton) -> Property:
     power of it. Where one state leads to all others, this says se = e for all
     idempotents e and elements s of T(A).
     """
-    block, k = np.arange(len(machine.states)), 0
-    while block.any():
-        coarser = _same_columns(block[machine.transitions])
-        if coarser.max() == block.max():
-            return Property(
-                "definite",
-                False,
-                "a word keeps two different states, so that it can be repeated "
-                "for ever without deciding between them",
-                _endless_pair(machine, block),
-            )
-        block, k = coarser, k + 1
+    blocks = equivalences(machine)
+    if blocks[-1].any():
+        return Property(
+            "definite",
+            False,
+            "a word keeps two different states, so that it can be repeated "
+            "for ever without deciding between them",
+            _endless_pair(machine, blocks[-1]),
+        )
+    k = len(blocks) - 1
     return Property(
         "definite", True, f"{_last(k)} the state, whatever it was before", {"k": k}
     )
+
+
+def equivalences(machine: Semiautomaton) -> list[IntArray]:
+    """``(states,)`` the i-equivalence class of each state, for i = 0, 1, … until it stays.
+
+    The last is one class, all labels 0, exactly if the machine is definite.
+    """
+    blocks = [np.arange(len(machine.states))]
+    while blocks[-1].any():
+        coarser = _same_columns(blocks[-1][machine.transitions])
+        if coarser.max() == blocks[-1].max():
+            break
+        blocks.append(coarser)
+    return blocks
 
 
 def generalised_definite(machine: Semiautomaton) -> Property:

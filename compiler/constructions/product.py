@@ -7,7 +7,7 @@ from algebra.automaton import Automaton
 from algebra.corridor import as_corridor
 from algebra.operations import reachable
 from algebra.structure import Factor, as_counter, as_memory, parallel_factors
-from compiler.constructions import counter, gridworld, memory
+from compiler.constructions import corridor, counter, memory
 from compiler.errors import CompileError
 from compiler.program import Operation, Program, Row, Token
 
@@ -97,8 +97,9 @@ def _gridworld(machine: Automaton, length: int, prefix: str) -> Component | None
     found = as_corridor(machine)
     if found is None:
         return None
-    channels = gridworld.channels(found, machine, length, prefix)
-    return Component(channels, gridworld.outputs(found, prefix), gridworld.codes(found))
+    channels = corridor.channels(found, machine, length, prefix)
+    codes: list[Row] = [(cell,) for cell in found.cell]
+    return Component(channels, (f"{prefix}cell",), codes)
 
 
 _KINDS: tuple[Callable[[Automaton, int, str], Component | None], ...] = (

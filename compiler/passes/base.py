@@ -8,7 +8,7 @@ import numpy as np
 from algebra.semiautomaton import IntArray
 from compiler.errors import CompileError
 from compiler.interpreter import look_up
-from compiler.program import Map, Program, Select, Table, is_attention, reads
+from compiler.program import Map, Program, Select, Sum, Table, is_attention, reads
 
 Source = TypeVar("Source", contravariant=True)
 Target = TypeVar("Target")
@@ -72,7 +72,7 @@ def check_same_channels(source: Program, target: Program) -> None:
 
 def _check_map(source: Program, target: Program, name: str, operation: Map) -> None:
     if not isinstance(operation.function, Table):
-        raise PassError(f"channel {name!r} became a different selection")
+        raise PassError(f"channel {name!r} became a different function")
     columns = dict(zip(operation.inputs, operation.function.rows.T, strict=True))
     expected = evaluate_cone(source, name, columns)
     if not np.array_equal(expected, operation.function.values):
@@ -100,11 +100,13 @@ def evaluate_cone(program: Program, name: str, known: dict[str, IntArray]) -> In
 
 
 def apply_function(
-    function: Table | Select, inputs: Iterable[IntArray], name: str
+    function: Table | Select | Sum, inputs: Iterable[IntArray], name: str
 ) -> IntArray:
     """A Map's function on columns of argument values, ``(rows,)`` each."""
     stacked = np.stack(list(inputs), axis=-1)
     if isinstance(function, Table):
         return look_up(function, stacked, name)
+    if isinstance(function, Sum):
+        return np.asarray(stacked.sum(axis=-1))
     chosen = np.take_along_axis(stacked[:, 1:], stacked[:, :1], axis=-1)
     return np.asarray(chosen[:, 0])

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import product
 from math import gcd, prod
 from typing import ClassVar
@@ -22,6 +23,7 @@ from compiler.program import (
     Select,
     Shift,
     SiblingLatest,
+    Sum,
     Table,
     Token,
     rows_of,
@@ -102,6 +104,10 @@ def infer(
             index, *rest = (values[n] for n in inputs)
             chosen = (rest[i].later for i in index.later)
             return Values(rest[index.bos].bos, frozenset().union(*chosen))
+        case Map(Sum(), inputs):
+            added = [values[n] for n in inputs]
+            later = reduce(_plus, (v.later for v in added))
+            return Values(sum(v.bos for v in added), later)
         case Map(Table() as function, inputs):
             return _table_values(function, [values[n] for n in inputs])
     raise CompileError(f"no domain is known for {operation!r}")
@@ -122,6 +128,10 @@ def marks(program: Program, where: str) -> tuple[int, ...]:
     if flag.values[0]:
         raise CompileError(f"{where!r} marks BOS, where there is nothing to add")
     return tuple(t for t, marked in enumerate(flag.values) if marked)
+
+
+def _plus(one: frozenset[int], other: frozenset[int]) -> frozenset[int]:
+    return frozenset(a + b for a in one for b in other)
 
 
 def _sums(read: Values, length: int) -> Values:

@@ -41,7 +41,30 @@ def test_periodic_tables_are_found(
 ) -> None:
     period = data.draw(st.permutations(range(points)))
     found = circle_of(*summed(list(period) * 5, step, first))
-    assert found == Circle(first, step, points)
+    assert found is not None
+    assert found.rows == tuple(range(points))
+    assert np.isclose(found.rates[0] * step, 1)
+    assert np.isclose(found.offset, -first / step)
+
+
+@given(st.integers(4, 9), st.integers(-4, 4), st.data())
+def test_tables_of_a_difference_are_found(
+    points: int, rate: int, data: st.DataObject
+) -> None:
+    values = data.draw(st.permutations(range(points)))
+    both = range(points)
+    rows = {(u, v): values[(u + rate * v) % points] for u in both for v in both}
+    domains = {"u": tuple(both), "v": tuple(both)}
+    program = Program((), 0, 1, {}, (), {}, domains)
+    found = circle_of(program, Map(table(rows), ("u", "v")))
+    assert found is not None
+    assert found.points == points
+    for (u, v), value in rows.items():
+        place = round(found.offset + found.rates[0] * u + found.rates[1] * v) % points
+        row = divmod(found.rows[place], points)
+        assert rows[row] == value
+    rows[1, 1] = (rows[1, 1] + 1) % points
+    assert circle_of(program, Map(table(rows), ("u", "v"))) is None
 
 
 @pytest.mark.parametrize("values", [[0], [0, 1], [0, 1, 2, 3, 5], [4] * 30])
@@ -63,7 +86,7 @@ def test_points_are_told_apart_up_to_the_plateau(
 
 def test_the_sine_of_half_turns_is_left_out() -> None:
     stages = [Stage(), Stage(), Stage()]
-    Circle(0, 1, 2).read(0, stages, np.array([[0.0], [1.0]]))
+    Circle((1.0,), 0.0, (0, 1)).read([0], stages, np.array([[0.0], [1.0]]))
     assert [len(s.units) for s in stages] == [1, 1, 1]
     assert [s.waves for s in stages] == [1, 0, 0]
 

@@ -106,7 +106,8 @@ def test_explain(command: Command, machine: str, chosen: str) -> None:
         assert row.keys() >= {"name", "depth", "parameters"}
     names = {r["name"] for r in found["constructions"] + found["unavailable"]}
     known = (
-        "counter memory window parity product gridworld dyck cascade scan sequential"
+        "counter memory window parity parity-selected product gridworld corridor dyck "
+        "definite content cascade scan sequential"
     )
     assert names == set(known.split())
     done = command("explain", machine, "-T", 20)
@@ -116,8 +117,8 @@ def test_explain(command: Command, machine: str, chosen: str) -> None:
 
 def test_explain_goes_by_an_objective(command: Command) -> None:
     found = command("explain", "S4", "-T", 50, "--minimise", "latency", "--json").json
-    assert found["chosen"] == "scan"
-    assert found["why"].startswith("scan has the least number of blocks, 6; cascade")
+    assert found["chosen"] == "cascade"
+    assert found["why"].startswith("cascade has the least blocks, 4; scan")
     refused = command("explain", "S4", "--minimise", "beauty")
     assert refused.code == 2
     assert "--minimise takes depth, width, parameters, latency" in refused.err

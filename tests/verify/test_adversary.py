@@ -331,6 +331,56 @@ def feature_without_number() -> Attack:
     return craft(table, channels, tensors, blocks=1, features={"odd": [1, 2]})
 
 
+def nameless() -> Attack:
+    """A channel whose name is empty, beside a function that does not read it.
+
+    s = ReLU(2a + 2b − 3) + ReLU(c) is 1 if only c is.
+    """
+    both = [[a, b, a * b] for a in (0, 1) for b in (0, 1)]
+    channels = [
+        channel("a", at(0, 1, 0, 2), [0, 1], **letter([0, 1, 0, 0])),
+        channel("b", at(1, 2, 0, 2), [0, 1], **letter([0, 1, 0, 0])),
+        channel("", at(2, 3, 0, 2), [0, 1], **letter([0, 0, 1, 0])),
+        channel("s", at(3, 4, 2, 2), [0, 1], **of(["a", "b"], both)),
+    ]
+    embedding = np.array([[0, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0.0]])
+    hidden = [[2, 0], [2, 0], [0, 1], [0, 0]], [-3, 0]
+    out = [[0, 0, 0, 1], [0, 0, 0, 1]], [0, 0, 0, 0]
+    tensors = {"embed.token": embedding, **mlp(0, hidden, out)}
+    return craft([[0, 0], [1, 1], [0, 0]], channels, tensors, blocks=1)
+
+
+def overflow_on_the_way(dtype: str = "float32", large: float = LARGE) -> Attack:
+    """A unit sums M + M − M − 1.05·M < 0, but M + M is ∞ already."""
+    table, channels, tensors = latest_letter(2)
+    channels.append(channel("s", at(1, 2, 2, 2), [0, 1], **of(["l"], [[0, 0], [1, 1]])))
+    channels[0]["name"] = "l"
+    copies = [[1, 1, 1], [0, 0, 0]], [0, 0, 0]
+    sums = [[large, 1], [large, 0], [-large, 0]], [-1.05 * large, 0]
+    tensors |= mlp(0, copies, sums, ([[0, 1], [0, 1]], [0, 0]))
+    return craft(table, channels, tensors, blocks=1, dtype=dtype)
+
+
+def between_multiples() -> Attack:
+    """In float64 the unit 2⁵²·a + b − (2⁵² − 2) is 2 or 3, whatever b is: 2.5 ± 0.5.
+
+    The sum 2⁵² + 0.5 is none of float64, and 2 ± 0.5 is not what the unit holds. x says a
+    quarter of it − 0.5, and the next block finds out whether that is 0.25.
+    """
+    high = 2.0**52
+    channels = [
+        channel("a", at(0, 1, 0, 4), [1], **letter([1, 1, 1])),
+        channel("b", at(1, 2, 0, 4), [0, 1], **letter([0, 1, 0])),
+        channel("x", at(2, 3, 2, 4), [0], **of(["a"], [[1, 0]])),
+        channel("s", at(3, 4, 4, 4), [0], **of(["x"], [[0, 0]])),
+    ]
+    column, row = [[high], [1], [0], [0]], [[0, 0, 0.25, 0]]
+    tensors = {"embed.token": np.array([[1, 0, 0, 0], [1, 1, 0, 0], [1, 0, 0, 0.0]])}
+    tensors |= mlp(0, (column, [2 - high]), (row, [0, 0, -0.5, 0]))
+    tensors |= mlp(1, ([[0], [0], [8], [0]], [-1.5]), ([[0, 0, 0, 2]], [0, 0, 0, 0]))
+    return craft([[0, 0], [0, 0]], channels, tensors, blocks=2, dtype="float64")
+
+
 CRAFTED: list[Callable[[], Attack]] = [
     unselected_value,
     idle_chain,
@@ -342,6 +392,11 @@ CRAFTED: list[Callable[[], Attack]] = [
     unsnapped,
     summed_noise,
     feature_without_number,
+    nameless,
+    overflow_on_the_way,
+    lambda: overflow_on_the_way("bfloat16"),
+    lambda: overflow_on_the_way("float64", 1.7e308),
+    between_multiples,
 ]
 
 

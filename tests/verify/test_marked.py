@@ -19,7 +19,7 @@ from network.modelfile import ModelFile
 from network.precision import FLOAT32, FLOAT64
 from verify.noisy import Noisy
 from verify.proof import prove
-from verify.sums import scores
+from verify.weights import scores
 
 PARITY = zoo.machine("Parity8@2,3,6")
 QUERY, KEY = "blocks.0.attention.query", "blocks.0.attention.key"
