@@ -56,7 +56,7 @@ def passes(options: Options) -> tuple[Pass[Program, Program], ...]:
         WidenOutputs(options.precision.digits),
         RoundReads(),
         OneHotMatches(),
-        *((Split(),) if options.strict else ()),
+        *((Split(options.most_paths == 0),) if options.strict else ()),
         Share(),
         DropDead(),
     )

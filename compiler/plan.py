@@ -248,11 +248,10 @@ def _check_same(program: Program, longer: Program) -> None:
 
 
 def _lowerings(name: str, program: Program, options: Options) -> Iterator[Plan]:
-    optimised = optimise(program, options)
     # Paths run through the values of a sum, which the sine is there to avoid.
     for most_paths in (0,) if options.sine else MERGES:
         merged = replace(options, most_paths=most_paths)
-        layout, features = arrange(optimised, merged)
+        layout, features = arrange(optimise(program, merged), merged)
         cost = predict(layout, features, options.strict, options.sine)
         yield Plan(name, program, layout, features, cost, merged)
 

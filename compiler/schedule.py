@@ -70,20 +70,71 @@ class Schedule:
 def schedule(program: Program, most_paths: int = 0, strict: bool = False) -> Schedule:
     """Place every channel as early as it can be; independent ones share a block.
 
+    Heads wait for each other where that saves an attention layer: there are as few as the
+    longest chain of attention operations has.
+
     Args:
         program: What to schedule.
         most_paths: Tables of tables become one MLP if no more paths decide them.
         strict: Whether an MLP has one hidden layer: it can decide by one channel, or by
             one-hot channels.
     """
-    born: dict[str, int] = {}
-    for name, operation in program.operations.items():
-        if not isinstance(operation, Token):
-            born[name] = _earliest(program, name, born, most_paths, strict)
+    born = _times(program, most_paths, strict, {})
+    if _attending(program, born) > max(_ranks(program).values()):
+        born = _aligned(program, most_paths, strict)
     stored = _stored(program, born)
     kept = {name: snapshot for name, snapshot in born.items() if name in stored}
     last = max(kept.values(), default=0)
     return Schedule(program, kept, (last + 1) // 2)
+
+
+def _times(
+    program: Program, most_paths: int, strict: bool, soonest: Mapping[int, int]
+) -> dict[str, int]:
+    """The snapshot of every channel, as early as can be.
+
+    Args:
+        program: What is scheduled.
+        most_paths: As for `schedule`.
+        strict: As for `schedule`.
+        soonest: By rank, a snapshot before which no head may write.
+    """
+    ranks = _ranks(program)
+    born: dict[str, int] = {}
+    for name, operation in program.operations.items():
+        if not isinstance(operation, Token):
+            born[name] = _earliest(program, name, born, most_paths, strict)
+        if is_attention(operation):
+            born[name] = max(born[name], soonest.get(ranks[name], 0))
+    return born
+
+
+def _ranks(program: Program) -> dict[str, int]:
+    """How many attention operations the longest chain up to each channel has."""
+    ranks: dict[str, int] = {}
+    for name, operation in program.operations.items():
+        before = max((ranks[n] for n in reads(operation)), default=0)
+        ranks[name] = before + is_attention(operation)
+    return ranks
+
+
+def _attending(program: Program, born: Mapping[str, int]) -> int:
+    return len({s for n, s in born.items() if is_attention(program.operations[n])})
+
+
+def _aligned(program: Program, most_paths: int, strict: bool) -> dict[str, int]:
+    """Heads of one rank wait for each other: no packing has fewer attention layers."""
+    ranks = _ranks(program)
+    soonest: dict[int, int] = {}
+    while True:
+        born = _times(program, most_paths, strict, soonest)
+        found: dict[int, int] = {}
+        for name, snapshot in born.items():
+            if is_attention(program.operations[name]):
+                found[ranks[name]] = max(snapshot, found.get(ranks[name], 0))
+        if found == soonest:
+            return born
+        soonest = found
 
 
 def _earliest(

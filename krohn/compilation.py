@@ -141,7 +141,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     for built in _attempts(
         shown, length, construction, arch, options, minimise, observe
     ):
-        file = _file(source, built, length, precision, observation is not None)
+        file = model_file(source, built, length, precision, observation is not None)
         proof = prove(file, source, progress) if proved else None
         if proof is None or proof.verdict == "verified":
             file = with_evidence(file, proof)
@@ -233,7 +233,7 @@ def seen(machine: Automaton, observation: str | None) -> Automaton:
     )
 
 
-def _file(
+def model_file(
     machine: Automaton,
     built: Compiled,
     length: int | None,

@@ -125,13 +125,11 @@ def _levels(key: Key) -> Levels:
     machine = replace(find(name), output=None)  # its states are compared
     compiled = krohn.compile(machine, length, construction, dtype=dtype, strict=strict)
     options = Options(PRECISIONS[dtype], strict)
-    program = plan.construct(construction, machine, length)
-    optimised = optimise(program, options)
     blocks = compiled.file.header["architecture"]["blocks"]
-    forms = [p.options for p in plan.plans(construction, machine, length, options)]
-    options = next(
-        f for f in forms if arrange(optimised, f)[0].plan.blocks == len(blocks)
-    )
+    ways = plan.plans(construction, machine, length, options)
+    way = next(w for w in ways if w.cost.layers == len(blocks))
+    program, options = way.program, way.options
+    optimised = optimise(program, options)
     layout, features = arrange(optimised, options)
     return Levels(
         machine,

@@ -20,6 +20,8 @@ from compiler.program import (
     Table,
     Token,
     is_attention,
+    is_embedded,
+    is_sum,
     reads,
     rename,
 )
@@ -76,14 +78,20 @@ class Split:
     A table of several integers needs two hidden layers: one to recognise each value, one
     to recognise each combination. One-hot channels are recognised already, and steps
     along a sum of integers (`compiler.linear`) are not joint at all. What a head copies
-    is one-hot if its source is, so that only sums need an MLP to become it.
+    is one-hot if its source is, so that only sums need an MLP to become it. But a
+    table of one-hot channels passes their noise on; where that grows too large, integers
+    must be recognised anew, which removes it.
+
+    Attributes:
+        anew: Whether all integers are recognised anew, by tables of their own.
     """
 
+    anew: bool = False
     name: ClassVar[str] = "split deep tables"
 
     def apply(self, source: Program) -> Program:
         """Recode the inputs of every deep table as one-hot channels."""
-        return _Recoding(source).program()
+        return _Recoding(source, self.anew).program()
 
     def check(self, source: Program, target: Program) -> None:
         """Channels are computed as before, in both codes, and no table is deep."""
@@ -93,13 +101,11 @@ class Split:
         of = {n: n if n in known else _plain(n) for n in target.operations}
         for name, operation in target.operations.items():
             same = rename(operation, of) == known.get(of[name])
-            if not same and not (
-                _is_identity(operation) and reads(operation) == (of[name],)
-            ):
+            copy = _is_identity(operation) and reads(operation) == (of[name],)
+            if not same and not copy:
                 raise PassError(f"the new channel {name!r} is not a copy")
-        if target.outputs != source.outputs or not target.one_hot >= {
-            n for n in target.operations if n in source.one_hot
-        }:
+        lost = source.one_hot & target.operations.keys() - target.one_hot
+        if target.outputs != source.outputs or lost:
             raise PassError("splitting tables changed the outputs or a code")
         if any(_deep_inputs(target, name) for name in target.operations):
             raise PassError("a table still needs two hidden layers")
@@ -111,11 +117,13 @@ class _Recoding:
 
     Attributes:
         source: The Program.
+        anew: Whether one-hot channels are read from integer ones.
         operations: The channels so far.
         wide: Those that are one-hot.
     """
 
     source: Program
+    anew: bool
     operations: dict[str, Operation] = field(default_factory=dict)
     wide: set[str] = field(default_factory=set)
 
@@ -149,15 +157,18 @@ class _Recoding:
         return name
 
     def _operation(self, name: str, operation: Operation, one_hot: bool) -> Operation:
+        made = name not in self.source.operations
+        embedded = isinstance(operation, Map) and is_embedded(self.source, operation)
+        counted = isinstance(operation, PrefixSum) or is_sum(operation)
+        if made and (counted or (self.anew and not embedded)):
+            read = self.coded(_plain(name), one_hot=False)
+            return _identity(read, self.source.domains[read])
         names = {n: self.coded(n, one_hot=False) for n in self._plain_reads(operation)}
         match operation:
             case Map(_, inputs) if len(inputs) > 1:
                 known = name if name in self.source.operations else _plain(name)
-                summed = linear(self.source, known) is not None
+                summed = is_sum(operation) or linear(self.source, known)
                 names |= {n: self.coded(n, one_hot=not summed) for n in inputs}
-            case PrefixSum() if one_hot:
-                read = self.coded(_plain(name), one_hot=False)
-                return _identity(read, self.source.domains[read])
             case Shift(source) | Latest(source) | LatestMatch(source):
                 names[source] = self.coded(source, one_hot)
             case SiblingLatest(source):
@@ -219,9 +230,10 @@ def _unrounded(program: Program, operation: Operation) -> tuple[str, ...]:
 
 
 def _deep_inputs(program: Program, name: str) -> tuple[str, ...]:
-    match program.operations[name]:
+    operation = program.operations[name]
+    match operation:
         case Map(_, inputs) if len(inputs) > 1:
-            deep = () if linear(program, name) else inputs
+            deep = () if is_sum(operation) or linear(program, name) else inputs
         case _:
             deep = ()
     return tuple(n for n in deep if n not in program.one_hot)

@@ -1,0 +1,160 @@
+"""The shallowest proved network of every machine, in each convention of depth.
+
+Three numbers are called depth. *Attention layers* are the blocks that attend. *Layers* in
+the convention of the thesis count every block, with at most one attention and one MLP of
+two hidden layers. The *strict* form has one hidden layer in each MLP and plain residuals.
+For each of them the plans of all constructions are proved in order until one holds.
+"""
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from time import monotonic
+
+from report import Row, Table, each, parser, publish
+
+from algebra.automaton import Automaton
+from algebra.errors import KrohnError
+from algebra.zoo import catalogue
+from compiler.errors import CompileError
+from compiler.pipeline import Options, arrange, optimise
+from compiler.plan import (
+    CONSTRUCTIONS,
+    ON_REQUEST,
+    Plan,
+    construct,
+    plans,
+    realise,
+)
+from krohn.compilation import model_file
+from network.precision import PRECISIONS
+from verify.proof import prove
+
+SLOW = ("sequential", "chunked", "memorising")
+# The thesis has a theorem for each; all are built here as it builds them.
+PRINTED = ("counter", "memory", "series", "permutation-reset", "krohn-rhodes", "scan")
+THEOREM_12 = 2
+
+
+@dataclass(frozen=True)
+class Job:
+    """A machine, and what is tried on it.
+
+    Attributes:
+        machine: A name of the zoo.
+        length: T.
+        parameters: The most parameters that a network may have.
+    """
+
+    machine: str
+    length: int
+    parameters: int
+
+
+def measure(job: Job) -> Row:
+    """The records of one machine."""
+    began = monotonic()
+    usual, strict = list(_plans(job, strict=False)), list(_plans(job, strict=True))
+    attends = _first_proved(job, sorted(usual, key=_by("depth", "layers")))
+    layers = _first_proved(job, sorted(usual, key=_by("layers", "depth")))
+    flat = _first_proved(job, sorted(strict, key=_by("layers", "depth")))
+    return {
+        "machine": job.machine,
+        "attention layers": attends.cost.depth if attends else None,
+        "by": _name(attends),
+        "thesis, layers": _printed(job),
+        "layers": layers.cost.layers if layers else None,
+        "by ": _name(layers),
+        "parameters": layers.cost.parameters if layers else None,
+        "strict layers": flat.cost.layers if flat else None,
+        "by  ": _name(flat),
+        "parameters ": flat.cost.parameters if flat else None,
+        "seconds": round(monotonic() - began, 1),
+    }
+
+
+def _plans(job: Job, strict: bool) -> Iterator[Plan]:
+    options = Options(PRECISIONS["float32"], strict)
+    machine = _machine(job)
+    for name in [n for n in (*CONSTRUCTIONS, *ON_REQUEST) if n not in SLOW]:
+        try:
+            found = plans(name, machine, job.length, options)
+        except CompileError:
+            continue
+        for plan in found:
+            if plan.cost.parameters <= job.parameters:
+                yield plan
+
+
+def _by(*sizes: str) -> object:
+    return lambda plan: (*(getattr(plan.cost, s) for s in sizes), plan.cost.parameters)
+
+
+def _first_proved(job: Job, ordered: list[Plan]) -> Plan | None:
+    machine = _machine(job)
+    for plan in ordered:
+        try:
+            built = realise(plan)
+            precision = plan.options.precision
+            file = model_file(machine, built, job.length, precision, outputs=False)
+            if prove(file, machine).verdict == "verified":
+                return plan
+        except KrohnError:
+            continue
+    return None
+
+
+def _printed(job: Job) -> int | None:
+    """The layers of the thesis' constructions, each look-up in a block of its own."""
+    options = Options(PRECISIONS["float32"])
+    found = [THEOREM_12] if job.machine.startswith("Grid") else []
+    for name in PRINTED:
+        try:
+            program = construct(name, _machine(job), job.length)
+            layout, _ = arrange(optimise(program, options), options)
+        except CompileError:
+            continue
+        found.append(layout.plan.blocks)
+    return min(found, default=None)
+
+
+def _machine(job: Job) -> Automaton:
+    """The machine without outputs: its states are asked for."""
+    return replace(catalogue.machine(job.machine), output=None)
+
+
+def _name(plan: Plan | None) -> str | None:
+    return plan.construction if plan else None
+
+
+def tables(options: argparse.Namespace) -> Iterator[Table]:
+    """One row for each machine."""
+    names = options.machines or catalogue.names()
+    jobs = [Job(name, options.length, options.parameters) for name in names]
+    yield Table(
+        f"The shallowest proved networks at T = {options.length} in float32",
+        each(measure, jobs, options.jobs),
+        "Attention layers: blocks that attend; each Program has as few as its longest "
+        "chain of attention operations, which no packing can beat. Layers: all blocks, "
+        "each with an attention and an MLP of two hidden layers, as the thesis counts. "
+        "Strict: one hidden layer in each MLP, plain residuals. 'thesis, layers' is the "
+        "least that its own constructions need as built here (counter, memory, "
+        "composition series, permutation-reset, Krohn-Rhodes, scan; for grids the 2 of "
+        "Theorem 12). All networks are proved and have at most "
+        f"{options.parameters:,} parameters.",
+    )
+
+
+def main() -> None:
+    """Measure and print."""
+    found = parser(__doc__)
+    found.add_argument("machines", nargs="*", help="names of the zoo; all if none")
+    found.add_argument("--length", "-T", type=int, default=100)
+    found.add_argument("--parameters", type=int, default=10_000_000)
+    found.add_argument("--jobs", type=int, default=1)
+    options = found.parse_args()
+    publish(tables(options), options)
+
+
+if __name__ == "__main__":
+    main()
