@@ -73,15 +73,27 @@ class Decider:
             yield from self._open(channel, cube)
 
     def _open(self, channel: Channel, cube: Cube) -> Iterator[tuple[Cube, int]]:
+        """The parts of a cube in which a Map that is not stored has one value.
+
+        Start values meet others in some parts, which do not occur: they may lead out of
+        the domain, and are left out then.
+        """
         if channel.op == "select":
-            index, *values = channel.inputs
-            for within, chosen in self._decide(index, cube):
-                yield from self._decide(values[chosen], within)
+            found = self._select(channel, cube)
         elif channel.op == "table":
             question = self._question(channel, None)
-            yield from self._ask(question, channel.inputs, cube)
+            found = self._ask(question, channel.inputs, cube)
         else:
             raise Rejected(f"channel {channel.name!r} is not there where it is read")
+        for within, value in found:
+            if value in channel.domain:
+                yield within, value
+
+    def _select(self, channel: Channel, cube: Cube) -> Iterator[tuple[Cube, int]]:
+        index, *values = channel.inputs
+        for within, chosen in self._decide(index, cube):
+            if chosen < len(values):
+                yield from self._decide(values[chosen], within)
 
     def _ask(
         self,

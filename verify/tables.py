@@ -117,21 +117,16 @@ class Mlp:
 
     def _by_cubes(self, channel: Channel, units: IntArray) -> FloatArray:
         """The noise of each value, bounded at once where one value is decided."""
-        decided = Decider(self.statement, self.stream.names).cubes(channel)
-        # Start values meet others in some cubes, which do not occur.
-        possible = frozenset(channel.domain)
-        cubes = [(cube, value) for cube, value in decided if value in possible]
+        cubes = Decider(self.statement, self.stream.names).cubes(channel)
         results = np.array([value for _, value in cubes], dtype=np.int64)
-        asked = {
-            name for cube, _ in cubes for name in cube if name in self.stream.names
-        }
-        read = self._apart(channel.span, units)
-        if len(asked) == 1 and asked.issuperset(read):
-            (leaf,) = asked
-            column = [v for cube, _ in cubes for v in sorted(cube[leaf])]
-            counts = [len(cube[leaf]) for cube, _ in cubes]
-            results = np.repeat(results, counts)
-            values = {leaf: np.array(column, dtype=np.int64)}
+        asked = {n for cube, _ in cubes for n in cube if n in self.stream.names}
+        alone = asked.union(self._apart(channel.span, units))
+        if len(alone) == 1:
+            (leaf,) = alone
+            every = frozenset(self.statement.channels[leaf].domain)
+            columns = [sorted(cube.get(leaf, every)) for cube, _ in cubes]
+            results = np.repeat(results, [len(column) for column in columns])
+            values = {leaf: np.array([*chain(*columns)], dtype=np.int64)}
             target = channel.code(results)
             distance = self._distance(channel.span, units, values, target)
         else:
@@ -164,6 +159,11 @@ class Mlp:
     ) -> FloatArray:
         """The noise of each value, from every row; units may mix channels anywhere."""
         rows = np.array(list(channel.table), dtype=np.int64)
+        results = np.array(list(channel.table.values()), dtype=np.int64)
+        # A channel that is read twice has one value.
+        first = [channel.inputs.index(n) for n in channel.inputs]
+        occurs = (rows == rows[:, first]).all(axis=1)
+        rows, results = rows[occurs], results[occurs]
         others = [n for n in read if n not in channel.inputs]
         rest = _grid({n: self.statement.channels[n].domain for n in others})
         index = np.repeat(np.arange(len(rows)), _rows(rest))
@@ -172,7 +172,7 @@ class Mlp:
         for name, column in values.items():
             if not np.isin(column, self.statement.channels[name].domain).all():
                 raise Rejected(f"the table of {channel.name!r} leaves the domains")
-        results = np.array(list(channel.table.values()), dtype=np.int64)[index]
+        results = results[index]
         if not np.isin(results, channel.domain).all():
             raise Rejected(f"the values of {channel.name!r} leave the stated domain")
         target = channel.code(results)
