@@ -10,6 +10,8 @@ from compiler.mlp import block_tables
 from compiler.numerics import (
     count_scale,
     equality_scale,
+    mark_penalty,
+    mark_scale,
     match_scale,
     recency_scale,
     recency_slope,
@@ -190,4 +192,7 @@ def _largest_in_heads(features: Positions) -> float:
         sizes.append(slope * 2.0 ** (features.bits - 1))
     if features.sums:
         sizes.append(count_scale(features.length))
+    if features.marks:
+        sizes.append(mark_penalty(features.length, features.precision))
+        sizes += [mark_scale(sum(marks)) for marks in features.marks]
     return max(sizes)

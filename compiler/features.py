@@ -12,8 +12,11 @@ from compiler.numerics import (
     STEP_PLATEAU,
     PositionCode,
     check_count,
+    count_scale,
     count_scores,
     equality_scale,
+    mark_scale,
+    mark_scores,
     match_scale,
     position_code,
     recency_scale,
@@ -25,7 +28,9 @@ from compiler.program import (
     Latest,
     LatestMatch,
     Map,
+    MarkedSum,
     Operation,
+    Position,
     PrefixSum,
     Program,
     Shift,
@@ -49,6 +54,7 @@ class Positions:
         sums: Whether it has a prefix sum.
         uniform: Whether weights must not depend on the length.
         bits: How many binary digits of positions its sibling blocks need; 0 for none.
+        marks: The flags, position by position, by which its marked sums choose.
     """
 
     length: int
@@ -59,16 +65,20 @@ class Positions:
     sums: bool
     bits: int
     uniform: bool = False
+    marks: tuple[tuple[int, ...], ...] = ()
     sizes: Mapping[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
         recent = self.latest >= 0 or self.matches
         wanted = {
-            "one": int(bool(self.code or recent or self.bits)),
-            "bos": int(bool(self.code or self.sums or self.matches or self.bits)),
+            "one": int(bool(self.code or recent or self.bits or self.marks)),
+            "bos": int(
+                bool(self.code or self.sums or self.matches or self.bits or self.marks)
+            ),
             "code": self.code.dimensions if self.code else 0,
             "index": int(recent),
             "count": int(self.sums),
+            "marked": len(self.marks),
             "bits": self.bits,
         }
         object.__setattr__(self, "sizes", {n: w for n, w in wanted.items() if w})
@@ -84,6 +94,8 @@ class Positions:
         }
         digits = (t[:, None].astype(np.int64) >> np.arange(self.bits)) & 1
         whole["bits"] = (2.0 * digits - 1.0) * (t > 0)[:, None]
+        if self.marks:
+            whole["marked"] = np.stack([mark_scores(m) for m in self.marks], axis=1)
         if self.code:
             # BOS is found by the sink alone, so its code is empty.
             whole["code"] = self.code.vectors(t) * (t > 0)[:, None]
@@ -118,7 +130,19 @@ def positions(
         if any(isinstance(op, SiblingLatest) for op in operations)
         else 0,
         uniform=uniform,
+        marks=tuple(
+            dict.fromkeys(
+                flags(program, op) for op in operations if isinstance(op, MarkedSum)
+            )
+        ),
     )
+
+
+def flags(program: Program, operation: MarkedSum) -> tuple[int, ...]:
+    """Which positions a marked sum adds up: 0 or 1 for each."""
+    where = program.operations[operation.where]
+    assert isinstance(where, Position)
+    return where.values
 
 
 def _fetched(program: Program, operation: Operation) -> int:
@@ -138,7 +162,7 @@ def _code(
 
 def _check_uniform(program: Program, precision: Precision) -> None:
     for operation in program.operations.values():
-        if isinstance(operation, (LatestMatch, SiblingLatest, PrefixSum)):
+        if isinstance(operation, (LatestMatch, SiblingLatest, PrefixSum, MarkedSum)):
             raise CompileError(
                 "weights of counters, stacks and cascades depend on the length; leave "
                 "--uniform out"
@@ -177,10 +201,16 @@ def budget(
     if features.bits:
         sibling_scale(program.length, precision)
     for name, operation in program.operations.items():
-        if isinstance(operation, PrefixSum):
-            largest = max(program.domains[operation.source])
+        if isinstance(operation, (PrefixSum, MarkedSum)):
+            most, common = max(program.domains[name]), _scale(program, operation)
             plateau = _plateau(program, name, sine)
-            check_count(program.length, largest, precision, plateau)
+            check_count(program.length, most, common, precision, plateau)
+
+
+def _scale(program: Program, operation: PrefixSum | MarkedSum) -> float:
+    if isinstance(operation, PrefixSum):
+        return count_scale(program.length)
+    return mark_scale(sum(flags(program, operation)))
 
 
 def _plateau(program: Program, name: str, sine: bool) -> float:

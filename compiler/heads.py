@@ -5,11 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from algebra.semiautomaton import IntArray
-from compiler.features import Positions
+from compiler.features import Positions, flags
 from compiler.interpreter import interpret
 from compiler.numerics import (
     count_scale,
     equality_scale,
+    mark_penalty,
+    mark_scale,
     match_scale,
     recency_scale,
     sibling_scale,
@@ -18,6 +20,7 @@ from compiler.numerics import (
 from compiler.program import (
     Latest,
     LatestMatch,
+    MarkedSum,
     PrefixSum,
     Program,
     Shift,
@@ -56,6 +59,8 @@ def patterns(layout: Layout, block: int) -> dict[Pattern, list[str]]:
                 grouped.setdefault(("sibling", level, (where,)), []).append(name)
             case PrefixSum():
                 grouped.setdefault(("sum", 0, ()), []).append(name)
+            case MarkedSum(_, where):
+                grouped.setdefault(("marked", 0, (where,)), []).append(name)
     return grouped
 
 
@@ -73,6 +78,8 @@ def build(
         query, key = _match(layout, features, *where)
     elif kind == "sibling":
         query, key = _sibling(layout, features, number, *where)
+    elif kind == "marked":
+        query, key, gain = _marked(layout, features, channels[0])
     else:
         query, key = _uniform(layout)
         gain = count_scale(features.length)
@@ -89,6 +96,8 @@ def query_size(program: Program, features: Positions, pattern: Pattern) -> int:
         return len(_compared(program, *where)) + 1
     if kind == "latest":
         return 2 if features.uniform else 1
+    if kind == "marked":
+        return 2
     return features.bits - number + 1 if kind == "sibling" else 1
 
 
@@ -205,6 +214,23 @@ def _uniform(layout: Layout) -> tuple[FloatArray, FloatArray]:
     return query, key
 
 
+def _marked(
+    layout: Layout, features: Positions, channel: str
+) -> tuple[FloatArray, FloatArray, float]:
+    """Score 0 where marked, −penalty elsewhere; BOS keeps the weights at 1/C."""
+    operation = layout.plan.program.operations[channel]
+    assert isinstance(operation, MarkedSum)
+    marked = flags(layout.plan.program, operation)
+    penalty = mark_penalty(features.length, features.precision)
+    one, bos = layout.features["one"][0], layout.features["bos"][0]
+    count = layout.features["marked"][0] + features.marks.index(marked)
+    query, key = np.zeros((2, layout.d_model, 2))
+    query[count, 0] = key[bos, 0] = 1.0
+    query[one, 1] = penalty
+    key[[layout.places[operation.where].start, bos, one], 1] = 1.0, 1.0, -1.0
+    return query, key, mark_scale(sum(marked))
+
+
 def _copy(
     layout: Layout, channels: list[str], gain: float
 ) -> tuple[FloatArray, FloatArray]:
@@ -213,7 +239,8 @@ def _copy(
     for name in channels:
         operation = layout.plan.program.operations[name]
         assert isinstance(
-            operation, (Shift, Latest, LatestMatch, SiblingLatest, PrefixSum)
+            operation,
+            (Shift, Latest, LatestMatch, SiblingLatest, PrefixSum, MarkedSum),
         )
         source, target = layout.places[operation.source], layout.places[name]
         sources += range(source.start, source.stop)

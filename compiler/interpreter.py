@@ -11,6 +11,7 @@ from compiler.program import (
     Latest,
     LatestMatch,
     Map,
+    MarkedSum,
     Operation,
     Position,
     PrefixSum,
@@ -21,6 +22,7 @@ from compiler.program import (
     Sum,
     Table,
     Token,
+    reads,
 )
 
 
@@ -81,8 +83,9 @@ def _evaluate(
         case SiblingLatest(source, where, level):
             at = _last_of_sibling(values[where], positions, level)
             return np.take_along_axis(values[source], at, axis=1)
-        case PrefixSum(source):
-            return np.cumsum(values[source], axis=1)
+        case PrefixSum() | MarkedSum():
+            factors = [values[n] for n in reads(operation)]
+            return np.asarray(np.cumsum(np.prod(factors, axis=0), axis=1))
     raise CompileError(f"the interpreter does not know {operation!r}")
 
 

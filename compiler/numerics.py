@@ -221,23 +221,49 @@ def count_scale(length: int) -> float:
     return float(2 ** ceil(log2(2 * length)))
 
 
+def mark_scale(marked: int) -> float:
+    """C, a power of two above their number: each marked position weighs 1/C."""
+    return float(2 ** ceil(log2(marked + 1)))
+
+
+def mark_penalty(length: int, precision: Precision) -> float:
+    """How far below the marked positions all others score (Proposition 9).
+
+    Before they are multiplied by C, they weigh e^−penalty beside a marked position: T of
+    them together a quarter of a rounding error. A power of two is exact in every format.
+    """
+    needed = log(length / leak_target(precision))
+    return float(2 ** ceil(log2(needed)))
+
+
 def check_count(
-    length: int, largest: int, precision: Precision, plateau: float = STEP_PLATEAU
+    length: int,
+    most: int,
+    scale: float,
+    precision: Precision,
+    plateau: float = STEP_PLATEAU,
 ) -> None:
-    """Refuse sums of ``length`` summands up to ``largest`` that a format blurs.
+    """Refuse sums up to ``most`` over ``length`` positions that a format blurs.
 
     The normaliser and the weighted sum lose up to T·u each in the worst order, the
     scores a few u·ln C, a narrow format two roundings of a weight; all of it must stay
     on the plateau of the table that reads the sum (docs/numerics.md).
 
+    Args:
+        length: T.
+        most: The largest sum.
+        scale: C: a position that counts weighs 1/C.
+        precision: The format.
+        plateau: How far off the readers of the sum tolerate.
+
     Raises:
         CompileError: If it does not.
     """
     unit = precision.accumulator_unit
-    relative = 2 * (length + 48) * unit + 18 * unit * log(count_scale(length))
+    relative = 2 * (length + 48) * unit + 18 * unit * log(scale)
     if precision.digits < precision.accumulator_digits:
         relative += 4 * precision.unit
-    if length * largest * relative >= plateau:
+    if most * relative >= plateau:
         raise CompileError(
             f"{precision.name} cannot tell sums of {length} letters apart; "
             "use a shorter length or a wider dtype"
@@ -248,3 +274,9 @@ def count_scores(length: int) -> FloatArray:
     """The score of BOS at position t, ``(T + 1,)``: e^score + t = C."""
     positions = np.arange(length + 1, dtype=np.float64)
     return np.asarray(np.log(count_scale(length) - positions))
+
+
+def mark_scores(flags: tuple[int, ...]) -> FloatArray:
+    """The score of BOS where n marked positions are seen, ``(T + 1,)``: e^score + n = C."""
+    scale = mark_scale(sum(flags))
+    return np.asarray(np.log(scale - np.cumsum(flags, dtype=np.float64)))

@@ -45,6 +45,7 @@ CONSTRUCTIONS: dict[str, Construction] = {
     memory.NAME: memory.memory,
     window.NAME: window.window,
     counter.NAME: counter.counter,
+    parity.SELECTED: parity.selected,
     parity.NAME: parity.parity,
     product.NAME: product.product,
     gridworld.NAME: gridworld.gridworld,
@@ -62,6 +63,7 @@ ON_REQUEST: dict[str, Construction] = {
 }
 # What the thesis builds, to compare with.
 ON_REQUEST |= {
+    parity.TABLE: parity.by_table,
     semidirect.NAME: semidirect.semidirect,
     semidirect.CAR: semidirect.car,
     wreath.NAME: wreath.wreath,
@@ -88,7 +90,7 @@ SUMMARIES = {
         scan,
         sequential,
     )
-}
+} | {parity.SELECTED: parity.SELECTED_SUMMARY}
 
 
 # What each objective compares, most important first.

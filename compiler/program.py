@@ -130,8 +130,28 @@ class PrefixSum:
     source: str
 
 
+@dataclass(frozen=True, slots=True)
+class MarkedSum:
+    """The sum of ``source`` over the positions of 0..t that ``where`` marks.
+
+    ``where`` is a `Position` with values 0 and 1, so that which positions are added up
+    is the same for every word. Both are 0 at BOS.
+    """
+
+    source: str
+    where: str
+
+
 Operation: TypeAlias = (
-    Token | Position | Map | Shift | Latest | LatestMatch | SiblingLatest | PrefixSum
+    Token
+    | Position
+    | Map
+    | Shift
+    | Latest
+    | LatestMatch
+    | SiblingLatest
+    | PrefixSum
+    | MarkedSum
 )
 
 
@@ -181,7 +201,11 @@ def reads(operation: Operation) -> tuple[str, ...]:
             return ()
         case Map(_, inputs):
             return inputs
-        case Latest(source, where) | SiblingLatest(source, where):
+        case (
+            Latest(source, where)
+            | SiblingLatest(source, where)
+            | MarkedSum(source, where)
+        ):
             return (source, where)
         case LatestMatch(source, key, query):
             return (source, key, query)
@@ -198,6 +222,8 @@ def rename(operation: Operation, names: Mapping[str, str]) -> Operation:
             return Map(function, tuple(names.get(n, n) for n in inputs))
         case Latest(source, where):
             return Latest(names.get(source, source), names.get(where, where))
+        case MarkedSum(source, where):
+            return MarkedSum(names.get(source, source), names.get(where, where))
         case LatestMatch():
             return LatestMatch(*(names.get(n, n) for n in reads(operation)))
         case SiblingLatest(source, where, level):
@@ -236,7 +262,9 @@ def is_sum(operation: Operation) -> bool:
 
 def is_attention(operation: Operation) -> bool:
     """Whether the operation looks at other positions."""
-    return isinstance(operation, (Shift, Latest, LatestMatch, SiblingLatest, PrefixSum))
+    return isinstance(
+        operation, (Shift, Latest, LatestMatch, SiblingLatest, PrefixSum, MarkedSum)
+    )
 
 
 def is_embedded(program: Program, operation: Operation) -> bool:

@@ -230,4 +230,5 @@ _OPERATION_NAMES = {
     "LatestMatch": "latest-match",
     "SiblingLatest": "sibling-latest",
     "PrefixSum": "prefix-sum",
+    "MarkedSum": "marked-sum",
 }

@@ -73,9 +73,11 @@ def counts(
 
 
 def _of_letters(statement: Statement, channel: Channel) -> bool:
+    """Whether every position counts, and adds what its letter says."""
     source = statement.channels[channel.inputs[0]]
     inputs = [statement.channels[n].op for n in source.inputs]
-    return source.op == "table" and inputs == ["token"]
+    summed = channel.op == "prefix-sum" and source.op == "table"
+    return summed and inputs == ["token"]
 
 
 def _functions(needed: tuple[Channel, ...], sums: list[Channel]) -> set[str]:

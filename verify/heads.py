@@ -14,13 +14,11 @@ from verify.errors import Rejected
 from verify.matching import Matching
 from verify.noisy import Noisy, snaps_to_itself, step_of
 from verify.rivals import leak_growing, leak_in_sibling, leak_latest
-from verify.statement import Channel, Reach, Statement
+from verify.statement import Channel, Reach, Statement, added
 from verify.stream import FEATURE, Stream, per_value
+from verify.weights import EXPONENTIAL, Scores, scores
 
 CELLS = 8_000_000
-# Roundings of one weight, in units of the accumulator: exponentials of up to 20 ulp in
-# numerator and denominator, quotient and product.
-EXPONENTIAL = 96
 
 
 @dataclass(frozen=True)
@@ -28,7 +26,7 @@ class Look:
     """What was shown of where a head looks.
 
     Attributes:
-        leak: Bound of the total weight on wrong positions; 0 for a uniform head.
+        leak: Bound of the total weight on wrong positions.
         gap: The smallest difference between the right score and another one.
         score_error: Bound of the error of a score and of the exponent made from it.
         largest: Bound of all scores.
@@ -80,7 +78,7 @@ class Attention:
             return self._look_match(head, *channel.inputs[1:])
         if channel.op == "sibling-latest":
             return self._look_in_sibling(head, channel.inputs[1], channel.by)
-        return self._look_everywhere(head)
+        return self._look_at_some(channel)
 
     def copies(self, channels: Sequence[Channel]) -> None:
         """The heads write the given channels' sources to them, and nothing else.
@@ -187,11 +185,14 @@ class Attention:
                     "a head's scores depend on a dimension that they must not"
                 )
 
-    def _projected(self, matrix: FloatArray) -> Noisy:
+    def _projected(
+        self, matrix: FloatArray, positions: FloatArray | None = None
+    ) -> Noisy:
         """Queries or keys that depend on the position alone, ``(T + 1, k)``."""
         # Products with zero entries are zero; only what is read bears on exactness.
         used = np.flatnonzero(matrix.any(axis=1))
-        x = Noisy.exact(self.positions[:, used], self.precision)
+        known = self.positions if positions is None else positions
+        x = Noisy.exact(known[:, used], self.precision)
         return x.affine(matrix[used], np.zeros(matrix.shape[1]))
 
     def _look_back(self, head: int, by: int) -> Look:
@@ -341,51 +342,47 @@ class Attention:
         leak, gap, scores = matching.worst(key, query)
         return self._sharp(leak, gap, scores.error, scores.largest)
 
-    def _look_everywhere(self, head: int) -> Look:
-        """All positions but BOS have score exactly 0."""
-        self._features(self.query[head])
-        self._features(self.key[head])
-        key = self._projected(self.key[head])
-        if key.value[1:].any() or key.total[1:].any():
-            raise Rejected("a head that should look everywhere prefers some positions")
-        query = self._projected(self.query[head])
-        largest = float((np.abs(query.value) @ np.abs(key.value[0])).max())
-        error = self._score_error(query, key)
-        return Look(0.0, 0.0, *self._finished(error, largest + error))
+    def _look_at_some(self, channel: Channel) -> Look:
+        """The same weight on all positions that count, hardly any on the others."""
+        found = self._scores(channel)
+        leak = float(found.weights().leaked.max())
+        return Look(leak, 0.0, max(found.errors), found.largest)
 
-    def counted(self, channel: Channel, look: Look) -> FloatArray:
-        """The noise of a channel that a uniform head has summed.
+    def _scores(self, channel: Channel) -> Scores:
+        """The scores of a head that adds up, by positions and flags of positions."""
+        assert channel.head is not None
+        where = channel.inputs[1:]
+        self._features(self.query[channel.head])
+        self._features(self.key[channel.head], *where)
+        positions = self.positions.copy()
+        for flag in map(self.statement.channels.__getitem__, where):
+            if flag.name not in self.stream.names or self.stream.noise[flag.name].any():
+                raise Rejected(f"{flag.name!r} is not there where a head reads it")
+            positions[:, flag.span] = flag.code(flag.values)
+        counts = np.array(added(channel, self.statement)) == 1
+        q = self._projected(self.query[channel.head])
+        k = self._projected(self.key[channel.head], positions)
+        return scores(q, k, counts)
+
+    def counted(self, channel: Channel) -> FloatArray:
+        """The noise of a channel that a head has summed.
 
         Raises:
             Rejected: If sums could be confused at some length up to T.
         """
-        assert channel.head is not None
         source = self.statement.channels[channel.inputs[0]]
         if source.one_hot:
             raise Rejected(f"the sum {channel.name!r} needs an integer to add up")
         noise = float(self.stream.noise[source.name].max())
-        gain = self.gain(channel)
-        q = self._projected(self.query[channel.head])
-        k = self._projected(self.key[channel.head])
-        t = np.arange(len(self.positions), dtype=np.float64)
-        weight = 1 / (np.exp(q.value @ k.value[0]) + t)
-        most = t * max(source.domain)
+        gain, found = self.gain(channel), self._scores(channel)
+        weights = found.weights()
+        most = found.counted * max(source.domain)
         self._check_sums(float(max(source.domain)) + noise)
-        unit = self.precision.accumulator_unit
-        if weight.min() < self.precision.smallest:
-            raise Rejected(
-                f"the weights of {channel.name!r} are below the format's range"
-            )
-        load = (2 * t + EXPONENTIAL) * unit
-        if load.max() >= 0.5:
-            raise Rejected(f"sums over {int(t.max())} positions are too long")
-        # t·u for the normaliser and t·u for the weighted sum, in any order.
-        relative = 2 * look.score_error + load / (1 - load)
-        if self.precision.digits < self.precision.accumulator_digits:
-            relative = relative + 2 * self.precision.unit
-        error = most * (np.abs(gain * weight - 1) + gain * weight * relative)
+        share = gain * weights.each
+        error = most * (np.abs(share - 1) + share * weights.relative)
+        error = error + gain * weights.leaked * max(source.domain)
         # The weights are a convex combination up to their own errors.
-        error = error + gain * noise * (1 + relative)
+        error = error + gain * noise * weights.whole
         worst = float(self._written(channel, most, error).max())
         values = np.array(channel.domain)
         return per_value(channel, values, np.full(len(values), worst))

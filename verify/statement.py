@@ -13,7 +13,8 @@ from network.precision import FloatArray
 from verify.errors import Rejected
 
 MOST_ROWS = 4_000_000
-ATTENTION = ("shift", "latest", "latest-match", "sibling-latest", "prefix-sum")
+SUMS = ("prefix-sum", "marked-sum")
+ATTENTION = ("shift", "latest", "latest-match", "sibling-latest", *SUMS)
 _NUMBERS = {"shift": "by", "sibling-latest": "level"}
 
 
@@ -24,7 +25,7 @@ class Channel:
     Attributes:
         name: Its name.
         op: ``token``, ``position``, ``table``, ``select``, ``sum``, ``shift``, ``latest``,
-            ``latest-match``, ``sibling-latest`` or ``prefix-sum``.
+            ``latest-match``, ``sibling-latest``, ``prefix-sum`` or ``marked-sum``.
         inputs: The channels that it reads.
         by: How far a shift looks back; the level of a sibling-latest.
         table: Rows of a table, to its value.
@@ -148,6 +149,7 @@ def _inputs(op: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
         "latest-match": ["source", "key", "query"],
         "sibling-latest": ["source", "where"],
         "prefix-sum": ["source"],
+        "marked-sum": ["source", "where"],
     }
     if op in ("table", "select", "sum"):
         return tuple(str(n) for n in entry["inputs"])
@@ -218,14 +220,31 @@ def _reach_read(channel: Channel, inputs: list[Reach], _: Statement) -> Reach:
 
 
 def _reach_sum(channel: Channel, inputs: list[Reach], statement: Statement) -> Reach:
-    (read,) = inputs
+    read = inputs[0]
     if read.bos != 0:
         raise Rejected(f"{channel.name!r} sums a channel that is not 0 at BOS")
     step = gcd(*read.later) or 1
-    most = max(read.later, default=0) * statement.length
+    most = max(read.later, default=0) * sum(added(channel, statement)[1:])
     if most // step > MOST_ROWS:
         raise Rejected(f"the sum {channel.name!r} has too many values to check")
     return Reach(0, frozenset(range(0, most + 1, step)))
+
+
+def added(channel: Channel, statement: Statement) -> tuple[int, ...]:
+    """Which positions a sum adds up: 0 or 1 for each.
+
+    Raises:
+        Rejected: If that depends on more than the position, or BOS is among them.
+    """
+    if channel.op == "prefix-sum":
+        return (0,) + (1,) * statement.length
+    where = statement.channels[channel.inputs[1]]
+    if where.op != "position" or not set(where.values) <= {0, 1} or where.values[0]:
+        raise Rejected(
+            f"{channel.name!r} needs a function of the position that is 0 at BOS and "
+            "marks by 1"
+        )
+    return where.values
 
 
 def _reach_select(channel: Channel, inputs: list[Reach], _: Statement) -> Reach:
@@ -267,4 +286,5 @@ _REACH = {
     "latest-match": _reach_read,
     "sibling-latest": _reach_read,
     "prefix-sum": _reach_sum,
+    "marked-sum": _reach_sum,
 }

@@ -13,7 +13,7 @@ from operator import add
 from verify.before import strictly_before
 from verify.counts import Counts, counts
 from verify.errors import Rejected
-from verify.statement import ATTENTION, Channel, Reach, Statement
+from verify.statement import ATTENTION, SUMS, Channel, Reach, Statement
 from verify.windows import Window, whole_windows
 
 LONGEST_DELAY = 16
@@ -54,9 +54,9 @@ class Transducer:
 
     A memory is the output values, then what each attention operation must remember: the
     last values for a shift, the last marked value for a latest, the sum for a prefix
-    sum, and for a latest match the value at BOS with the last value behind each key;
-    latest matches of one source and key share these. Functions of the position share
-    one cell, which counts. A sum that is only ever read
+    sum or a marked sum, and for a latest match the value at BOS with the last value
+    behind each key; latest matches of one source and key share these. Functions of the
+    position share one cell, which counts. A sum that is only ever read
     through periodic tables is kept modulo the period; such sums of letters are kept
     together, as the class of what can be told apart by what is read of them. Of two other
     sums that are only ever read as their difference the smaller is taken from both.
@@ -107,7 +107,7 @@ class Transducer:
         strict, _ = strictly_before(statement, reach)
         windows = whole_windows(statement, reach)
         needed = _needed(statement, strict, windows)
-        sums = [c for c in needed if c.op == "prefix-sum"]
+        sums = [c for c in needed if c.op in SUMS]
         period = {c.name: _period(statement, c) for c in sums}
         read = {c.name: _reads(c, strict, windows) for c in needed}
         together = counts(statement, needed, period, read)
@@ -229,7 +229,8 @@ class Transducer:
             return found, (found,)
         if channel.op == "latest-match":
             return self._match(channel, past, values)
-        total = now + (past[0] if past else 0)
+        counts = channel.op == "prefix-sum" or values[channel.inputs[1]] == 1
+        total = now * counts + (past[0] if past else 0)
         start, period = self.tail.get(channel.name, (0, self.period[channel.name]))
         if period and total >= start:
             total = start + (total - start) % period

@@ -12,7 +12,7 @@ from verify.errors import Rejected
 from verify.heads import Attention, Look
 from verify.meaning import Meaning
 from verify.noisy import INFLATION, Noisy
-from verify.statement import ATTENTION, Channel, Reach, Statement
+from verify.statement import ATTENTION, SUMS, Channel, Reach, Statement
 from verify.stream import FEATURE, FREE, Stream, owners
 from verify.sums import check_sum
 from verify.tables import Mlp
@@ -188,8 +188,8 @@ def _head(
     if alike not in looks:
         looks[alike] = attention.look(channel)
     look = looks[alike]
-    if channel.op == "prefix-sum":
-        noise = attention.counted(channel, look)
+    if channel.op in SUMS:
+        noise = attention.counted(channel)
     else:
         noise = attention.carried(channel, look)
     return noise, {

@@ -1,12 +1,15 @@
 """Sparse parity in one layer: which letters count depends on the position."""
 
+from collections.abc import Sequence
 from itertools import product
+from math import prod
 
 from algebra.automaton import Automaton
 from algebra.layered import LayeredParity, as_layered_parity
 from compiler.errors import CompileError
 from compiler.program import (
     Map,
+    MarkedSum,
     Operation,
     Position,
     PrefixSum,
@@ -17,42 +20,127 @@ from compiler.program import (
 )
 
 NAME = "parity"
-SUMMARY = "add up the letters at the positions that count, modulo 2 (Proposition 10)"
+SUMMARY = "mask the letters that do not count, add up all, modulo 2"
+SELECTED = "parity-selected"
+SELECTED_SUMMARY = "attend to the positions that count, modulo 2 (Proposition 9)"
+TABLE = "parity-table"
+
+LARGEST_TABLE = 2**16
 
 
 def parity(machine: Automaton, length: int) -> Program:
     """The parity of letters at given positions, for words up to ``length``.
 
-    Proposition 10 of the thesis (section 4.2.7) copies each bit to its own coordinate and
-    needs a table of 2^k entries; Proposition 9 attends to the support. Here letters that
-    do not count are 0 before a uniform head adds them up, and a table of the sum does.
+    Letters that do not count are 0 before a uniform head adds up all of them. That takes
+    a block more than `selected`, and a table with a step for each letter.
 
     Raises:
         CompileError: If words of some length reach other than one state or two that all
             letters keep apart.
     """
+    found = _layers(machine, length)
+    sums: dict[Row, int] = {(s,): s % 2 for s in range(length + 1)}
+    operations = {
+        **_increments(found, len(machine.letters)),
+        "sum": PrefixSum("increment"),
+        "parity": Map(table(sums), ("sum",)),
+    }
+    return _program(machine, found, operations)
+
+
+def selected(machine: Automaton, length: int) -> Program:
+    """The parity of letters at given positions, which a head selects.
+
+    Proposition 9 of the thesis (section 4.2.7), with the repair of F5: the head looks at
+    the positions that count, so that the table has one step for each of them.
+
+    Raises:
+        CompileError: If words of some length reach other than one state or two that all
+            letters keep apart, or no position counts.
+    """
+    found = _layers(machine, length)
+    return _program(machine, found, _marked(found, len(machine.letters), _kinds(found)))
+
+
+def by_table(machine: Automaton, length: int) -> Program:
+    """The parity of letters that are copied one by one, from a table of all 2^k values.
+
+    Proposition 10 of the thesis (section 4.2.7), with the repair of F6: each copy is the
+    sum over one position, so that no average is 2/d away from the next.
+
+    Raises:
+        CompileError: If words of some length reach other than one state or two that all
+            letters keep apart, no position counts, or too many do.
+    """
+    found = _layers(machine, length)
+    single = [(kind, (place,)) for kind, places in _kinds(found) for place in places]
+    return _program(machine, found, _marked(found, len(machine.letters), single))
+
+
+def _layers(machine: Automaton, length: int) -> LayeredParity:
     found = as_layered_parity(machine, length)
     if found is None:
         raise CompileError(
             f"{machine.name} is no parity of positions: words of one length must reach at "
             "most two states, which all letters keep or exchange"
         )
-    sums: dict[Row, int] = {(s,): s % 2 for s in range(length + 1)}
+    return found
+
+
+def _program(
+    machine: Automaton, found: LayeredParity, operations: dict[str, Operation]
+) -> Program:
     shown, outputs, decode = _read_out(found)
     return Program(
         letters=machine.letters,
         states=len(machine.states),
-        length=length,
-        operations={
-            "token": Token(),
-            **_increments(found, len(machine.letters)),
-            "sum": PrefixSum("increment"),
-            "parity": Map(table(sums), ("sum",)),
-            **shown,
-        },
+        length=len(found.increments),
+        operations={"token": Token(), **operations, **shown},
         outputs=outputs,
         decode=decode,
     )
+
+
+_Summand = tuple[tuple[int, ...], tuple[int, ...]]
+"""What each letter adds, and the positions at which it does."""
+
+
+def _kinds(found: LayeredParity) -> list[_Summand]:
+    """The positions that count, by what letters add there."""
+    places: dict[tuple[int, ...], list[int]] = {}
+    for t, kind in enumerate(found.increments, 1):
+        if any(kind):
+            places.setdefault(kind, []).append(t)
+    return [(kind, tuple(at)) for kind, at in places.items()]
+
+
+def _marked(
+    found: LayeredParity, letters: int, summands: Sequence[_Summand]
+) -> dict[str, Operation]:
+    """A sum over the positions of each summand, and the parity of all sums."""
+    if not summands:
+        raise CompileError(
+            "no letter counts at any position; there is nothing to select"
+        )
+    if prod(len(places) + 1 for _, places in summands) > LARGEST_TABLE:
+        raise CompileError(
+            f"a table of {len(summands)} sums would have more than {LARGEST_TABLE} rows; "
+            f"the construction {NAME} adds them up"
+        )
+    operations: dict[str, Operation] = {}
+    for i, (kind, places) in enumerate(summands):
+        bits: dict[Row, int] = {(a,): bit for a, bit in enumerate(kind)}
+        marks = (int(t in places) for t in range(len(found.increments) + 1))
+        operations |= {
+            f"bit{i}": Map(table({**bits, (letters,): 0}), ("token",)),
+            f"counts{i}": Position(tuple(marks)),
+            f"sum{i}": MarkedSum(f"bit{i}", f"counts{i}"),
+        }
+    grid = product(*(range(len(places) + 1) for _, places in summands))
+    parities: dict[Row, int] = {row: sum(row) % 2 for row in grid}
+    sums = tuple(f"sum{i}" for i in range(len(summands)))
+    operations["parity"] = Map(table(parities), sums)
+    return operations
 
 
 def _increments(found: LayeredParity, letters: int) -> dict[str, Operation]:

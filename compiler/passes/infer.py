@@ -15,6 +15,7 @@ from compiler.program import (
     Latest,
     LatestMatch,
     Map,
+    MarkedSum,
     Operation,
     Position,
     PrefixSum,
@@ -97,6 +98,8 @@ def infer(
             return Values(read.bos, read.later | {read.bos})
         case PrefixSum(source):
             return _sums(values[source], program.length)
+        case MarkedSum(source, where):
+            return _sums(values[source], len(marks(program, where)))
         case Map(Select(), inputs):
             index, *rest = (values[n] for n in inputs)
             chosen = (rest[i].later for i in index.later)
@@ -108,6 +111,23 @@ def infer(
         case Map(Table() as function, inputs):
             return _table_values(function, [values[n] for n in inputs])
     raise CompileError(f"no domain is known for {operation!r}")
+
+
+def marks(program: Program, where: str) -> tuple[int, ...]:
+    """The positions that a flag marks, if it depends on nothing else.
+
+    Raises:
+        CompileError: If it is another kind of channel, or marks BOS.
+    """
+    flag = program.operations[where]
+    if not isinstance(flag, Position) or not set(flag.values) <= {0, 1}:
+        raise CompileError(
+            f"a sum over marked positions needs a function of the position with values 0 "
+            f"and 1, not {where!r}"
+        )
+    if flag.values[0]:
+        raise CompileError(f"{where!r} marks BOS, where there is nothing to add")
+    return tuple(t for t, marked in enumerate(flag.values) if marked)
 
 
 def _plus(one: frozenset[int], other: frozenset[int]) -> frozenset[int]:

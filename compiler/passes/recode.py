@@ -12,6 +12,7 @@ from compiler.program import (
     Latest,
     LatestMatch,
     Map,
+    MarkedSum,
     Operation,
     PrefixSum,
     Program,
@@ -159,7 +160,7 @@ class _Recoding:
     def _operation(self, name: str, operation: Operation, one_hot: bool) -> Operation:
         made = name not in self.source.operations
         embedded = isinstance(operation, Map) and is_embedded(self.source, operation)
-        counted = isinstance(operation, PrefixSum) or is_sum(operation)
+        counted = isinstance(operation, (PrefixSum, MarkedSum)) or is_sum(operation)
         if made and (counted or (self.anew and not embedded)):
             read = self.coded(_plain(name), one_hot=False)
             return _identity(read, self.source.domains[read])
@@ -183,7 +184,7 @@ class _Recoding:
         match operation:
             case Map(_, inputs):
                 return read if len(inputs) == 1 else ()
-            case Token() | PrefixSum():
+            case Token() | PrefixSum() | MarkedSum():
                 return read
             case _:
                 return read[1:]

@@ -130,6 +130,7 @@ def _note(channel: Mapping[str, Any]) -> str:
     notes = {
         "shift": f"shift {channel.get('by')}",
         "prefix-sum": "prefix sum",
+        "marked-sum": "marked sum",
         "latest-match": "latest match",
         "map": "",
     }

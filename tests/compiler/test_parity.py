@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 import krohn
 from algebra import zoo
+from algebra.automaton import Automaton
 from algebra.errors import MachineError
-from algebra.layered import as_layered_parity
-from algebra.semiautomaton import IntArray
+from algebra.layered import as_layered_parity, clock
+from algebra.semiautomaton import IntArray, Semiautomaton
 from compiler import plan
 from compiler.errors import CompileError
 from compiler.interpreter import interpret, states
@@ -55,32 +56,52 @@ def test_the_support_is_a_set_of_positions(name: str) -> None:
         zoo.machine(name)
 
 
-@given(st.integers(1, 5), st.integers(1, 7), st.data())
-def test_the_program_is_the_parity(size: int, length: int, data: st.DataObject) -> None:
+FORMS = ("parity", "parity-selected", "parity-table")
+
+
+@pytest.mark.parametrize("form", FORMS)
+@given(size=st.integers(1, 5), length=st.integers(1, 7), data=st.data())
+def test_the_program_is_the_parity(
+    form: str, size: int, length: int, data: st.DataObject
+) -> None:
     support = sorted(data.draw(st.sets(st.integers(1, size), min_size=1)))
     machine = zoo.machine(f"Parity{size}@{','.join(map(str, support))}")
     started = replace(
         machine.with_start(data.draw(st.sampled_from(machine.states))), output=None
     )
-    program = plan.construct("parity", started, length)
+    found = as_layered_parity(started, length)
+    assert found is not None
+    if form != "parity" and not any(map(any, found.increments)):
+        with pytest.raises(CompileError, match="nothing to select"):
+            plan.construct(form, started, length)
+        return
+    program = plan.construct(form, started, length)
     expected = started.semiautomaton.trace(every(length), started.start)
     assert np.array_equal(states(program, every(length)), expected)
 
 
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
     ("size", "support"), [(4, (4,)), (10, (2, 3, 7)), (12, (1, 2, 5, 6, 11, 12))]
 )
 def test_every_word_is_right_on_the_network(
-    size: int, support: tuple[int, ...]
+    size: int, support: tuple[int, ...], form: str
 ) -> None:
     name = f"Parity{size}@{','.join(map(str, support))}"
-    compiled = krohn.compile(name, size, "parity", observation="outputs")
+    compiled = krohn.compile(name, size, form, observation="outputs")
     shown = Model(compiled.file)(torch.from_numpy(every(size))).argmax(-1)[:, -1]
     assert np.array_equal(shown, odd(every(size), support))
 
 
-def test_a_hundred_bits_of_which_six_count() -> None:
-    compiled = krohn.compile(LARGE, 100, "parity", observation="outputs")
+@pytest.mark.parametrize(
+    ("form", "dtype"),
+    [
+        *(("parity", "float32"), ("parity-table", "float32")),
+        *(("parity-selected", "bfloat16"), ("parity-selected", "float16")),
+    ],
+)
+def test_a_hundred_bits_of_which_six_count(form: str, dtype: str) -> None:
+    compiled = krohn.compile(LARGE, 100, form, dtype=dtype, observation="outputs")
     assert compiled.summary()["depth"] == 1
     assert compiled.proof is not None
     assert compiled.proof.verdict == "verified"
@@ -92,10 +113,61 @@ def test_a_hundred_bits_of_which_six_count() -> None:
     assert np.array_equal(shown, odd(words, SUPPORT))
 
 
+def test_a_head_that_selects_needs_a_step_for_each_selected_position() -> None:
+    sizes = {
+        form: krohn.compile(LARGE, 100, form, observation="outputs").summary()
+        for form in FORMS
+    }
+    assert [sizes[f]["layers"] for f in FORMS] == [2, 1, 1]
+    assert [sizes[f]["heads"] for f in FORMS] == [1, 1, 6]
+    assert [sizes[f]["mlp_width"] for f in FORMS] == [200, 2 * 6, 2**5]
+    assert sizes["parity-selected"]["parameters"] == 842
+
+
+TWO_KINDS = Automaton(
+    Semiautomaton(
+        np.array([[2, 3, 0, 1], [3, 2, 0, 1], [2, 3, 1, 0]]),
+        ("a", "b", "c"),
+        ("even0", "even1", "odd0", "odd1"),
+    ),
+    name="alternating",
+)
+
+
+@pytest.mark.parametrize("length", [1, 2, 5])
+def test_positions_may_count_different_letters(length: int) -> None:
+    """The letter b counts at odd positions, c at even ones."""
+    words = np.array(list(product(range(3), repeat=length)))
+    expected = TWO_KINDS.semiautomaton.trace(words, TWO_KINDS.start)
+    for form in FORMS:
+        program = plan.construct(form, TWO_KINDS, length)
+        assert np.array_equal(states(program, words), expected)
+        compiled = krohn.compile(TWO_KINDS, length, form)
+        shown = Model(compiled.file)(torch.from_numpy(words)).argmax(-1)
+        assert np.array_equal(shown, expected)
+
+
+def test_a_table_of_many_copies_is_refused() -> None:
+    wide = f"Parity40@{','.join(map(str, range(1, 41)))}"
+    with pytest.raises(CompileError, match=r"more than 65536 rows; .* parity adds"):
+        plan.construct("parity-table", zoo.machine(wide), 40)
+
+
 def test_positions_that_count_are_the_support() -> None:
     found = as_layered_parity(zoo.machine("Parity6@2,5"), 8)
     assert found is not None
     assert [t for t, added in enumerate(found.increments, 1) if any(added)] == [2, 5]
+
+
+@pytest.mark.parametrize(("size", "support"), [(1, "1"), (7, "2,5"), (30, "30")])
+def test_a_parity_counts_its_letters(size: int, support: str) -> None:
+    assert clock(zoo.machine(f"Parity{size}@{support}")) == size
+    assert clock(zoo.machine("FlipFlop")) == 0
+
+
+def test_no_cascade_counts_a_hundred_letters() -> None:
+    with pytest.raises(CompileError, match="counts its letters up to 100"):
+        plan.construct("cascade", zoo.machine(LARGE), 100)
 
 
 @pytest.mark.parametrize("name", ["C3", "FlipFlop", "S3", "Grid4"])

@@ -1,0 +1,168 @@
+"""Sums over marked positions: proved, also in narrow formats; spoilt heads are refused."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+import krohn
+from algebra import zoo
+from network.model import Model
+from network.modelfile import ModelFile
+from network.precision import FLOAT32, FLOAT64
+from verify.noisy import Noisy
+from verify.proof import prove
+from verify.weights import scores
+
+PARITY = zoo.machine("Parity8@2,3,6")
+QUERY, KEY = "blocks.0.attention.query", "blocks.0.attention.key"
+OUT = "blocks.0.attention.out"
+
+
+@cache
+def file(dtype: str = "float32") -> ModelFile:
+    """The parity of three of eight letters, which a head selects."""
+    return krohn.compile(
+        PARITY, 8, "parity-selected", dtype=dtype, observation="outputs"
+    ).file
+
+
+def channel(model: ModelFile, name: str) -> int:
+    found = model.header["program"]["channels"]
+    return int(next(c for c in found if c["name"] == name)["dims"][0])
+
+
+def feature(name: str) -> int:
+    return int(file().header["program"]["features"][name][0])
+
+
+def spoilt(tensor: str, index: tuple[int, ...], value: float) -> ModelFile:
+    changed = file().tensors[tensor].copy()
+    changed[index] = value
+    return replace(file(), tensors={**file().tensors, tensor: changed})
+
+
+ONE, BOS, COUNT = feature("one"), feature("bos"), feature("marked")
+WHERE, BIT, SUM = (channel(file(), n) for n in ("counts0", "bit0", "sum0"))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
+def test_every_word_is_right_in_every_format(dtype: str) -> None:
+    words = np.array(list(product((0, 1), repeat=8)))
+    shown = Model(file(dtype))(torch.from_numpy(words)).argmax(-1)
+    counted = np.cumsum(words * np.isin(np.arange(1, 9), (2, 3, 6)), axis=1)
+    assert np.array_equal(shown, counted % 2)
+    assert prove(file(dtype), PARITY).verdict == "verified"
+
+
+@pytest.mark.parametrize(
+    ("tensor", "index", "value"),
+    [
+        pytest.param(KEY, (0, WHERE, 1), 0.0, id="no selection"),
+        pytest.param(KEY, (0, WHERE, 1), 0.5, id="marks score below 0"),
+        pytest.param(KEY, (0, WHERE, 1), 2.0, id="marks score above 0"),
+        pytest.param(KEY, (0, WHERE, 0), 1.0, id="marks score as BOS does"),
+        pytest.param(KEY, (0, ONE, 1), 0.0, id="others score as marks do"),
+        pytest.param(KEY, (0, ONE, 0), 1.0, id="all score as BOS does"),
+        pytest.param(KEY, (0, BOS, 0), 0.0, id="no sink"),
+        pytest.param(KEY, (0, BOS, 0), 2.0, id="a sink that is squared"),
+        pytest.param(KEY, (0, BOS, 1), 0.0, id="BOS is suppressed"),
+        pytest.param(KEY, (0, COUNT, 1), 1.0, id="keys that depend on the position"),
+        pytest.param(KEY, (0, BIT, 1), 1.0, id="keys that read letters"),
+        pytest.param(QUERY, (0, ONE, 1), 1.0, id="a penalty that leaks"),
+        pytest.param(QUERY, (0, ONE, 1), -16.0, id="a reward"),
+        pytest.param(QUERY, (0, ONE, 1), -1000.0, id="a reward beyond all exponents"),
+        pytest.param(QUERY, (0, COUNT, 0), 0.5, id="half a score for BOS"),
+        pytest.param(QUERY, (0, BIT, 0), 1.0, id="queries that read letters"),
+        pytest.param(OUT, (0, 0, SUM), 2.0, id="half the sum"),
+        pytest.param(OUT, (0, 0, SUM), 3.0, id="a gain that rounds"),
+        pytest.param("embed.position", (8, COUNT), 1.0, id="one wrong count"),
+    ],
+)
+def test_spoilt_heads_are_refused(
+    tensor: str, index: tuple[int, ...], value: float
+) -> None:
+    proof = prove(spoilt(tensor, index, value), PARITY)
+    assert proof.verdict == "undecided"
+    assert proof.reason
+
+
+def restated(name: str, change: Callable[[Any], Mapping[str, Any]]) -> ModelFile:
+    program = file().header["program"]
+    channels = [
+        {**c, **change(c)} if c["name"] == name else c for c in program["channels"]
+    ]
+    header = {**file().header, "program": {**program, "channels": channels}}
+    return replace(file(), header=header)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "reason"),
+    [
+        ("counts0", lambda c: {"values": [1, *c["values"][1:]]}, "marks by 1"),
+        ("counts0", lambda c: {"values": [*c["values"][:-1], 2]}, "outside its domain"),
+        ("sum0", lambda c: {"where": "bit0"}, "needs a function of the position"),
+        ("sum0", lambda c: {"op": "prefix-sum"}, "outside its domain"),
+    ],
+)
+def test_wrong_statements_are_refused(
+    name: str, change: Callable[[Any], Mapping[str, Any]], reason: str
+) -> None:
+    proof = prove(restated(name, change), PARITY)
+    assert proof.verdict == "undecided"
+    assert reason in proof.reason
+
+
+def test_other_marks_are_another_parity() -> None:
+    proof = prove(file(), zoo.machine("Parity8@2,3,7"))
+    assert proof.verdict == "refuted"
+    assert proof.word is not None
+    assert len(proof.word) == 6
+
+
+def test_marks_that_the_tensors_do_not_have_are_refused() -> None:
+    moved = [0, 0, 1, 1, 0, 0, 0, 1, 0]
+    claimed = restated("counts0", lambda _: {"values": moved})
+    proof = prove(claimed, zoo.machine("Parity8@2,3,7"))
+    assert proof.verdict == "undecided"
+    assert "'counts0' is embedded wrongly" in proof.reason
+
+
+MARKS = st.lists(st.booleans(), min_size=9, max_size=9)
+
+
+@given(MARKS, st.floats(-1, 4), st.floats(-6, -0.01), st.integers(0, 2**9 - 1))
+def test_the_bounds_hold_for_every_score(
+    marks: list[bool], bos: float, other: float, letters: int
+) -> None:
+    """Binary32 softmax, its normaliser added up in order, beside the bounds."""
+    counts = np.array([False, *marks])
+    key = np.where(counts, 0.0, other)
+    key[0] = bos
+    key = FLOAT32.round(key)[:, None]
+    q = Noisy.exact(np.ones((10, 1)), FLOAT32)
+    found = scores(q, Noisy.exact(key, FLOAT32), counts).weights()
+    x = np.array([0, *(letters >> i & 1 for i in range(9))])
+    for t in range(10):
+        row = np.exp(np.float32(key[: t + 1, 0] - key[: t + 1, 0].max()))
+        row = np.float32(row) / np.float32(row.sum(dtype=np.float32))
+        apart = x[: t + 1] * counts[: t + 1]
+        exact = found.each[t] * apart.sum()
+        assert abs(row @ apart - exact) <= found.relative[t] * exact + 1e-300
+        assert row[~counts[: t + 1]][1:].sum() <= found.leaked[t] + 1e-300
+        assert row.sum() <= found.whole[t]
+
+
+def test_weights_in_binary64_are_those_of_the_exact_sum() -> None:
+    counts = np.array([False, True, False, True])
+    key = np.array([[np.log(3.0)], [0.0], [-64.0], [0.0]])
+    q = Noisy.exact(np.ones((4, 1)), FLOAT64)
+    found = scores(q, Noisy.exact(key, FLOAT64), counts).weights()
+    assert np.allclose(1 / found.each, [3, 4, 4, 5], rtol=1e-14)
