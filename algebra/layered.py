@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from algebra.automaton import Automaton
 
 
@@ -34,6 +36,21 @@ def as_layered_parity(a: Automaton, length: int) -> LayeredParity | None:
         increments.append(added)
         states.append({label: q for q, label in labels.items()})
     return LayeredParity(tuple(increments), tuple(states))
+
+
+def clock(a: Automaton) -> int:
+    """How many letters a state counts: words of up to so many reach states of their own.
+
+    The greatest n such that no two words of different lengths up to n reach one state.
+    """
+    layer = np.array([a.start])
+    seen = np.zeros(len(a.states), dtype=bool)
+    letters = -1
+    while not seen[layer].any():
+        seen[layer] = True
+        layer = np.unique(a.transitions[:, layer])
+        letters += 1
+    return letters
 
 
 def _step(

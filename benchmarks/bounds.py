@@ -20,6 +20,7 @@ CODE = (
     "a position code of 2·log2 T dimensions, not a circle of 2: scores of log T, not T"
 )
 OWN = "the result has a dimension of its own"
+COPIES = "a head for each position, so that no average is taken"
 LOOKS = "a block without heads looks levels up; heads stand in two"
 LEAST = "printed is what such a network needs at least"
 NOTE = (
@@ -59,12 +60,14 @@ class Case:
         machine: A name of the zoo.
         length: T.
         above: Why a size of the network is larger than printed, by size.
+        observation: What the networks say instead of the state.
     """
 
     statement: Statement
     machine: str
     length: int
     above: Mapping[str, str] = field(default_factory=dict)
+    observation: str | None = None
 
 
 SCAN = Statement(
@@ -132,6 +135,16 @@ GRIDWORLD = Statement(
     "E27–E34",
 )
 FLIP_FLOP = Statement("Proposition 3", "2; –; 1; –; –", printed.flip_flop, ("window",))
+SELECTED = Statement(
+    "Proposition 9",
+    "1; –; 1; 4(k + 1); 4k(k + 1)",
+    printed.selected,
+    ("parity-selected", "parity"),
+    "F5",
+)
+COPIED = Statement(
+    "Proposition 10", "1; d; 1; 2ᵏ; 2ᵏ⁺²", printed.copied, ("parity-table",), "F6"
+)
 STEPS = Statement(
     "a layer for every letter", "T; –; –; –; –", printed.sequential, ("sequential",)
 )
@@ -141,6 +154,11 @@ CHUNKS = Statement(
 WORDS = Statement(
     "all words at once", "O(1); –; –; |Σ|^T; –", printed.memorising, ("memorising",)
 )
+
+# Six positions of a hundred.
+LARGE = "Parity100@3,17,42,43,77,100"
+ALL = "all letters are added up, none is selected"
+MASKED = dict.fromkeys(("layers", "mlp_width", "largest_weight"), ALL)
 
 CASES = (
     Case(SCAN, "S5", 100),
@@ -155,15 +173,19 @@ CASES = (
     *(Case(LEVELS, name, 32) for name in ("Grid4", "Dyck2,2", "PermReset3")),
     *(Case(GRIDWORLD, name, 100, {"layers": LOOKS}) for name in ("Grid4", "Grid9")),
     Case(FLIP_FLOP, "FFLTracker2", 100),
+    Case(SELECTED, LARGE, 100, MASKED, "outputs"),
+    Case(COPIED, LARGE, 100, {"heads": COPIES}, "outputs"),
     Case(STEPS, "Grid4", 9),
     Case(CHUNKS, "Grid4", 9, {"mlp_width": LEAST}),
     Case(WORDS, "Grid4", 5, {"mlp_width": LEAST}),
 )
 
 
-def measured(machine: Automaton, length: int, construction: str) -> Row:
+def measured(
+    machine: Automaton, length: int, construction: str, observation: str | None
+) -> Row:
     """The sizes of a network that was proved."""
-    built = krohn.compile(machine, length, construction)
+    built = krohn.compile(machine, length, construction, observation=observation)
     assert built.proof is not None
     assert built.proof.verdict == "verified"
     found = built.summary()
@@ -189,11 +211,11 @@ def compared(case: Case) -> list[Row]:
     here["T"] = case.length
     rows = [here | {"network": "printed"} | {k: _short(v) for k, v in stated.items()}]
     for construction in case.statement.constructions:
-        built = measured(machine, case.length, construction)
+        built = measured(machine, case.length, construction, case.observation)
         rows.append(
             here | built | {"above what is printed": _above(case, built, stated)}
         )
-    best = measured(machine, case.length, "auto")
+    best = measured(machine, case.length, "auto", case.observation)
     return [*rows, here | best | {"network": f"best: {best['network']}"}]
 
 

@@ -82,6 +82,23 @@ def flip_flop(machine: Automaton, length: int) -> Sizes:
     return Sizes(2, None, 1)
 
 
+def selected(machine: Automaton, length: int) -> Sizes:
+    """Proposition 9; the hidden width and the bound of the text."""
+    k = _support(machine)
+    return Sizes(1, None, 1, 4 * (k + 1), 4 * k * (k + 1))
+
+
+def copied(machine: Automaton, length: int) -> Sizes:
+    """Proposition 10; the embedding has one dimension for each position."""
+    k = _support(machine)
+    return Sizes(1, length, 1, 2**k, 2 ** (k + 2))
+
+
+def _support(machine: Automaton) -> int:
+    """How many positions of a sparse parity count."""
+    return len(machine.name.partition("@")[2].split(","))
+
+
 def sequential(machine: Automaton, length: int) -> Sizes:
     """Section 3.4.1: a layer for every letter."""
     return Sizes(length)

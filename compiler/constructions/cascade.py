@@ -21,6 +21,7 @@ from algebra.decomposition.methods import decompose
 from algebra.decomposition.reach import restricted
 from algebra.decomposition.simplify import simplify
 from algebra.dependency import Dependency, Step, dependency
+from algebra.layered import clock
 from algebra.operations import reachable
 from algebra.semiautomaton import IntArray
 from algebra.structure import as_counter, as_memory
@@ -45,15 +46,24 @@ SUMMARY = "counters and memories that steer each other (Theorem 11, shallower)"
 SECONDS = 4.0
 MOST_STATES = 300
 MOST_COORDINATES = 200_000
+# A decomposition counts letters one by one: a level for each, where a scan takes log T.
+LONGEST_CLOCK = 16
 
 
 def cascade(machine: Automaton, length: int) -> Program:
     """The cascade of a machine all of whose groups are solvable.
 
     Raises:
-        CompileError: If a group is not solvable, or no decomposition was found in time.
+        CompileError: If a group is not solvable, states count many letters, or no
+            decomposition was found in time.
     """
     alive = reachable(machine)
+    counted = clock(alive)
+    if counted > LONGEST_CLOCK:
+        raise CompileError(
+            f"{machine.name} counts its letters up to {counted}, which takes a cascade a "
+            "layer for each; a scan, or a construction that reads the position, has fewer"
+        )
     if len(alive.states) > MOST_STATES:
         raise CompileError(
             f"no machine of more than {MOST_STATES} states is decomposed for a network"

@@ -13,7 +13,7 @@ import krohn
 from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.errors import MachineError
-from algebra.layered import as_layered_parity
+from algebra.layered import as_layered_parity, clock
 from algebra.semiautomaton import IntArray, Semiautomaton
 from compiler import plan
 from compiler.errors import CompileError
@@ -157,6 +157,17 @@ def test_positions_that_count_are_the_support() -> None:
     found = as_layered_parity(zoo.machine("Parity6@2,5"), 8)
     assert found is not None
     assert [t for t, added in enumerate(found.increments, 1) if any(added)] == [2, 5]
+
+
+@pytest.mark.parametrize(("size", "support"), [(1, "1"), (7, "2,5"), (30, "30")])
+def test_a_parity_counts_its_letters(size: int, support: str) -> None:
+    assert clock(zoo.machine(f"Parity{size}@{support}")) == size
+    assert clock(zoo.machine("FlipFlop")) == 0
+
+
+def test_no_cascade_counts_a_hundred_letters() -> None:
+    with pytest.raises(CompileError, match="counts its letters up to 100"):
+        plan.construct("cascade", zoo.machine(LARGE), 100)
 
 
 @pytest.mark.parametrize("name", ["C3", "FlipFlop", "S3", "Grid4"])
