@@ -103,7 +103,7 @@ def measure(job: Job) -> Row:
 
 
 def _run(job: Job, name: str) -> Iterator[bool]:
-    """For each start state that a construction serves, whether all short words are right."""
+    """For each start that a construction serves, whether all short words are right."""
     for start in range(len(job.machine.states)):
         machine = replace(job.machine, start=start)
         try:
