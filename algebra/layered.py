@@ -26,12 +26,65 @@ def as_layered_parity(a: Automaton, length: int) -> LayeredParity | None:
     Letters must be one-to-one between the states of a length and those of the next. The
     first letter keeps the label; the others keep or flip it, for both states alike.
     """
+    found = _run(a.transitions.tolist(), a.start, length)
+    return found if len(found.increments) == length else None
+
+
+@dataclass(frozen=True)
+class ParityNode:
+    """A parity that says what is to come, where words so far have led to one state.
+
+    Attributes:
+        first: How many letters were read before.
+        parity: What the letters from then on are the parity of, while they are one.
+        children: The node that goes on from each label; empty at the end of words.
+    """
+
+    first: int
+    parity: LayeredParity
+    children: tuple[int, ...]
+
+    @property
+    def last(self) -> int:
+        """How many letters were read when it ends."""
+        return self.first + len(self.parity.increments)
+
+
+def as_parity_tree(a: Automaton, length: int, most: int) -> list[ParityNode] | None:
+    """The tree of parities that ``a`` is for words up to ``length``, or None.
+
+    From the start, letters are a parity for as long as they can be. Where they no longer
+    are, each of the two states is the start of another parity.
+
+    Args:
+        a: The machine.
+        length: T.
+        most: Trees of more nodes are given up.
+    """
     table = a.transitions.tolist()
-    labels, states, increments = {a.start: 0}, [{0: a.start}], []
-    for _ in range(length):
+    todo, found = [(a.start, 0)], list[ParityNode]()
+    for start, first in todo:  # grows on the way
+        parity = _run(table, start, length - first)
+        last = first + len(parity.increments)
+        if last == first < length or len(todo) > most:
+            return None
+        children: tuple[int, ...] = ()
+        if last < length:
+            ends = parity.states[-1]
+            children = tuple(len(todo) + i for i in range(len(ends)))
+            todo += [(ends[label], last) for label in sorted(ends)]
+        found.append(ParityNode(first, parity, children))
+    return found
+
+
+def _run(table: list[list[int]], start: int, length: int) -> LayeredParity:
+    """The parity that words from a state are, up to a length at which they are one."""
+    labels, states = {start: 0}, [{0: start}]
+    increments: list[tuple[int, ...]] = []
+    while len(increments) < length:
         step = _step(table, labels)
         if step is None:
-            return None
+            break
         labels, added = step
         increments.append(added)
         states.append({label: q for q, label in labels.items()})

@@ -6,19 +6,24 @@ along Σ w·x passes on the noise of x times w, so that only inputs without nois
 the letter determines, may have weights other than ±1.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
+from math import prod
 
 import numpy as np
 
 from algebra.semiautomaton import IntArray
-from compiler.paths import Opener
-from compiler.program import Map, Program, Table, is_embedded, reads
+from compiler.errors import CompileError
+from compiler.passes.base import evaluate_cone
+from compiler.paths import Opener, leaves
+from compiler.program import Map, Program, Table, is_embedded
 from network.precision import FloatArray
 
 MOST_INPUTS = 4
+MOST_ROWS = 20_000
+STEEP, ROUGH = 1 / 16, 1 / 256
 
 
 @dataclass(frozen=True)
@@ -26,14 +31,28 @@ class Linear:
     """A table as a function of a sum.
 
     Attributes:
+        inputs: The channels that are summed.
         weights: Of the inputs.
         sums: The values of the sum, ascending.
         values: The table's value at each of them.
+        lost: What a sum of steps in one hidden layer could lose to rounding.
     """
 
+    inputs: tuple[str, ...]
     weights: tuple[int, ...]
     sums: IntArray
     values: IntArray
+    lost: float = 0.0
+
+    @property
+    def steep(self) -> bool:
+        """Whether one hidden layer would lose too much."""
+        return self.lost > STEEP
+
+    @property
+    def rough(self) -> bool:
+        """Whether two hidden layers are to be preferred: heads compare the values."""
+        return self.lost > ROUGH
 
     @property
     def steps(self) -> int:
@@ -41,22 +60,55 @@ class Linear:
         return int(np.count_nonzero(np.diff(self.values)))
 
 
-def linear(program: Program, name: str) -> Linear | None:
-    """The sum that a table of several integers sees, if that makes it smaller."""
-    found = form(program, name)
-    if found is None:
-        return None
-    # A step takes two units; decided by paths the table takes one for each.
-    opener = Opener(program, frozenset(reads(program.operations[name])))
-    return found if opener.paths(name, 2 * found.steps) is None else None
+def linear(
+    program: Program,
+    name: str,
+    stored: Collection[str] | None = None,
+    deep: bool = False,
+) -> Linear | None:
+    """The sum that a table of several integers sees, if that makes it smaller.
 
-
-def form(program: Program, name: str) -> Linear | None:
-    """The sum that a table of several integers sees, if steps along it lose little."""
+    Args:
+        program: Where the table stands.
+        name: Its channel.
+        stored: The channels that are there to be read; None if those that the table
+            reads are. Other Maps are opened.
+        deep: Whether there may be two hidden layers, so that it may be steep.
+    """
     operation = program.operations[name]
     if not isinstance(operation, Map) or not isinstance(operation.function, Table):
         return None
+    inputs = operation.inputs if stored is None else leaves(program, name, stored)
+    whole = operation if set(inputs) == set(operation.inputs) else None
+    whole = whole or _opened(program, name, inputs)
+    found = form(program, name, whole) if whole else None
+    if found is None or (found.steep and not deep):
+        return None
+    # A step takes two units; decided by paths the table takes one for each.
+    opener = Opener(program, frozenset(inputs))
+    return found if opener.paths(name, 2 * found.steps) is None else None
+
+
+def _opened(program: Program, name: str, inputs: tuple[str, ...]) -> Map | None:
+    """A table of tables as one table, if it is small and its inputs are integers."""
+    domains = [program.domains[n] for n in inputs]
+    if not 2 <= len(inputs) <= MOST_INPUTS or prod(map(len, domains)) > MOST_ROWS:
+        return None
+    if program.one_hot.intersection(inputs):
+        return None
+    rows = np.array(list(product(*domains)), dtype=np.int64)
+    columns = dict(zip(inputs, rows.T, strict=True))
+    try:
+        values = evaluate_cone(program, name, columns)
+    except CompileError:
+        return None  # Start values meet others there, which do not occur.
+    return Map(Table(rows, values), inputs)
+
+
+def form(program: Program, name: str, operation: Map) -> Linear | None:
+    """The sum that a table of several integers sees."""
     function, inputs = operation.function, operation.inputs
+    assert isinstance(function, Table)
     if not 2 <= len(inputs) <= MOST_INPUTS or program.one_hot.intersection(inputs):
         return None
     exact = tuple(is_embedded(program, program.operations[n]) for n in inputs)
@@ -66,7 +118,7 @@ def form(program: Program, name: str) -> Linear | None:
     codes = found.values[:, None].astype(np.float64)
     if name in program.one_hot:
         codes = np.eye(int(found.values.max()) + 1)[found.values]
-    return None if too_steep(found.sums.tolist(), codes) else found
+    return replace(found, inputs=inputs, lost=loss(found.sums.tolist(), codes))
 
 
 @lru_cache(maxsize=512)
@@ -94,11 +146,16 @@ def _along(function: Table, weights: tuple[int, ...]) -> Linear | None:
     )
     values = function.values[first]
     same = np.array_equal(values[index.reshape(-1)], function.values)
-    return Linear(weights, sums, values) if same else None
+    return Linear((), weights, sums, values) if same else None
 
 
 def too_steep(domain: Sequence[int], codes: FloatArray) -> bool:
-    """Whether a sum of steps over a channel could lose 1/16 to rounding in binary32.
+    """Whether a sum of steps over a channel could lose too much to rounding."""
+    return loss(domain, codes) > STEEP
+
+
+def loss(domain: Sequence[int], codes: FloatArray) -> float:
+    """What a sum of steps over a channel could lose to rounding in binary32.
 
     A step is the difference of two ReLUs that grow with the distance from it, so a long
     sum of steps has large terms that cancel: n terms of size s lose up to n·s·u in some
@@ -110,8 +167,7 @@ def too_steep(domain: Sequence[int], codes: FloatArray) -> bool:
     above = 2 * (values[-1] - values[middle + 1 :]) + 1
     below = 2 * (values[:middle] - values[0]) + 1
     sides = [(above, changes[middle:]), (below, changes[:middle])]
-    lost = [_lost(sizes, change) for sizes, change in sides]
-    return bool((np.array(lost) > 1 / 16).any())
+    return float(max(_lost(sizes, change).max() for sizes, change in sides))
 
 
 def _lost(sizes: FloatArray, changes: FloatArray) -> FloatArray:

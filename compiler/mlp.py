@@ -6,7 +6,7 @@ constants are multiples of 1/2 and survive every precision that can hold the int
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial, reduce
 
@@ -79,7 +79,7 @@ class Tables:
             codes = code_matrix(self.program, name, operation.function.values)
             read = [self._dimension(n) for n in operation.inputs]
             return self.circles[name].read(read, self.stages, codes)
-        form = along(self.layout.plan, name)
+        form = along(self.layout.plan, name, self.deep)
         if form is not None:
             return self._along(name, form)
         alone = single(self.layout.plan, name)
@@ -199,7 +199,8 @@ class Tables:
             units = [self.recognise.unit(Expression({start + v: 1.0})) for v in values]
             return self._lift(combination(units, codes), 1)
         if self.deep and too_steep(self.program.domains[name], codes):
-            return self._saturating(name, codes)
+            along = {self._dimension(name): 1.0}
+            return self._saturating(along, self.program.domains[name], codes)
         return self._steps(codes, partial(self._step, name))
 
     def _steps(
@@ -219,9 +220,7 @@ class Tables:
     def _along(self, name: str, form: Linear) -> list[Expression]:
         """A table of a sum of channels: steps along the sum."""
         twice: dict[int, float] = {}
-        for read, weight in zip(
-            reads(self.program.operations[name]), form.weights, strict=True
-        ):
+        for read, weight in zip(form.inputs, form.weights, strict=True):
             dimension = self._dimension(read)
             twice[dimension] = twice.get(dimension, 0.0) + 2.0 * weight
 
@@ -229,20 +228,30 @@ class Tables:
             low, high = form.sums[index : index + 2].tolist()
             return self._rise(twice, low + high, rising)
 
-        return self._steps(code_matrix(self.program, name, form.values), step)
+        codes = code_matrix(self.program, name, form.values)
+        if form.rough and self.deep:
+            once = {dimension: weight / 2 for dimension, weight in twice.items()}
+            return self._saturating(once, form.sums.tolist(), codes)
+        return self._steps(codes, step)
 
-    def _saturating(self, name: str, codes: FloatArray) -> list[Expression]:
-        """A table of one channel whose hidden units end at exactly 0 or 1.
+    def _saturating(
+        self, along: Mapping[int, float], values: Sequence[int], codes: FloatArray
+    ) -> list[Expression]:
+        """A table of one integer whose hidden units end at exactly 0 or 1.
 
         Above the ramp ReLU(1 − 2·ReLU(x − ramp)) is 0 whatever the noise, below it is 1,
         so that no rounding error of the first layer reaches the sum.
+
+        Args:
+            along: The integer, as a sum of residual dimensions.
+            values: Its values, ascending.
+            codes: ``(values, dimensions)``: the code of the result for each.
         """
         outputs = [Expression({}, last) for last in codes[-1]]
-        domain, dimension = self.program.domains[name], self._dimension(name)
         for index, change in enumerate(np.diff(codes, axis=0)):
             if change.any():
-                ramp = (domain[index] + domain[index + 1]) / 2 - 0.25
-                passed = self.recognise.unit(Expression({dimension: 1.0}, -ramp))
+                ramp = (values[index] + values[index + 1]) / 2 - 0.25
+                passed = self.recognise.unit(Expression(dict(along), -ramp))
                 below = self.combine.unit(Expression({}, 1.0).add(passed, -2.0))
                 for output, amount in zip(outputs, change, strict=True):
                     if amount:
@@ -369,10 +378,9 @@ def _usual(values: list[int | str]) -> int | None:
     return max(sorted(decided), key=lambda value: decided[value])
 
 
-def along(plan: Schedule, name: str) -> Linear | None:
-    """The sum along which a Map is made of steps, if any: one that opens no others."""
-    opens = set(plan.leaves(name)) != set(reads(plan.program.operations[name]))
-    return None if opens else linear(plan.program, name)
+def along(plan: Schedule, name: str, deep: bool) -> Linear | None:
+    """The sum along which a Map, with those that it opens, is made of steps, if any."""
+    return linear(plan.program, name, plan.leaves(name), deep)
 
 
 def needs_depth(plan: Schedule, name: str) -> bool:
@@ -385,8 +393,9 @@ def needs_depth(plan: Schedule, name: str) -> bool:
         leaf, function = alone
         codes = code_matrix(program, name, function.values)
         return leaf not in program.one_hot and too_steep(program.domains[leaf], codes)
-    if along(plan, name) is not None:
-        return False
+    form = along(plan, name, deep=True)
+    if form is not None:
+        return form.rough
     paths = plan.opener(name).paths(name)
     assert paths is not None
     asked = {leaf for path in paths for leaf in path.given}

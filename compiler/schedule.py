@@ -7,6 +7,7 @@ after the embedding, 2b + 1 after the attention of block b, 2b + 2 after its MLP
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from compiler.linear import linear
 from compiler.passes.base import PassError
 from compiler.paths import Opener, leaves
 from compiler.program import (
@@ -156,9 +157,11 @@ def _earliest(
     stored = leaves(program, name, before)
     if is_sum(operation) or not before.issuperset(stored):
         return ready + 2
+    if not most_paths:
+        return ready + 2
     flat = len(stored) == 1 or program.one_hot.issuperset(stored)
-    possible = most_paths and (flat or not strict)
-    together = possible and Opener(program, before).paths(name, most_paths)
+    few = (flat or not strict) and Opener(program, before).paths(name, most_paths)
+    together = few or linear(program, name, before, deep=not strict)
     return ready if together else ready + 2
 
 

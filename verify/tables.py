@@ -17,7 +17,7 @@ import numpy as np
 
 from algebra.semiautomaton import IntArray
 from network.precision import BoolArray, FloatArray, Precision
-from verify.cubes import Decider
+from verify.cubes import Cube, Decider
 from verify.errors import Rejected
 from verify.noisy import INFLATION, Noisy, finest
 from verify.statement import MOST_ROWS, Channel, Statement
@@ -111,13 +111,15 @@ class Mlp:
         """
         units = self.writers(channel.span)
         read = self._apart(channel.span, units)
-        if self._sums_integers(units) and self._has_few_rows(channel, read):
-            return self._by_rows(channel, units, read)
-        return self._by_cubes(channel, units)
-
-    def _by_cubes(self, channel: Channel, units: IntArray) -> FloatArray:
-        """The noise of each value, bounded at once where one value is decided."""
         cubes = Decider(self.statement, self.stream.names).cubes(channel)
+        if self._sums_integers(units) and self._has_few_rows(cubes, read):
+            return self._by_rows(channel, units, read, cubes)
+        return self._by_cubes(channel, units, cubes)
+
+    def _by_cubes(
+        self, channel: Channel, units: IntArray, cubes: list[tuple[Cube, int]]
+    ) -> FloatArray:
+        """The noise of each value, bounded at once where one value is decided."""
         results = np.array([value for _, value in cubes], dtype=np.int64)
         asked = {n for cube, _ in cubes for n in cube if n in self.stream.names}
         alone = asked.union(self._apart(channel.span, units))
@@ -146,35 +148,35 @@ class Mlp:
         first = self._needed(units)[1] if len(self.layers) > 2 else units
         return bool((self.reads[1][first][:, integer].sum(axis=1) > 1).any())
 
-    def _has_few_rows(self, channel: Channel, read: Sequence[str]) -> bool:
-        """Whether all joint values of what a table and its units read can be tried."""
-        if channel.op != "table" or not set(channel.inputs) <= set(self.stream.names):
-            return False
-        others = set(read) - set(channel.inputs)
-        sizes = (len(self.statement.channels[n].domain) for n in others)
-        return len(channel.table) * prod(sizes) <= MOST_TRIED
+    def _has_few_rows(self, cubes: list[tuple[Cube, int]], read: Sequence[str]) -> bool:
+        """Whether all joint values of what decides and what is read can be tried."""
+        sizes = {n: len(self.statement.channels[n].domain) for n in self.stream.names}
+        total = 0
+        for cube, _ in cubes:
+            asked = [len(cube[n]) for n in cube if n in sizes]
+            total += prod(asked) * prod(sizes[n] for n in read if n not in cube)
+        return total <= MOST_TRIED
 
     def _by_rows(
-        self, channel: Channel, units: IntArray, read: Sequence[str]
+        self,
+        channel: Channel,
+        units: IntArray,
+        read: Sequence[str],
+        cubes: list[tuple[Cube, int]],
     ) -> FloatArray:
         """The noise of each value, from every row; units may mix channels anywhere."""
-        rows = np.array(list(channel.table), dtype=np.int64)
-        results = np.array(list(channel.table.values()), dtype=np.int64)
-        # A channel that is read twice has one value.
-        first = [channel.inputs.index(n) for n in channel.inputs]
-        occurs = (rows == rows[:, first]).all(axis=1)
-        rows, results = rows[occurs], results[occurs]
-        others = [n for n in read if n not in channel.inputs]
-        rest = _grid({n: self.statement.channels[n].domain for n in others})
-        index = np.repeat(np.arange(len(rows)), _rows(rest))
-        values = {n: rows[index, i] for i, n in enumerate(channel.inputs)}
-        values |= {n: np.tile(column, len(rows)) for n, column in rest.items()}
-        for name, column in values.items():
-            if not np.isin(column, self.statement.channels[name].domain).all():
-                raise Rejected(f"the table of {channel.name!r} leaves the domains")
-        results = results[index]
-        if not np.isin(results, channel.domain).all():
-            raise Rejected(f"the values of {channel.name!r} leave the stated domain")
+        present = set(self.stream.names)
+        names = sorted(
+            {n for cube, _ in cubes for n in cube if n in present} | set(read)
+        )
+        domains = {n: self.statement.channels[n].domain for n in names}
+        grids = [
+            _grid({n: sorted(cube.get(n, domains[n])) for n in names})
+            for cube, _ in cubes
+        ]
+        counts = [_rows(grid) for grid in grids]
+        values = {n: np.concatenate([grid[n] for grid in grids]) for n in names}
+        results = np.repeat([value for _, value in cubes], counts)
         target = channel.code(results)
         distance = self._distance(channel.span, units, values, target)
         return per_value(channel, results, distance)

@@ -79,6 +79,11 @@ _FAMILIES = (
         parity.sparse_parity,
         "parity of the bits at positions of a set, the last of words of up to {0}",
     ),
+    _Family(
+        r"ParityTree(\d{1,9}),(\d{1,9})",
+        parity.parity_tree,
+        "leaf of a tree of depth {0} in which parities of {1} bits each lead the way",
+    ),
     _Family(r"abab", languages.abab, "words abab repeated", samplers.half_periodic),
     _Family(r"Adder", languages.adder, "sum of two binary numbers", samplers.numbers),
     _Family(

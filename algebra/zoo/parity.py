@@ -1,4 +1,4 @@
-"""Sparse parity: how many ones stand at the positions of a given set, modulo 2."""
+"""Sparse parity: how many ones stand at given positions, modulo 2; trees of parities."""
 
 import numpy as np
 
@@ -39,3 +39,62 @@ def sparse_parity(positions: int, *support: int) -> Automaton:
     output = Output("states", parity, ("even", "odd"))
     machine = Semiautomaton(table, ("0", "1"), states)
     return reachable(Automaton(machine, output=output, name=name))
+
+
+def parity_tree(depth: int, variables: int) -> Automaton:
+    """The leaf of a binary tree in which parities say where to go.
+
+    Thesis, section 4.2.7.3, with the path code repaired (F7): the nodes 1, 2, …, 2^D − 1
+    are in heap order, and node v reads the bits (v − 1)k + 1, …, vk. An odd number of
+    ones, a product of −1, leads to the left child 2v, an even one to 2v + 1.
+
+    A state is the position, the node that the path has come to, and the parity that was
+    read of it: what is not on the path is forgotten, and so is the path above. The output
+    is the leaf, 1 to 2^D from the left, that is reached if all bits to come are 0.
+
+    Args:
+        depth: D.
+        variables: k.
+
+    Raises:
+        MachineError: If one of them is 0, or there are more than 2000 bits.
+    """
+    name, leaves = f"ParityTree{depth},{variables}", 2**depth
+    bits = (leaves - 1) * variables
+    advice = f"name a depth and a number of bits, at least 1, {MOST_POSITIONS} in all"
+    require(depth >= 1 and variables >= 1 and bits <= MOST_POSITIONS, name, advice)
+    states, rows = [(0, 1, 0)], []
+    index = {states[0]: 0}
+    for state in states:  # grows on the way
+        after = [_walked(state, bit, variables, bits) for bit in (0, 1)]
+        for new in after:
+            if new not in index:
+                index[new] = len(states)
+                states.append(new)
+        rows.append([index[new] for new in after])
+    shown = np.array([_leaf(v, p, leaves) - leaves for _, v, p in states])
+    names = tuple(f"{t},{v},{p}" for t, v, p in states)
+    machine = Semiautomaton(np.array(rows).T, ("0", "1"), names)
+    output = Output("states", shown, tuple(str(i + 1) for i in range(leaves)))
+    return Automaton(machine, output=output, name=name)
+
+
+def _walked(
+    state: tuple[int, int, int], bit: int, variables: int, bits: int
+) -> tuple[int, int, int]:
+    """The state after one more bit; nothing changes when all have been read."""
+    t, node, parity = state
+    if t == bits:
+        return state
+    if t // variables + 1 != node:
+        return t + 1, node, parity
+    if (t + 1) % variables:
+        return t + 1, node, parity ^ bit
+    return t + 1, 2 * node + (parity == bit), 0
+
+
+def _leaf(node: int, parity: int, leaves: int) -> int:
+    """Where the path ends if nothing but zeros follows."""
+    while node < leaves:
+        node, parity = 2 * node + (parity == 0), 0
+    return node

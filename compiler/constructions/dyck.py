@@ -54,11 +54,12 @@ def _sees_differences(program: Program) -> bool:
     """Whether all tables of two counts are steps along a sum; they are large if not."""
     matched = replace(program, one_hot=frozenset({"level", "above"}))
     counts = {"ups", "downs"}
-    return all(
-        form(matched, name) is not None
+    joint = [
+        form(matched, name, operation)
         for name, operation in program.operations.items()
-        if counts <= set(reads(operation))
-    )
+        if isinstance(operation, Map) and counts <= set(reads(operation))
+    ]
+    return all(found is not None and not found.steep for found in joint)
 
 
 def _program(machine: Automaton, found: Brackets, length: int, direct: bool) -> Program:

@@ -59,7 +59,8 @@ def selected(machine: Automaton, length: int) -> Program:
             letters keep apart, or no position counts.
     """
     found = _layers(machine, length)
-    return _program(machine, found, _marked(found, len(machine.letters), _kinds(found)))
+    operations = marked(length, len(machine.letters), kinds(found))
+    return _program(machine, found, operations)
 
 
 def by_table(machine: Automaton, length: int) -> Program:
@@ -73,8 +74,9 @@ def by_table(machine: Automaton, length: int) -> Program:
             letters keep apart, no position counts, or too many do.
     """
     found = _layers(machine, length)
-    single = [(kind, (place,)) for kind, places in _kinds(found) for place in places]
-    return _program(machine, found, _marked(found, len(machine.letters), single))
+    single = [(kind, (place,)) for kind, places in kinds(found) for place in places]
+    operations = marked(length, len(machine.letters), single)
+    return _program(machine, found, operations)
 
 
 def _layers(machine: Automaton, length: int) -> LayeredParity:
@@ -101,21 +103,21 @@ def _program(
     )
 
 
-_Summand = tuple[tuple[int, ...], tuple[int, ...]]
+Summand = tuple[tuple[int, ...], tuple[int, ...]]
 """What each letter adds, and the positions at which it does."""
 
 
-def _kinds(found: LayeredParity) -> list[_Summand]:
-    """The positions that count, by what letters add there."""
+def kinds(found: LayeredParity, first: int = 0) -> list[Summand]:
+    """The positions that count, from ``first`` on, by what letters add there."""
     places: dict[tuple[int, ...], list[int]] = {}
-    for t, kind in enumerate(found.increments, 1):
+    for t, kind in enumerate(found.increments, first + 1):
         if any(kind):
             places.setdefault(kind, []).append(t)
     return [(kind, tuple(at)) for kind, at in places.items()]
 
 
-def _marked(
-    found: LayeredParity, letters: int, summands: Sequence[_Summand]
+def marked(
+    length: int, letters: int, summands: Sequence[Summand], suffix: str = ""
 ) -> dict[str, Operation]:
     """A sum over the positions of each summand, and the parity of all sums."""
     if not summands:
@@ -130,16 +132,16 @@ def _marked(
     operations: dict[str, Operation] = {}
     for i, (kind, places) in enumerate(summands):
         bits: dict[Row, int] = {(a,): bit for a, bit in enumerate(kind)}
-        marks = (int(t in places) for t in range(len(found.increments) + 1))
+        marks = (int(t in places) for t in range(length + 1))
         operations |= {
-            f"bit{i}": Map(table({**bits, (letters,): 0}), ("token",)),
-            f"counts{i}": Position(tuple(marks)),
-            f"sum{i}": MarkedSum(f"bit{i}", f"counts{i}"),
+            f"bit{i}{suffix}": Map(table({**bits, (letters,): 0}), ("token",)),
+            f"counts{i}{suffix}": Position(tuple(marks)),
+            f"sum{i}{suffix}": MarkedSum(f"bit{i}{suffix}", f"counts{i}{suffix}"),
         }
     grid = product(*(range(len(places) + 1) for _, places in summands))
     parities: dict[Row, int] = {row: sum(row) % 2 for row in grid}
-    sums = tuple(f"sum{i}" for i in range(len(summands)))
-    operations["parity"] = Map(table(parities), sums)
+    sums = tuple(f"sum{i}{suffix}" for i in range(len(summands)))
+    operations[f"parity{suffix}"] = Map(table(parities), sums)
     return operations
 
 

@@ -106,8 +106,8 @@ def test_explain(command: Command, machine: str, chosen: str) -> None:
         assert row.keys() >= {"name", "depth", "parameters"}
     names = {r["name"] for r in found["constructions"] + found["unavailable"]}
     known = (
-        "counter memory window parity parity-selected product gridworld corridor dyck "
-        "definite content cascade scan sequential"
+        "counter memory window parity parity-selected parity-tree product gridworld "
+        "corridor dyck definite content cascade scan sequential"
     )
     assert names == set(known.split())
     done = command("explain", machine, "-T", 20)
