@@ -40,7 +40,7 @@ class Terms:
     known: BoolArray
     heard: FloatArray
 
-    def at(self, rows: IntArray | slice) -> "Terms":
+    def at(self, rows: IntArray | BoolArray | slice) -> "Terms":
         """Some of the rows."""
         value, error, size = self.value[rows], self.error[rows], self.size[rows]
         return Terms(value, error, size, self.known[rows], self.heard[rows])
@@ -101,14 +101,14 @@ class Summand:
 
 def summand(each: Terms) -> Summand:
     """What a channel contributes, from what each of its values does."""
-    alike: dict[bytes, list[int]] = {}
-    for row, value in enumerate(each.value + 0.0):  # −0 is 0
-        alike.setdefault(value.tobytes(), []).append(row)
-    of = np.zeros(len(each.value), dtype=np.int64)
-    for index, rows in enumerate(alike.values()):
-        of[rows] = index
-    classes = [each.at(np.array(rows)).worst() for rows in alike.values()]
-    return Summand(of, Terms.joined([*classes, _anywhere(each)]))
+    numbers: dict[bytes, int] = {}
+    rows = (row.tobytes() for row in each.value + 0.0)  # −0 is 0
+    of = np.array([numbers.setdefault(row, len(numbers)) for row in rows])
+    classes = each
+    if len(numbers) < len(of):
+        alike = [each.at(of == index).worst() for index in range(len(numbers))]
+        classes = Terms.joined(alike)
+    return Summand(of, Terms.joined([classes, _anywhere(each)]))
 
 
 def _anywhere(each: Terms) -> Terms:
