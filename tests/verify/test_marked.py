@@ -135,6 +135,48 @@ def test_marks_that_the_tensors_do_not_have_are_refused() -> None:
     assert "'counts0' is embedded wrongly" in proof.reason
 
 
+def with_sawtooth(model: ModelFile, marked: int) -> ModelFile:
+    """ReLU(s) − 2·ReLU(s − 1) + 2·ReLU(s − 2) − … in the place of steps."""
+    reads, shows = np.zeros((2, marked, len(model.tensors["embed.token"][0])))
+    reads[:, channel(model, "sum0")] = 1.0
+    shows[:, channel(model, "parity")] = 2.0 * (-1.0) ** np.arange(marked)
+    shows[0] /= 2
+    mlp = {
+        "0.weight": reads.T,
+        "0.bias": -np.arange(float(marked)),
+        "1.weight": shows,
+        "1.bias": np.zeros(reads.shape[1]),
+    }
+    tensors = {f"blocks.0.mlp.{name}": array for name, array in mlp.items()}
+    shape = model.header["architecture"]
+    blocks = [{**shape["blocks"][0], "mlp": [marked]}]
+    header = {**model.header, "architecture": {**shape, "blocks": blocks}}
+    return replace(model, header=header, tensors={**model.tensors, **tensors})
+
+
+@pytest.mark.parametrize(
+    ("dtype", "marked", "verdict"),
+    [
+        *(("float64", 40, "verified"), ("float32", 40, "verified")),
+        *(("float16", 15, "verified"), ("float16", 16, "undecided")),
+        *(("bfloat16", 5, "verified"), ("bfloat16", 6, "undecided")),
+    ],
+)
+def test_a_sawtooth_has_no_plateau_and_passes_noise(
+    dtype: str, marked: int, verdict: str
+) -> None:
+    """Steps are proved in all of these cases: they take the noise of the sum away."""
+    support = ",".join(str(100 - i) for i in reversed(range(marked)))
+    machine = zoo.machine(f"Parity100@{support}")
+    steps = krohn.compile(
+        machine, 100, "parity-selected", dtype=dtype, observation="outputs"
+    )
+    assert steps.proof is not None
+    assert steps.proof.verdict == "verified"
+    proof = prove(with_sawtooth(steps.file, marked), machine)
+    assert proof.verdict == verdict
+
+
 MARKS = st.lists(st.booleans(), min_size=9, max_size=9)
 
 
