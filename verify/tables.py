@@ -7,10 +7,10 @@ on one of the n only, and those that do not depend on the selected one must be s
 that it is enough to let all n hold the same value (docs/soundness.md, section 5).
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain, pairwise, product
 from math import prod
 
 import numpy as np
@@ -110,32 +110,26 @@ class Mlp:
             Rejected: If it does not hold the stated function of what is stored.
         """
         units = self.writers(channel.span)
-        read = self._apart(channel.span, units)
         cubes = Decider(self.statement, self.stream.names).cubes(channel)
-        if self._sums_integers(units) and self._has_few_rows(cubes, read):
-            return self._by_rows(channel, units, read, cubes)
-        return self._by_cubes(channel, units, cubes)
+        asked = {n for cube, _ in cubes for n in cube if n in self.stream.names}
+        names = sorted(asked.union(self._apart(channel.span, units)))
+        few = self._sums_integers(units) and self._has_few_rows(cubes, names)
+        if few or len(names) == 1:
+            return self._by_rows(channel, units, names, cubes)
+        return self._by_cubes(channel, units, names, cubes)
 
     def _by_cubes(
-        self, channel: Channel, units: IntArray, cubes: list[tuple[Cube, int]]
+        self,
+        channel: Channel,
+        units: IntArray,
+        names: Sequence[str],
+        cubes: list[tuple[Cube, int]],
     ) -> FloatArray:
         """The noise of each value, bounded at once where one value is decided."""
-        results = np.array([value for _, value in cubes], dtype=np.int64)
-        asked = {n for cube, _ in cubes for n in cube if n in self.stream.names}
-        alone = asked.union(self._apart(channel.span, units))
-        if len(alone) == 1:
-            (leaf,) = alone
-            every = frozenset(self.statement.channels[leaf].domain)
-            columns = [sorted(cube.get(leaf, every)) for cube, _ in cubes]
-            results = np.repeat(results, [len(column) for column in columns])
-            values = {leaf: np.array([*chain(*columns)], dtype=np.int64)}
-            target = channel.code(results)
-            distance = self._distance(channel.span, units, values, target)
-        else:
-            sums = self._sums(channel.span, units, asked)
-            rows, of = sums.rows([cube for cube, _ in cubes], MOST_ROWS)
-            results = results[of]
-            distance = self._joint_distance(channel, sums, rows, results)
+        sums = self._sums(channel.span, units, names)
+        rows, of = sums.rows([cube for cube, _ in cubes], MOST_ROWS)
+        results = np.array([value for _, value in cubes], dtype=np.int64)[of]
+        distance = self._joint_distance(channel, sums, rows, results)
         return per_value(channel, results, distance)
 
     def _sums_integers(self, units: IntArray) -> bool:
@@ -148,35 +142,33 @@ class Mlp:
         first = self._needed(units)[1] if len(self.layers) > 2 else units
         return bool((self.reads[1][first][:, integer].sum(axis=1) > 1).any())
 
-    def _has_few_rows(self, cubes: list[tuple[Cube, int]], read: Sequence[str]) -> bool:
-        """Whether all joint values of what decides and what is read can be tried."""
-        sizes = {n: len(self.statement.channels[n].domain) for n in self.stream.names}
-        total = 0
-        for cube, _ in cubes:
-            asked = [len(cube[n]) for n in cube if n in sizes]
-            total += prod(asked) * prod(sizes[n] for n in read if n not in cube)
-        return total <= MOST_TRIED
+    def _has_few_rows(
+        self, cubes: list[tuple[Cube, int]], names: Sequence[str]
+    ) -> bool:
+        """Whether all joint values of some channels in all cubes can be tried."""
+        sizes = {n: len(self.statement.channels[n].domain) for n in names}
+        counts = (
+            prod(len(c[n]) if n in c else sizes[n] for n in names) for c, _ in cubes
+        )
+        return sum(counts) <= MOST_TRIED
 
     def _by_rows(
         self,
         channel: Channel,
         units: IntArray,
-        read: Sequence[str],
+        names: Sequence[str],
         cubes: list[tuple[Cube, int]],
     ) -> FloatArray:
         """The noise of each value, from every row; units may mix channels anywhere."""
-        present = set(self.stream.names)
-        names = sorted(
-            {n for cube, _ in cubes for n in cube if n in present} | set(read)
-        )
         domains = {n: self.statement.channels[n].domain for n in names}
-        grids = [
-            _grid({n: sorted(cube.get(n, domains[n])) for n in names})
-            for cube, _ in cubes
-        ]
-        counts = [_rows(grid) for grid in grids]
-        values = {n: np.concatenate([grid[n] for grid in grids]) for n in names}
-        results = np.repeat([value for _, value in cubes], counts)
+        rows: list[tuple[int, ...]] = []
+        found: list[int] = []
+        for cube, value in cubes:
+            rows += product(*(sorted(cube.get(n, domains[n])) for n in names))
+            found += [value] * (len(rows) - len(found))
+        columns = np.array(rows, dtype=np.int64).T
+        values = dict(zip(names, columns, strict=True))
+        results = np.array(found, dtype=np.int64)
         target = channel.code(results)
         distance = self._distance(channel.span, units, values, target)
         return per_value(channel, results, distance)
@@ -227,7 +219,7 @@ class Mlp:
         kept = [self.stream.channel_of(d) for d in dims if self.mask[d] != 0]
         return [name for name in kept if name is not None]
 
-    def _sums(self, dims: range, units: IntArray, asked: Collection[str]) -> Sums:
+    def _sums(self, dims: range, units: IntArray, names: Sequence[str]) -> Sums:
         """The sums inside the units that write to ``dims``, taken apart by channels.
 
         Raises:
@@ -236,7 +228,6 @@ class Mlp:
         if self._kept_channels(dims):
             raise Rejected("an MLP adds to dimensions that hold another channel")
         needed = self._needed(units)
-        names = [*dict.fromkeys([*sorted(asked), *self._apart(dims, units)])]
         domains = {n: self.statement.channels[n].domain for n in names}
         owner = self._owners(names, needed[-2])
         weight = self.layers[-2][0][np.ix_(needed[-2], units)]
