@@ -183,7 +183,7 @@ class Mlp:
         above, after = self.layers[-1]
         above, after = above[np.ix_(units, np.array(dims))], after[dims]
         worst = []
-        for low, part in parts(values, self.chunk()):
+        for low, part in _parts(values, self.chunk()):
             hidden = self.hidden(part, units)
             wanted = target[low : low + len(hidden.value)]
             out = hidden.affine(above, after)
@@ -238,7 +238,7 @@ def _grid(domains: Mapping[str, Sequence[int]]) -> dict[str, IntArray]:
     return {n: c.reshape(-1) for n, c in zip(domains, columns, strict=True)}
 
 
-def parts(
+def _parts(
     values: dict[str, IntArray], size: int
 ) -> Iterator[tuple[int, dict[str, IntArray]]]:
     """The rows in parts of bounded size, with the index of the first of each."""

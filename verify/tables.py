@@ -5,7 +5,7 @@ what is asked and read is evaluated, or the sums inside the last hidden layer ar
 whole cubes (`verify.summands`; docs/soundness.md, section 5).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, pairwise, product
 from math import prod
 
@@ -87,7 +87,8 @@ def _by_rows(
     rows: list[tuple[int, ...]] = []
     found: list[int] = []
     for cube, value in cubes:
-        rows += product(*(sorted(cube.get(n, domains[n])) for n in names))
+        every = product(*(sorted(cube.get(n, domains[n])) for n in names))
+        rows += filter(_has_row(channel, names), every)
         found += [value] * (len(rows) - len(found))
     columns = np.array(rows, dtype=np.int64).T
     values = dict(zip(names, columns, strict=True))
@@ -95,6 +96,19 @@ def _by_rows(
     target = channel.code(results)
     distance = mlp.distance(channel.span, units, values, target)
     return per_value(channel, results, distance)
+
+
+def _has_row(
+    channel: Channel, names: Sequence[str]
+) -> Callable[[tuple[int, ...]], bool]:
+    """Whether a table that reads only some channels has a row for values of these.
+
+    Cubes hold combinations for which it has none, and which do not occur.
+    """
+    if channel.op != "table" or not set(channel.inputs) <= set(names):
+        return lambda values: True
+    places = [names.index(n) for n in channel.inputs]
+    return lambda values: tuple(values[i] for i in places) in channel.table
 
 
 def _sums(mlp: Mlp, dims: range, units: IntArray, names: Sequence[str]) -> Sums:
