@@ -54,7 +54,8 @@ def as_parity_tree(a: Automaton, length: int, most: int) -> list[ParityNode] | N
     """The tree of parities that ``a`` is for words up to ``length``, or None.
 
     From the start, letters are a parity for as long as they can be. Where they no longer
-    are, each of the two states is the start of another parity.
+    are, each of the two states is the start of another parity. The tree must end for
+    words of every length: cut off at some length, every machine would be one.
 
     Args:
         a: The machine.
@@ -62,6 +63,8 @@ def as_parity_tree(a: Automaton, length: int, most: int) -> list[ParityNode] | N
         most: Trees of more nodes are given up.
     """
     table = a.transitions.tolist()
+    if not _ends(table, a.start):
+        return None
     todo, found = [(a.start, 0)], list[ParityNode]()
     for start, first in todo:  # grows on the way
         parity = _run(table, start, length - first)
@@ -75,6 +78,34 @@ def as_parity_tree(a: Automaton, length: int, most: int) -> list[ParityNode] | N
             todo += [(ends[label], last) for label in sorted(ends)]
         found.append(ParityNode(first, parity, children))
     return found
+
+
+def _ends(table: list[list[int]], start: int) -> bool:
+    """Whether no parity that begins at a state leads back to its own beginning."""
+    todo, after = [start], dict[int, set[int]]()
+    for state in todo:  # grows on the way
+        if state not in after:
+            after[state] = _begins(table, state)
+            todo += sorted(after[state])
+    while after:
+        last = [state for state, others in after.items() if not others & after.keys()]
+        if not last:
+            return False
+        for state in last:
+            del after[state]
+    return True
+
+
+def _begins(table: list[list[int]], start: int) -> set[int]:
+    """The states at which the parity of words from a state ends; none if it goes on."""
+    labels, seen = {start: 0}, set[frozenset[tuple[int, int]]]()
+    while frozenset(labels.items()) not in seen:
+        seen.add(frozenset(labels.items()))
+        step = _step(table, labels)
+        if step is None:
+            return set(labels)
+        labels = step[0]
+    return set()
 
 
 def _run(table: list[list[int]], start: int, length: int) -> LayeredParity:

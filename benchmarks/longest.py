@@ -22,7 +22,10 @@ from algebra.errors import KrohnError
 CASES = (
     *(("Grid5", "scan"), ("S5", "scan")),
     *(("C2", "counter"), ("C5", "counter"), ("C8", "counter")),
-    *(("FlipFlop", "memory"), ("Memory5", "memory")),
+    *(("FlipFlop", "memory"), ("Memory5", "memory"), ("FFLTracker2", "window")),
+    *(("C2xC3", "product"), ("Grid9", "gridworld"), ("Grid9", "corridor")),
+    *(("S4", "cascade"), ("PermReset4", "cascade"), ("Dyck4,2", "cascade")),
+    *(("Dyck4,2", "dyck"), ("S5", "scan5")),
 )
 DTYPES = ("float64", "float32", "bfloat16", "float16")
 NAMED = (

@@ -71,17 +71,28 @@ def certified(machine: Automaton, facts: dict[str, Any], job: Job) -> Row:
         reasons = {r["name"]: r["reason"] for r in facts["unavailable"]}
         return {"verdict": f"scan: {reasons['scan']}"}
     try:
-        model = krohn.compile(machine, job.length, facts["chosen"], dtype=job.dtype)
+        model = krohn.compile(machine, job.length, dtype=job.dtype)
     except KrohnError as error:
         return {"construction": facts["chosen"], "verdict": str(error)}
     found = model.summary()
     return {
         "construction": found["construction"],
         "depth": found["depth"],
+        "layers": found["layers"],
         "parameters": found["parameters"],
         "seconds": model.seconds,
         "verdict": found["verdict"],
+        "runner-up": _runner_up(facts, found["construction"]),
     }
+
+
+def _runner_up(facts: dict[str, Any], won: str) -> str | None:
+    """The next construction with its depth, layers and parameters."""
+    for cost in facts["constructions"]:
+        if cost["name"] != won:
+            sizes = "{depth} / {layers} / {parameters:,}".format(**cost)
+            return f"{cost['name']}: {sizes}"
+    return None
 
 
 def main() -> None:

@@ -340,4 +340,5 @@ def realise(plan: Plan, observe: Observer | None = None) -> Compiled:
 
 def compile_rnn(machine: Automaton, precision: Precision) -> Compiled:
     """The exact ReLU RNN of a machine; it has no longest word."""
-    return Compiled("elman", elman(least(machine), precision), {}, None)
+    shown = machine if machine.output is None else least(machine)
+    return Compiled("elman", elman(shown, precision), {}, None)

@@ -453,7 +453,26 @@ def verify(
             metavar="N", min=1, help="Run N random and adversarial long words."
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the samples.")] = 0,
+    smt: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Ask z3 about all words of up to N letters and the ideal network: hard "
+            "attention, rational numbers. A claim of its own, for small networks.",
+        ),
+    ] = None,
+    smt_lib: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OUT", help="With --smt: also write the question as SMT-LIB 2."
+        ),
+    ] = None,
+    timeout: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", min=0, help="For each question to z3."),
+    ] = 60.0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the samples, and of z3.")] = 0,
     jobs: Annotated[
         int | None,
         typer.Option(metavar="N", min=1, help="Run all words by N processes."),
@@ -495,8 +514,9 @@ def verify(
     complete: Fill = "reject",
     as_json: Json = False,
 ) -> int:
-    """Decide whether a model computes a machine: proof, all short words, samples."""
+    """Decide whether a model computes a machine: proof, all short words, samples, SMT."""
     from krohn.exhaustion import sharding
+    from krohn.ideal import verify_ideal
     from krohn.sources import read
     from krohn.verification import verify as verified
 
@@ -505,20 +525,45 @@ def verify(
         wanted = wanted.with_start(start)
     elif start is not None:
         raise KrohnError("--start needs --machine: the file states its own start state")
+    how = sharding(jobs, memory, shard, job, cluster, every_start)
+    _alone(smt, smt_lib, proof or bool(exhaustive or sample or how))
     with _progress() as report:
-        found = verified(
-            file,
-            wanted,
-            proof=True if proof else None,
-            exhaustive=exhaustive,
-            sample=sample,
-            seed=seed,
-            observation=observe,
-            sharding=sharding(jobs, memory, shard, job, cluster, every_start),
-            progress=report,
-        )
+        if smt is not None:
+            found = verify_ideal(
+                file,
+                smt,
+                wanted,
+                seconds=timeout,
+                seed=seed,
+                smt_lib=smt_lib,
+                observation=observe,
+                progress=report,
+            )
+        else:
+            found = verified(
+                file,
+                wanted,
+                proof=True if proof else None,
+                exhaustive=exhaustive,
+                sample=sample,
+                seed=seed,
+                observation=observe,
+                sharding=how,
+                progress=report,
+            )
     _print(found.to_object(), as_json, lambda: show.report(file, found))
     return {"verified": DONE, "refuted": REFUTED}.get(found.verdict, CANNOT)
+
+
+def _alone(smt: int | None, smt_lib: Path | None, others: bool) -> None:
+    """What SMT decides is another claim than what the other methods do."""
+    if smt is not None and others:
+        raise KrohnError(
+            "--smt is a claim about the ideal network; ask for --proof, --exhaustive "
+            "and --sample in another call"
+        )
+    if smt is None and smt_lib is not None:
+        raise KrohnError("--smt-lib needs --smt N: which words to ask about")
 
 
 @app.command(name="run")

@@ -109,7 +109,7 @@ def verify(
         KrohnError: If the file is damaged or the alphabets do not fit.
     """
     began = time.monotonic()
-    job = _job(
+    job = open_job(
         model, machine, observation, progress or (lambda what, done, total: None)
     )
     if sharding is not None:
@@ -125,7 +125,7 @@ def verify(
 
 
 @dataclass(frozen=True)
-class _Job:
+class Job:
     """A model and the machine it is held against, with the letters in its order."""
 
     file: ModelFile
@@ -135,11 +135,13 @@ class _Job:
 
     @property
     def length(self) -> int | None:
+        """The longest word that the file claims."""
         length = self.file.header["claim"].get("length")
         return length if type(length) is int else None
 
     @property
     def model(self) -> Model:
+        """The network as a torch module."""
         return Model(self.file)
 
     @property
@@ -148,6 +150,7 @@ class _Job:
         return bool(self.file.header["architecture"]["kind"] == "generator")
 
     def run_all(self, length: int) -> Simulation:
+        """Run every word of up to ``length`` letters."""
         report = self.report("running all words")
         if self.sharding is not None:
             if self.generates:
@@ -158,6 +161,7 @@ class _Job:
         return run_exhaustive(self.model, self.machine, length, report)
 
     def run_sample(self, count: int, seed: int) -> Simulation:
+        """Run random and adversarial words."""
         length, report = (
             self.length or DEFAULT_SAMPLE_LENGTH,
             self.report("running samples"),
@@ -168,15 +172,21 @@ class _Job:
         return run_sample(self.model, self.machine, count, length, seed, report)
 
     def report(self, what: str) -> Callable[[int, int], None]:
+        """The progress of one thing that is done."""
         return lambda done, total: self.progress(what, done, total)
 
 
-def _job(
+def open_job(
     model: str | Path | ModelFile,
     machine: Automaton | str | Path | None,
     observation: str | None,
     progress: Progress,
-) -> _Job:
+) -> Job:
+    """A model and the machine that `verify` is given, ready to be compared.
+
+    Raises:
+        KrohnError: If the file is damaged or the alphabets do not fit.
+    """
     file = model if isinstance(model, ModelFile) else modelfile.read(model)
     own = json_format.from_object(file.header["machine"])
     outputs = file.header["claim"].get("shows") == "outputs"
@@ -197,7 +207,7 @@ def _job(
     else:
         wanted = machine if isinstance(machine, Automaton) else read(machine)
         wanted = seen(wanted, observation or OWN) if outputs else wanted
-    return _Job(file, aligned(wanted, own), progress)
+    return Job(file, aligned(wanted, own), progress)
 
 
 def aligned(machine: Automaton, own: Automaton) -> Automaton:
@@ -255,7 +265,7 @@ def _reordered(
 
 
 def _verify(
-    job: _Job, proof: bool, exhaustive: int | None, sample: int | None, seed: int
+    job: Job, proof: bool, exhaustive: int | None, sample: int | None, seed: int
 ) -> Report:
     asked = {"proof": proof, "exhaustive": exhaustive, "sample": sample}
     method = "+".join(name for name, wanted in asked.items() if wanted)
@@ -279,7 +289,7 @@ def _verify(
 
 
 def _simulations(
-    job: _Job, exhaustive: int | None, sample: int | None, seed: int
+    job: Job, exhaustive: int | None, sample: int | None, seed: int
 ) -> list[Simulation]:
     """Run what is asked for, until something fails."""
     runs: list[Simulation] = []
@@ -291,7 +301,7 @@ def _simulations(
 
 
 def _refuted(
-    job: _Job,
+    job: Job,
     method: str,
     done: Proof | None,
     runs: list[Simulation],
@@ -306,7 +316,7 @@ def _refuted(
     )
 
 
-def _search(job: _Job, method: str, done: Proof, seed: int) -> Report:
+def _search(job: Job, method: str, done: Proof, seed: int) -> Report:
     """The proof failed: look for a word on which the network is wrong."""
     if done.word is not None:
         found = pair(job.model, job.machine, len(done.word)).replay(np.array(done.word))
@@ -332,7 +342,7 @@ def _affordable(letters: int, length: int | None) -> int:
     return longest
 
 
-def _covers(job: _Job, proof: bool, runs: list[Simulation]) -> str:
+def _covers(job: Job, proof: bool, runs: list[Simulation]) -> str:
     letters = len(job.machine.letters)
     if proof and job.generates:
         claim = job.file.header["claim"]

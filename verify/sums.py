@@ -9,10 +9,10 @@ import numpy as np
 from algebra.semiautomaton import IntArray
 from network.precision import FloatArray
 from verify.errors import Rejected
+from verify.mlp import Mlp
 from verify.noisy import INFLATION, UNDERFLOW, Noisy, summation
 from verify.statement import Channel
 from verify.stream import per_value
-from verify.tables import Mlp
 
 
 def check_sum(mlp: Mlp, channel: Channel) -> FloatArray:

@@ -11,11 +11,12 @@ from network.precision import FLOAT64, FloatArray
 from verify.errors import Rejected
 from verify.heads import Attention, Look
 from verify.meaning import Meaning
+from verify.mlp import Mlp
 from verify.noisy import INFLATION, Noisy
 from verify.statement import ATTENTION, SUMS, Channel, Reach, Statement
 from verify.stream import FEATURE, FREE, Stream, owners
 from verify.sums import check_sum
-from verify.tables import Mlp
+from verify.tables import check_map
 
 
 @dataclass(frozen=True)
@@ -215,7 +216,7 @@ def _mlp(tensors: Tensors, before: Stream, block: int) -> tuple[Stream, dict[str
                 raise Rejected(
                     f"channel {channel.name!r} is not what an MLP can compute"
                 )
-            check = check_sum if channel.op == "sum" else Mlp.check
+            check = check_sum if channel.op == "sum" else check_map
             noise[channel.name] = check(mlp, channel)
         for dimension in np.flatnonzero(owner == FREE):
             span = range(dimension, dimension + 1)

@@ -16,7 +16,7 @@ _LISTED = (
     *(f"C{n}" for n in range(2, 9)),
     *("C2xC2", "C2xC2xC2", "D6", "D8", "Q8", "A4", "S4", "A5", "S5"),
     *("Grid4", "Grid9", "Dyck4,2", "FlipFlop", "abab", "Adder", "PermReset4"),
-    *("FFL2", "FFLTracker2", "Parity8@2,3,7", "Rubik"),
+    *("FFL2", "FFLTracker2", "Parity8@2,3,7", "ParityTree2,2", "Rubik"),
 )
 
 
@@ -107,7 +107,8 @@ def machine(name: str) -> Automaton:
 
     Families take other parameters: ``C12``, ``C2xC2xC5``, ``D10`` (of order 10),
     ``S6``, ``A6``, ``Grid20``, ``Dyck3,3`` (depth 3, three kinds), ``Memory5``,
-    ``PermReset3``, ``FFL5`` (the flip-flop language of five values), ``FFLTracker5``.
+    ``PermReset3``, ``FFL5`` (the flip-flop language of five values), ``FFLTracker5``,
+    ``Parity9@1,4`` (bits 1 and 4 of 9), ``ParityTree3,5`` (depth 3, five bits each).
 
     Raises:
         MachineError: If there is no such machine, or the parameter does not fit.

@@ -78,7 +78,8 @@ def stream(header: Mapping[str, Any]) -> Stream:
             "compile the machine again to get a file that does"
         )
     try:
-        single = [bar for channel in program["channels"] for bar in _bar(channel)]
+        channels = {str(c["name"]): c for c in program["channels"]}
+        single = [bar for name in channels for bar in _bar(channels, name)]
         features = {str(n): _span(s) for n, s in program["features"].items()}
         outputs = frozenset(map(str, program["outputs"]))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -110,20 +111,37 @@ def _span(pair: Sequence[int]) -> tuple[int, int]:
     return int(low), int(high)
 
 
-def _bar(channel: Mapping[str, Any]) -> Iterable[Bar]:
+def _bar(channels: Mapping[str, Any], name: str) -> Iterable[Bar]:
     """The bar of one channel; nothing for channels that are never stored."""
-    name = str(channel["name"])
+    channel = channels[name]
     if "dims" not in channel:
         return
     start, stop = _span(channel["dims"])
     born, dies = _span(channel["snapshots"])
     source = [channel["source"]] if "source" in channel else []
-    inputs = channel["inputs"] if channel["op"] == "map" else source
+    opened = channel["op"] == "map"
     yield Bar(
         *(name, _note(channel), (name,), start, stop, born, dies),
-        sources=frozenset(map(str, inputs)),
+        sources=_stored(channels, name) if opened else frozenset(map(str, source)),
         where=str(channel.get("where", channel.get("key", ""))),
     )
+
+
+def _stored(channels: Mapping[str, Any], name: str) -> frozenset[str]:
+    """What a map is computed from: its MLP opens the maps that are not there before."""
+    born = _span(channels[name]["snapshots"])[0]
+    found: set[str] = set()
+    seen: set[str] = set()
+    todo = [str(n) for n in channels[name]["inputs"]]
+    while todo:
+        read = todo.pop()
+        there = "dims" in channels[read] and channels[read]["snapshots"][0] < born
+        if there:
+            found.add(read)
+        elif channels[read]["op"] == "map" and read not in seen:
+            seen.add(read)
+            todo += map(str, channels[read]["inputs"])
+    return frozenset(found)
 
 
 def _note(channel: Mapping[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """Programs that say outputs: right in every construction, small for small outputs."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 
@@ -90,3 +91,11 @@ def _signs(machine: Automaton) -> IntArray:
 
 def test_every_observation_is_tried_here() -> None:
     assert {name for _, name in OBSERVED} == OBSERVATIONS.keys() - {"occupant"}
+
+
+def test_states_that_are_never_reached_keep_their_logits_in_an_rnn(
+    own: Callable[..., Automaton],
+) -> None:
+    machine = own([[0, 0]])
+    built = plan.compile_rnn(machine, FLOAT32)
+    assert built.network.architecture["outputs"] == len(machine.states)

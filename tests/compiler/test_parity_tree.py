@@ -122,7 +122,7 @@ def test_another_tree_is_refuted() -> None:
     assert proof.verdict == "refuted"
 
 
-@pytest.mark.parametrize("name", ["S3", "Grid4", "FlipFlop", "C3"])
+@pytest.mark.parametrize("name", ["S3", "Grid4", "FlipFlop", "C3", "abab", "Adder"])
 def test_other_machines_are_refused(name: str) -> None:
     with pytest.raises(CompileError, match=rf"^{name} is no tree"):
         plan.construct("parity-tree", zoo.machine(name), 6)
