@@ -175,15 +175,23 @@ def _print(result: dict[str, Any], as_json: bool, text: Callable[[], None]) -> N
 def _progress() -> Iterator[Callable[[str, int, int], None]]:
     """A progress bar on standard error, only where a person is watching."""
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
     quiet = not console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=quiet) as bar:
         tasks: dict[str, Any] = {}
 
         def report(what: str, done: int, total: int) -> None:
             if what not in tasks:
-                tasks[what] = bar.add_task(what, total=total)
-            bar.update(tasks[what], completed=done, total=total)
+                # What an earlier sitting did is no work of this one.
+                tasks[what] = bar.add_task(what, total=total, completed=done, rate="")
+            speed = next(t.speed for t in bar.tasks if t.id == tasks[what])
+            rate = f"{speed:,.0f}/s" if speed else ""
+            bar.update(tasks[what], completed=done, total=total, rate=rate)
 
         yield report
 
@@ -445,13 +453,70 @@ def verify(
             metavar="N", min=1, help="Run N random and adversarial long words."
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the samples.")] = 0,
+    smt: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Ask z3 about all words of up to N letters and the ideal network: hard "
+            "attention, rational numbers. A claim of its own, for small networks.",
+        ),
+    ] = None,
+    smt_lib: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OUT", help="With --smt: also write the question as SMT-LIB 2."
+        ),
+    ] = None,
+    timeout: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", min=0, help="For each question to z3."),
+    ] = 60.0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the samples, and of z3.")] = 0,
+    jobs: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Run all words by N processes."),
+    ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(metavar="SIZE", help="The most that each may take (2GiB)."),
+    ] = None,
+    job: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Keep what is done of all words in a job file, and go on from there.",
+        ),
+    ] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I/N",
+            help="Run one part of N; the job files of all parts, joined, are the whole.",
+        ),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Run all words on a Dask cluster: its scheduler, or local:N.",
+        ),
+    ] = None,
+    every_start: Annotated[
+        bool,
+        typer.Option(
+            "--every-start",
+            help="Also run networks compiled in the same way for other start states.",
+        ),
+    ] = False,
     start: Start = None,
     observe: Observe = None,
     complete: Fill = "reject",
     as_json: Json = False,
 ) -> int:
-    """Decide whether a model computes a machine: proof, all short words, samples."""
+    """Decide whether a model computes a machine: proof, all short words, samples, SMT."""
+    from krohn.exhaustion import sharding
+    from krohn.ideal import verify_ideal
     from krohn.sources import read
     from krohn.verification import verify as verified
 
@@ -460,19 +525,45 @@ def verify(
         wanted = wanted.with_start(start)
     elif start is not None:
         raise KrohnError("--start needs --machine: the file states its own start state")
+    how = sharding(jobs, memory, shard, job, cluster, every_start)
+    _alone(smt, smt_lib, proof or bool(exhaustive or sample or how))
     with _progress() as report:
-        found = verified(
-            file,
-            wanted,
-            proof=True if proof else None,
-            exhaustive=exhaustive,
-            sample=sample,
-            seed=seed,
-            observation=observe,
-            progress=report,
-        )
+        if smt is not None:
+            found = verify_ideal(
+                file,
+                smt,
+                wanted,
+                seconds=timeout,
+                seed=seed,
+                smt_lib=smt_lib,
+                observation=observe,
+                progress=report,
+            )
+        else:
+            found = verified(
+                file,
+                wanted,
+                proof=True if proof else None,
+                exhaustive=exhaustive,
+                sample=sample,
+                seed=seed,
+                observation=observe,
+                sharding=how,
+                progress=report,
+            )
     _print(found.to_object(), as_json, lambda: show.report(file, found))
     return {"verified": DONE, "refuted": REFUTED}.get(found.verdict, CANNOT)
+
+
+def _alone(smt: int | None, smt_lib: Path | None, others: bool) -> None:
+    """What SMT decides is another claim than what the other methods do."""
+    if smt is not None and others:
+        raise KrohnError(
+            "--smt is a claim about the ideal network; ask for --proof, --exhaustive "
+            "and --sample in another call"
+        )
+    if smt is None and smt_lib is not None:
+        raise KrohnError("--smt-lib needs --smt N: which words to ask about")
 
 
 @app.command(name="run")

@@ -12,6 +12,7 @@ from algebra.automaton import Automaton, Output
 from algebra.errors import KrohnError
 from algebra.formats import json_format
 from krohn.compilation import OWN, seen
+from krohn.exhaustion import Sharding, run_job
 from krohn.sources import read
 from network import modelfile
 from network.model import Model
@@ -84,6 +85,7 @@ def verify(
     sample: int | None = None,
     seed: int = 0,
     observation: str | None = None,
+    sharding: Sharding | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Decide whether a model computes a machine.
@@ -99,35 +101,47 @@ def verify(
         seed: Of the sampled words.
         observation: What to see of ``machine``, as in `krohn.compile`; by default its own
             outputs. Only for models that say outputs.
+        sharding: How to run every word: processes, memory, job file, cluster; by
+            default by this process, in one sitting.
         progress: Called with what is being done, how much is done, and of how much.
 
     Raises:
         KrohnError: If the file is damaged or the alphabets do not fit.
     """
     began = time.monotonic()
-    job = _job(
+    job = open_job(
         model, machine, observation, progress or (lambda what, done, total: None)
     )
+    if sharding is not None:
+        if not exhaustive:
+            raise KrohnError(
+                "processes, memory, parts, job files and clusters are for all words up "
+                "to a length; say --exhaustive N as well"
+            )
+        job = replace(job, sharding=sharding)
     wants_proof = proof if proof is not None else not (exhaustive or sample)
     report = _verify(job, wants_proof, exhaustive, sample, seed)
     return replace(report, seconds=time.monotonic() - began)
 
 
 @dataclass(frozen=True)
-class _Job:
+class Job:
     """A model and the machine it is held against, with the letters in its order."""
 
     file: ModelFile
     machine: Automaton
     progress: Progress
+    sharding: Sharding | None = None
 
     @property
     def length(self) -> int | None:
+        """The longest word that the file claims."""
         length = self.file.header["claim"].get("length")
         return length if type(length) is int else None
 
     @property
     def model(self) -> Model:
+        """The network as a torch module."""
         return Model(self.file)
 
     @property
@@ -136,12 +150,18 @@ class _Job:
         return bool(self.file.header["architecture"]["kind"] == "generator")
 
     def run_all(self, length: int) -> Simulation:
+        """Run every word of up to ``length`` letters."""
         report = self.report("running all words")
+        if self.sharding is not None:
+            if self.generates:
+                raise KrohnError("the words of a generator are run in one sitting only")
+            return run_job(self.file, self.machine, length, self.sharding, report)
         if self.generates:
             return bracket_runs.run_all(self.file, self.machine, length, report)
         return run_exhaustive(self.model, self.machine, length, report)
 
     def run_sample(self, count: int, seed: int) -> Simulation:
+        """Run random and adversarial words."""
         length, report = (
             self.length or DEFAULT_SAMPLE_LENGTH,
             self.report("running samples"),
@@ -152,15 +172,21 @@ class _Job:
         return run_sample(self.model, self.machine, count, length, seed, report)
 
     def report(self, what: str) -> Callable[[int, int], None]:
+        """The progress of one thing that is done."""
         return lambda done, total: self.progress(what, done, total)
 
 
-def _job(
+def open_job(
     model: str | Path | ModelFile,
     machine: Automaton | str | Path | None,
     observation: str | None,
     progress: Progress,
-) -> _Job:
+) -> Job:
+    """A model and the machine that `verify` is given, ready to be compared.
+
+    Raises:
+        KrohnError: If the file is damaged or the alphabets do not fit.
+    """
     file = model if isinstance(model, ModelFile) else modelfile.read(model)
     own = json_format.from_object(file.header["machine"])
     outputs = file.header["claim"].get("shows") == "outputs"
@@ -181,7 +207,7 @@ def _job(
     else:
         wanted = machine if isinstance(machine, Automaton) else read(machine)
         wanted = seen(wanted, observation or OWN) if outputs else wanted
-    return _Job(file, aligned(wanted, own), progress)
+    return Job(file, aligned(wanted, own), progress)
 
 
 def aligned(machine: Automaton, own: Automaton) -> Automaton:
@@ -239,7 +265,7 @@ def _reordered(
 
 
 def _verify(
-    job: _Job, proof: bool, exhaustive: int | None, sample: int | None, seed: int
+    job: Job, proof: bool, exhaustive: int | None, sample: int | None, seed: int
 ) -> Report:
     asked = {"proof": proof, "exhaustive": exhaustive, "sample": sample}
     method = "+".join(name for name, wanted in asked.items() if wanted)
@@ -263,7 +289,7 @@ def _verify(
 
 
 def _simulations(
-    job: _Job, exhaustive: int | None, sample: int | None, seed: int
+    job: Job, exhaustive: int | None, sample: int | None, seed: int
 ) -> list[Simulation]:
     """Run what is asked for, until something fails."""
     runs: list[Simulation] = []
@@ -275,7 +301,7 @@ def _simulations(
 
 
 def _refuted(
-    job: _Job,
+    job: Job,
     method: str,
     done: Proof | None,
     runs: list[Simulation],
@@ -283,13 +309,14 @@ def _refuted(
 ) -> Report:
     shortest = found if job.generates else shorten(job.model, job.machine, found)
     reason = f"the network is wrong at letter {len(shortest.word)} of this word"
+    reason += "".join(r.about for r in runs if r.counterexample)
     words = sum(r.words for r in runs)
     return Report(
         "refuted", method, reason, len(shortest.word), words, "one word", shortest, done
     )
 
 
-def _search(job: _Job, method: str, done: Proof, seed: int) -> Report:
+def _search(job: Job, method: str, done: Proof, seed: int) -> Report:
     """The proof failed: look for a word on which the network is wrong."""
     if done.word is not None:
         found = pair(job.model, job.machine, len(done.word)).replay(np.array(done.word))
@@ -315,7 +342,7 @@ def _affordable(letters: int, length: int | None) -> int:
     return longest
 
 
-def _covers(job: _Job, proof: bool, runs: list[Simulation]) -> str:
+def _covers(job: Job, proof: bool, runs: list[Simulation]) -> str:
     letters = len(job.machine.letters)
     if proof and job.generates:
         claim = job.file.header["claim"]
@@ -329,4 +356,6 @@ def _covers(job: _Job, proof: bool, runs: list[Simulation]) -> str:
         return (
             f"all {letters}^{job.length} words of length {job.length}, and all shorter"
         )
-    return "; ".join(f"{r.words} words of up to {r.length} letters" for r in runs)
+    return "; ".join(
+        f"{r.words} words of up to {r.length} letters{r.about}" for r in runs
+    )

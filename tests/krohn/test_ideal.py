@@ -1,0 +1,80 @@
+"""The ideal network from the command line: verdict, counterexample, export."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from second_opinion import cvc5_says
+
+import krohn
+from algebra.errors import KrohnError
+from algebra.formats import json_format
+from krohn import cli
+from krohn.ideal import verify_ideal
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    def call(*arguments: str) -> tuple[int, str, str]:
+        code = cli.run(list(arguments))
+        done = capsys.readouterr()
+        return code, done.out, done.err
+
+    return call
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> str:
+    path = tmp_path / "memory.safetensors"
+    krohn.compile("FlipFlop", 4, "memory").save(path)
+    return str(path)
+
+
+def test_the_ideal_network_is_verified_and_the_question_written(
+    run: Run, memory: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "question.smt2"
+    code, said, _ = run("verify", memory, "--smt", "4", "--smt-lib", str(out))
+    assert code == 0
+    assert "verified (smt" in said
+    assert "ideal network" in said
+    assert cvc5_says(out.read_text()) == "unsat"
+
+
+def test_another_machine_is_refuted_by_a_word(run: Run, memory: str) -> None:
+    own = krohn.read("FlipFlop")
+    start = own.states[own.start]
+    still = Path(memory).with_name("still.json")
+    table = np.full_like(own.transitions, own.start)
+    text = json_format.to_object(own) | {"transitions": table.tolist()}
+    still.write_text(json.dumps(text))
+    code, said, _ = run(
+        "verify", memory, "--machine", str(still), "--smt", "2", "--json"
+    )
+    found = json.loads(said)
+    assert code == 1
+    assert found["verdict"] == "refuted"
+    wrong = found["counterexample"]
+    assert len(wrong["word"]) == 1
+    assert wrong["expected"] == [start]
+    assert wrong["actual"] == krohn.load(memory).run(wrong["word"])
+
+
+def test_claims_are_kept_apart(run: Run, memory: str) -> None:
+    code, _, error = run("verify", memory, "--smt", "2", "--proof")
+    assert code == 2
+    assert "another call" in error
+    code, _, error = run("verify", memory, "--smt-lib", "question.smt2")
+    assert code == 2
+    assert "--smt N" in error
+
+
+def test_a_question_that_cannot_be_written_is_an_error(
+    memory: str, tmp_path: Path
+) -> None:
+    with pytest.raises(KrohnError, match="cannot write"):
+        verify_ideal(memory, 1, smt_lib=tmp_path / "missing" / "question.smt2")

@@ -1,0 +1,76 @@
+"""Heads look where they should at every length; the printed ones do not."""
+
+from fractions import Fraction
+
+import pytest
+from second_opinion import cvc5_says
+
+from verify.smt.lemmas import (
+    Lemma,
+    latest_marked,
+    lemmas,
+    match,
+    memory,
+    shift,
+    uniform_memory,
+    write_or_next,
+)
+from verify.smt.solver import Limits, ask, solver
+
+PRINTED = {
+    "E15: a bonus of T": memory(beyond=Fraction(0)),
+    "E31: no sink": match(sink=Fraction(0)),
+    "E8: keys turned the wrong way": shift(direction=-1),
+    "F1: writes at any positions": write_or_next(writes_are_odd=False),
+    "1.6: a mark further away than C": latest_marked(within=False),
+}
+
+
+@pytest.mark.parametrize("lemma", lemmas(), ids=lambda lemma: lemma.name)
+def test_a_lemma_holds_for_all_lengths_and_flags(lemma: Lemma) -> None:
+    assert lemma.decide().outcome == "unsat"
+
+
+@pytest.mark.parametrize("lemma", lemmas(), ids=lambda lemma: lemma.name)
+def test_a_lemma_is_about_something(lemma: Lemma) -> None:
+    far = lemma.unknowns["looks"] > 1000
+    assert ask(solver(Limits()), [*lemma.assumed, far]).outcome == "sat"
+
+
+@pytest.mark.parametrize("lemma", lemmas(), ids=lambda lemma: lemma.name)
+def test_the_gap_of_a_lemma_is_attained(lemma: Lemma) -> None:
+    tight = [*lemma.assumed, lemma.gap == float(lemma.least)]
+    assert ask(solver(Limits()), tight).outcome == "sat"
+
+
+@pytest.mark.parametrize("erratum", PRINTED)
+def test_what_is_printed_has_a_counterexample(erratum: str) -> None:
+    lemma = PRINTED[erratum]
+    found = lemma.decide()
+    assert found.outcome == "sat"
+    at = {name: found.number(x) for name, x in lemma.unknowns.items()}
+    assert 0 <= at["rival"] <= at["looks"]
+    assert at["rival"] != at["right"]
+    assert found.number(lemma.gap) < lemma.least
+
+
+def test_the_tie_of_a_bonus_of_T_is_at_T() -> None:
+    lemma = memory(beyond=Fraction(0))
+    found = lemma.decide()
+    at = {name: found.number(x) for name, x in lemma.unknowns.items()}
+    assert at["rival"] == at["longest"] == at["looks"]
+    assert found.number(lemma.gap) == 0
+
+
+@pytest.mark.parametrize("lemma", lemmas(), ids=lambda lemma: lemma.name)
+def test_cvc5_proves_the_lemma_too(lemma: Lemma) -> None:
+    assert cvc5_says(lemma.smt_lib()) == "unsat"
+
+
+@pytest.mark.parametrize("erratum", PRINTED)
+def test_cvc5_refutes_what_is_printed_too(erratum: str) -> None:
+    assert cvc5_says(PRINTED[erratum].smt_lib()) == "sat"
+
+
+def test_the_uniform_head_has_no_length() -> None:
+    assert "longest" not in uniform_memory().unknowns

@@ -1,0 +1,174 @@
+"""Whole small networks: the solver agrees with running all words in fractions."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from second_opinion import cvc5_says
+
+import krohn
+from algebra.automaton import Automaton
+from network.model import Model
+from network.modelfile import ModelFile
+from verify.errors import Rejected
+from verify.smt.exact import logits
+from verify.smt.network import Question, question
+from verify.smt.solver import Limits
+
+CASES = [
+    ("C2", "scan", 4),
+    ("C3", "scan", 4),
+    ("C3", "sequential", 3),
+    ("FlipFlop", "scan", 4),
+    ("FlipFlop", "memory", 4),
+    ("Memory3", "memory", 4),
+    ("FFLTracker2", "window", 4),
+]
+
+
+@cache
+def compiled(name: str, construction: str, length: int) -> tuple[ModelFile, Automaton]:
+    machine = krohn.read(name)
+    made = krohn.compile(machine, length, construction, proved=False)
+    return made.file, machine
+
+
+def asked(name: str, construction: str, length: int) -> Question:
+    return question(*compiled(name, construction, length), length)
+
+
+def first(_block: int, _head: int, _t: int, scores: Sequence[Fraction]) -> int:
+    return list(scores).index(max(scores))
+
+
+def wrong_words(
+    file: ModelFile, machine: Automaton, length: int
+) -> list[tuple[int, ...]]:
+    """All words on which the exact network has no logit above all others, or another."""
+    found = []
+    for word in product(range(len(machine.letters)), repeat=length):
+        states = machine.semiautomaton.trace([word], machine.start)[0]
+        for said, state in zip(logits(file, word, first), states, strict=True):
+            if any(y >= said[state] for c, y in enumerate(said) if c != state):
+                found.append(word)
+                break
+    return found
+
+
+def damaged(file: ModelFile, name: str, index: int, by: float) -> ModelFile:
+    tensor = file.tensors[name].copy()
+    tensor.flat[index % tensor.size] += by
+    return replace(file, tensors={**file.tensors, name: tensor})
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))
+def test_compiled_networks_are_right_on_all_words(case: tuple[str, str, int]) -> None:
+    found = asked(*case).decide()
+    assert found.verdict == "verified"
+    assert found.length == case[2]
+
+
+@settings(max_examples=10, deadline=None)
+@given(
+    st.sampled_from([("C2", 3), ("FlipFlop", 2)]),
+    st.integers(0, 100),
+    st.integers(0, 10_000),
+    st.sampled_from([-2.0, -1.0, 0.5, 1.0]),
+)
+def test_damaged_networks_are_decided_as_running_all_words_decides(
+    case: tuple[str, int], which: int, index: int, by: float
+) -> None:
+    (name, length) = case
+    file, machine = compiled(name, "scan", 3)
+    tensor = sorted(file.tensors)[which % len(file.tensors)]
+    file = damaged(file, tensor, index, by)
+    found = question(file, machine, length).decide()
+    wrong = wrong_words(file, machine, length)
+    if found.verdict == "verified":
+        assert not wrong
+    if wrong:
+        assert found.verdict == "refuted"
+        assert found.length <= length
+
+
+def test_a_counterexample_is_a_shortest_one() -> None:
+    file, machine = compiled("C3", "scan", 4)
+    shifted = file.tensors["embed.position"].copy()
+    shifted[4] = shifted[3]
+    found = question(
+        replace(file, tensors={**file.tensors, "embed.position": shifted}), machine, 4
+    ).decide()
+    assert found.verdict == "refuted"
+    assert len(found.word) == len(found.expected) == 4
+    assert found.said != found.expected[-1]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))
+def test_the_exact_network_answers_as_the_float_network(
+    case: tuple[str, str, int],
+) -> None:
+    file, machine = compiled(*case)
+    generator = np.random.default_rng(0)
+    words = generator.integers(len(machine.letters), size=(5, case[2]))
+    floats = Model(file)(torch.from_numpy(words)).argmax(dim=-1).numpy()
+    for word, said in zip(words, floats, strict=True):
+        exact = [int(np.argmax(x)) for x in logits(file, list(word), first)]
+        assert exact == said.tolist()
+
+
+@pytest.mark.parametrize(
+    "case", [("C2", "scan", 4), ("FlipFlop", "memory", 3)], ids=lambda case: case[0]
+)
+def test_cvc5_gives_the_same_verdicts(case: tuple[str, str, int]) -> None:
+    file, machine = compiled(*case)
+    right = question(file, machine, case[2])
+    assert cvc5_says(right.smt_lib()) == "unsat"
+    table = machine.transitions[::-1]
+    other = replace(
+        machine, semiautomaton=replace(machine.semiautomaton, transitions=table)
+    )
+    wrong = question(file, other, case[2])
+    assert wrong.decide().verdict == "refuted"
+    assert cvc5_says(wrong.smt_lib()) == "sat"
+
+
+def test_scores_may_be_products_of_two_unknowns() -> None:
+    file, machine = compiled("FlipFlop", "memory", 4)
+    at = int(np.flatnonzero(np.ptp(file.tensors["embed.token"], axis=0))[0])
+    query = file.tensors["blocks.0.attention.query"].copy()
+    query[0, at] += 1.0
+    name = "blocks.0.attention.query"
+    file = replace(file, tensors={**file.tensors, name: query})
+    curved = question(file, machine, 3)
+    assert not curved.encoding.linear
+    assert "(set-logic QF_NRA)" in curved.smt_lib()
+    wrong = wrong_words(file, machine, 3)
+    assert curved.decide().verdict == ("refuted" if wrong else "verified")
+
+
+def test_heads_that_add_up_are_not_decided() -> None:
+    with pytest.raises(Rejected, match="adds up"):
+        asked("C3", "counter", 3)
+
+
+def test_words_longer_than_the_positions_are_not_decided() -> None:
+    with pytest.raises(Rejected, match="1 to 4 letters"):
+        question(*compiled("C2", "scan", 4), 5)
+
+
+def test_networks_of_another_kind_are_not_decided() -> None:
+    made = krohn.compile("C2", arch="rnn", proved=False)
+    with pytest.raises(Rejected, match="Transformers"):
+        question(made.file, krohn.read("C2"), 2)
+
+
+def test_without_time_nothing_is_decided_wrongly() -> None:
+    found = asked("C3", "scan", 4).decide(Limits(seconds=0.001))
+    assert found.verdict != "refuted"

@@ -1,0 +1,159 @@
+"""A whole Transformer as terms of the solver: letters unknown, attention hard.
+
+Of every head the question knows a choice: for each position that looks, exactly one of
+the positions up to it, whose score is not exceeded by another one. Where two scores are
+equal the solver may choose, so what is verified holds for every way to break ties.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import z3
+
+from network.modelfile import ModelFile
+from verify.smt.exact import Rationals, fractions, layers_of, mask_of
+from verify.smt.terms import (
+    Term,
+    chosen,
+    constant,
+    feed,
+    inner,
+    linear,
+    product,
+    project,
+    total,
+)
+
+Vector = list[Term]
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """The network on all words of a length.
+
+    Attributes:
+        letters: For each position from 1 on, a condition for every letter.
+        logits: For each position from 1 on, the logits.
+        assumed: For each position from BOS on, what holds of its letter and choices.
+        choices: From block, head and position to the condition of every position that
+            may be taken; where only one can be, there is no choice.
+        products: Block, head and position of scores with products of two unknowns.
+    """
+
+    letters: list[list[Any]]
+    logits: list[Vector]
+    assumed: list[list[Any]]
+    choices: dict[tuple[int, int, int], dict[int, Any]] = field(default_factory=dict)
+    products: list[tuple[int, int, int]] = field(default_factory=list)
+
+    @property
+    def linear(self) -> bool:
+        """Whether no score is a product of two unknowns."""
+        return not self.products
+
+
+def encode(file: ModelFile, length: int) -> Encoding:
+    """Encode a Transformer on all words of ``length`` letters.
+
+    Raises:
+        Rejected: If it has units that are sines.
+    """
+    token = fractions(file.tensors["embed.token"])
+    position = fractions(file.tensors["embed.position"])
+    letters = [
+        [z3.Bool(f"letter_{t}_{a}") for a in range(len(token) - 1)]
+        for t in range(1, length + 1)
+    ]
+    assumed = [[], *([_exactly_one(options)] for options in letters)]
+    found = Encoding(letters, [], assumed)
+    stream = [[constant(v) for v in token[-1] + position[0]]]
+    for t, options in enumerate(letters, start=1):
+        rows = token[:-1] + position[t]
+        stream.append([_one_of(options, column) for column in rows.T])
+    for block in range(len(file.header["architecture"]["blocks"])):
+        stream = _block(file, block, stream, found)
+    weight, bias = (fractions(file.tensors[f"unembed.{n}"]) for n in ("weight", "bias"))
+    for x in stream[1:]:
+        found.logits.append(feed(((weight, bias),), x))
+    return found
+
+
+def _exactly_one(conditions: list[Any]) -> Any:
+    pairs = [
+        z3.Not(z3.And(a, b)) for i, a in enumerate(conditions) for b in conditions[:i]
+    ]
+    return z3.And(z3.Or(conditions), *pairs)
+
+
+def _one_of(conditions: list[Any], values: Rationals) -> Term:
+    return chosen([(c, constant(v)) for c, v in zip(conditions, values, strict=True)])
+
+
+def _block(
+    file: ModelFile, block: int, stream: list[Vector], found: Encoding
+) -> list[Vector]:
+    if file.header["architecture"]["blocks"][block]["heads"]:
+        stream = _attend(file, block, stream, found)
+    layers, mask = layers_of(file, block), mask_of(file, block)
+    following = []
+    for x in stream:
+        kept = [product(constant(m), v) for m, v in zip(mask, x, strict=True)]
+        added = feed(layers, x) if layers else [constant(0)] * len(x)
+        following.append([total(pair) for pair in zip(kept, added, strict=True)])
+    return following
+
+
+def _attend(
+    file: ModelFile, block: int, stream: list[Vector], found: Encoding
+) -> list[Vector]:
+    names = ("query", "key", "value", "out")
+    parts = [fractions(file.tensors[f"blocks.{block}.attention.{n}"]) for n in names]
+    added = [
+        list(_head((block, head), matrices, stream, found))
+        for head, matrices in enumerate(zip(*parts, strict=True))
+    ]
+    return [
+        [total(terms) for terms in zip(x, *written, strict=True)]
+        for x, *written in zip(stream, *added, strict=True)
+    ]
+
+
+def _head(
+    name: tuple[int, int],
+    matrices: tuple[Rationals, ...],
+    stream: list[Vector],
+    found: Encoding,
+) -> Iterator[Vector]:
+    """What a head adds to the stream at every position."""
+    query, key, value, out = matrices
+    queries, keys = ([project(x, m) for x in stream] for m in (query, key))
+    values = [project(x, value @ out) for x in stream]
+    for t, q in enumerate(queries):
+        scores = [inner(q, k) for k in keys[: t + 1]]
+        if not all(linear(q, k) for k in keys[: t + 1]):
+            found.products.append((*name, t))
+        options = _choice((*name, t), scores, found)
+        yield [
+            chosen([(c, values[j][i]) for j, c in options.items()])
+            for i in range(len(stream[0]))
+        ]
+
+
+def _choice(
+    name: tuple[int, int, int], scores: list[Term], found: Encoding
+) -> dict[int, Any]:
+    """The positions that a head may take, with the condition that it takes each."""
+    least = max(score.low for score in scores)
+    possible = [j for j, score in enumerate(scores) if score.high >= least]
+    options = {j: z3.Bool("taken_{}_{}_{}_{}".format(*name, j)) for j in possible}
+    t = name[2]
+    if len(options) > 1:
+        found.choices[name] = options
+        found.assumed[t].append(_exactly_one(list(options.values())))
+        for j, taken in options.items():
+            rest = [
+                scores[j].expression >= scores[i].expression for i in possible if i != j
+            ]
+            found.assumed[t].append(z3.Implies(taken, z3.And(rest)))
+    return options

@@ -1,0 +1,210 @@
+"""Whole small networks: does the ideal network say what the machine does?
+
+All words of up to N letters are one question for each position. The claim is about the
+*ideal* network: its weights as rational numbers, no rounding, and hard attention.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Literal
+
+import z3
+
+from algebra.automaton import Automaton
+from algebra.shown import Shown, shown
+from network.modelfile import ModelFile
+from verify.errors import Rejected
+from verify.smt.encoding import Encoding, Vector, encode
+from verify.smt.exact import Rationals, logits
+from verify.smt.solver import Answer, Limits, ask, solver
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What was decided of an ideal network.
+
+    Attributes:
+        verdict: ``verified``: it is right on all words of up to ``length`` letters.
+            ``refuted``: it is wrong at the last letter of ``word``, which was replayed
+            in fractions. ``undecided``: the solver gave up, for ``reason``.
+        length: The longest word that was decided.
+        reason: Why it is undecided.
+        word: Letter indices.
+        expected: The machine's class after each letter of the word.
+        said: The class with the largest logit of all others at its last letter, which is
+            not less than that of the right one.
+        seconds: How long it took.
+    """
+
+    verdict: Literal["verified", "refuted", "undecided"]
+    length: int
+    reason: str = ""
+    word: tuple[int, ...] = ()
+    expected: tuple[int, ...] = ()
+    said: int = -1
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Question:
+    """A network and a machine on all words of a length.
+
+    Attributes:
+        file: The network.
+        machine: Its letters are in the order of the file.
+        classes: What its states show.
+        encoding: The network as terms.
+        wrong: For each letter, the condition that the network is wrong there.
+    """
+
+    file: ModelFile
+    machine: Automaton
+    classes: Shown
+    encoding: Encoding
+    wrong: list[Any]
+
+    def smt_lib(self) -> str:
+        """The question as SMT-LIB 2: ``unsat`` says that the network is right."""
+        asked = z3.Solver()
+        asked.add(*(c for at in self.encoding.assumed for c in at), z3.Or(self.wrong))
+        return f"(set-logic {self._logic()})\n{asked.to_smt2()}"
+
+    def _logic(self) -> str:
+        return "QF_LRA" if self.encoding.linear else "QF_NRA"
+
+    def decide(
+        self, limits: Limits | None = None, progress: Progress | None = None
+    ) -> Decision:
+        """Ask for a wrong answer after each number of letters, the fewest first.
+
+        Raises:
+            Rejected: If the solver's model is no counterexample in fractions.
+        """
+        began, asked = time.monotonic(), solver(limits or Limits())
+        asked.add(*self.encoding.assumed[0])
+        found = Decision("verified", len(self.wrong))
+        for t, wrong in enumerate(self.wrong, start=1):
+            asked.add(*self.encoding.assumed[t])
+            answer = ask(asked, [wrong])
+            if answer.outcome == "unknown":
+                found = Decision("undecided", t - 1, answer.reason)
+                break
+            if answer.outcome == "sat":
+                found = self._refuted(answer, t)
+                break
+            if progress is not None:
+                progress(t, len(self.wrong))
+        return replace(found, seconds=time.monotonic() - began)
+
+    def _refuted(self, answer: Answer, length: int) -> Decision:
+        letters = self.encoding.letters[:length]
+        word = tuple(_first(answer, options) for options in letters)
+        states = self.machine.semiautomaton.trace([list(word)], self.machine.start)[0]
+        expected = tuple(int(self.classes.of[q]) for q in states)
+        said = _wrongly(self._replayed(answer, word), expected[-1])
+        return Decision("refuted", length, "", word, expected, said)
+
+    def _replayed(self, answer: Answer, word: Sequence[int]) -> Rationals:
+        def choose(block: int, head: int, t: int, scores: Sequence[Fraction]) -> int:
+            options = self.encoding.choices.get((block, head, t))
+            if options is None:
+                return scores.index(max(scores))
+            return list(options)[_first(answer, list(options.values()))]
+
+        return logits(self.file, word, choose)[-1]
+
+
+def _wrongly(said: Rationals, right: int) -> int:
+    """The largest logit of all but the right one.
+
+    Raises:
+        Rejected: If it is less than the right one.
+    """
+    rival = max((c for c in range(len(said)) if c != right), key=lambda c: said[c])
+    if right < len(said) and said[rival] < said[right]:
+        raise Rejected("the solver's word is not wrong in fractions")
+    return rival
+
+
+def _first(answer: Answer, conditions: Sequence[Any]) -> int:
+    return [answer.holds(c) for c in conditions].index(True)
+
+
+def question(file: ModelFile, machine: Automaton, length: int) -> Question:
+    """The question whether an ideal network computes a machine on words up to a length.
+
+    Args:
+        file: A Transformer with ReLUs and heads that select.
+        machine: Its letters must be those of the file, in the same order; its states, or
+            its outputs if the file claims to say these, are matched with the logits.
+        length: The longest word.
+
+    Raises:
+        Rejected: If the file holds another kind of network.
+    """
+    _check(file, machine, length)
+    classes = shown(machine, file.header["claim"].get("shows", "states"))
+    encoding = encode(file, length)
+    states = _states(machine, encoding.letters)
+    wrong = [
+        _wrong(said, state, classes)
+        for said, state in zip(encoding.logits, states, strict=True)
+    ]
+    return Question(file, machine, classes, encoding, wrong)
+
+
+def _check(file: ModelFile, machine: Automaton, length: int) -> None:
+    shape = file.header["architecture"]
+    if shape["kind"] != "transformer":
+        raise Rejected("SMT decides Transformers; this file holds another network")
+    if shape["vocabulary"] != len(machine.letters) + 1:
+        raise Rejected("the file has another number of letters than the machine")
+    if not 1 <= length < shape["positions"]:
+        raise Rejected(
+            f"the model is for words of 1 to {shape['positions'] - 1} letters"
+        )
+    channels = file.header.get("program", {}).get("channels", [])
+    if any(c.get("op") in ("prefix-sum", "marked-sum") for c in channels):
+        raise Rejected(
+            "a head of this network adds up, so that hard attention is another function; "
+            "use --proof"
+        )
+
+
+def _states(machine: Automaton, letters: list[list[Any]]) -> list[list[Any]]:
+    """For each position from 1 on, the condition that the machine is in each state."""
+    states = range(len(machine.states))
+    now = [z3.BoolVal(q == machine.start) for q in states]
+    found = []
+    for options in letters:
+        steps: list[list[Any]] = [[] for _ in states]
+        for letter, condition in enumerate(options):
+            for q in states:
+                to = int(machine.transitions[letter, q])
+                steps[to].append(z3.And(condition, now[q]))
+        now = [z3.simplify(z3.Or(ways)) for ways in steps]
+        found.append(now)
+    return found
+
+
+def _wrong(said: Vector, state: list[Any], classes: Shown) -> Any:
+    """Some other logit is at least as large as that of the right class."""
+    ways = []
+    for q, there in enumerate(state):
+        right = int(classes.of[q])
+        if right >= len(said):
+            ways.append(there)
+            continue
+        rivals = [
+            z3.BoolVal(y.low >= said[right].high)
+            if y.fixed and said[right].fixed
+            else y.expression >= said[right].expression
+            for c, y in enumerate(said)
+            if c != right and y.high >= said[right].low
+        ]
+        ways.append(z3.And(there, z3.Or(rivals)))
+    return z3.Or(ways)
