@@ -176,15 +176,23 @@ def _print(result: dict[str, Any], as_json: bool, text: Callable[[], None]) -> N
 def _progress() -> Iterator[Callable[[str, int, int], None]]:
     """A progress bar on standard error, only where a person is watching."""
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
     quiet = not console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=quiet) as bar:
         tasks: dict[str, Any] = {}
 
         def report(what: str, done: int, total: int) -> None:
             if what not in tasks:
-                tasks[what] = bar.add_task(what, total=total)
-            bar.update(tasks[what], completed=done, total=total)
+                # What an earlier sitting did is no work of this one.
+                tasks[what] = bar.add_task(what, total=total, completed=done, rate="")
+            speed = next(t.speed for t in bar.tasks if t.id == tasks[what])
+            rate = f"{speed:,.0f}/s" if speed else ""
+            bar.update(tasks[what], completed=done, total=total, rate=rate)
 
         yield report
 
@@ -477,12 +485,49 @@ def verify(
         typer.Option(metavar="SECONDS", min=0, help="For each question to z3."),
     ] = 60.0,
     seed: Annotated[int, typer.Option(min=0, help="Of the samples, and of z3.")] = 0,
+    jobs: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Run all words by N processes."),
+    ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(metavar="SIZE", help="The most that each may take (2GiB)."),
+    ] = None,
+    job: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Keep what is done of all words in a job file, and go on from there.",
+        ),
+    ] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I/N",
+            help="Run one part of N; the job files of all parts, joined, are the whole.",
+        ),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Run all words on a Dask cluster: its scheduler, or local:N.",
+        ),
+    ] = None,
+    every_start: Annotated[
+        bool,
+        typer.Option(
+            "--every-start",
+            help="Also run networks compiled in the same way for other start states.",
+        ),
+    ] = False,
     start: Start = None,
     observe: Observe = None,
     complete: Fill = "reject",
     as_json: Json = False,
 ) -> int:
     """Decide whether a model computes a machine: proof, all short words, samples, SMT."""
+    from krohn.exhaustion import sharding
     from krohn.ideal import verify_gadgets, verify_ideal
     from krohn.sources import read
     from krohn.verification import verify as verified
@@ -492,8 +537,8 @@ def verify(
         wanted = wanted.with_start(start)
     elif start is not None:
         raise KrohnError("--start needs --machine: the file states its own start state")
-    runs = proof or bool(exhaustive or sample)
-    _alone(smt, smt_lib, gadgets, runs)
+    how = sharding(jobs, memory, shard, job, cluster, every_start)
+    _alone(smt, smt_lib, gadgets, proof or bool(exhaustive or sample or how))
     if gadgets is not None and wanted is not None:
         raise KrohnError("--gadgets asks about the tables that the file states itself")
     with _progress() as report:
@@ -526,6 +571,7 @@ def verify(
                 sample=sample,
                 seed=seed,
                 observation=observe,
+                sharding=how,
                 progress=report,
             )
     _print(found.to_object(), as_json, lambda: show.report(file, found))

@@ -12,6 +12,7 @@ from algebra.automaton import Automaton, Output
 from algebra.errors import KrohnError
 from algebra.formats import json_format
 from krohn.compilation import OWN, seen
+from krohn.exhaustion import Sharding, run_job
 from krohn.sources import read
 from network import modelfile
 from network.model import Model
@@ -84,6 +85,7 @@ def verify(
     sample: int | None = None,
     seed: int = 0,
     observation: str | None = None,
+    sharding: Sharding | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Decide whether a model computes a machine.
@@ -99,6 +101,8 @@ def verify(
         seed: Of the sampled words.
         observation: What to see of ``machine``, as in `krohn.compile`; by default its own
             outputs. Only for models that say outputs.
+        sharding: How to run every word: processes, memory, job file, cluster; by
+            default by this process, in one sitting.
         progress: Called with what is being done, how much is done, and of how much.
 
     Raises:
@@ -108,6 +112,13 @@ def verify(
     job = open_job(
         model, machine, observation, progress or (lambda what, done, total: None)
     )
+    if sharding is not None:
+        if not exhaustive:
+            raise KrohnError(
+                "processes, memory, parts, job files and clusters are for all words up "
+                "to a length; say --exhaustive N as well"
+            )
+        job = replace(job, sharding=sharding)
     wants_proof = proof if proof is not None else not (exhaustive or sample)
     report = _verify(job, wants_proof, exhaustive, sample, seed)
     return replace(report, seconds=time.monotonic() - began)
@@ -120,6 +131,7 @@ class Job:
     file: ModelFile
     machine: Automaton
     progress: Progress
+    sharding: Sharding | None = None
 
     @property
     def length(self) -> int | None:
@@ -140,6 +152,10 @@ class Job:
     def run_all(self, length: int) -> Simulation:
         """Run every word of up to ``length`` letters."""
         report = self.report("running all words")
+        if self.sharding is not None:
+            if self.generates:
+                raise KrohnError("the words of a generator are run in one sitting only")
+            return run_job(self.file, self.machine, length, self.sharding, report)
         if self.generates:
             return bracket_runs.run_all(self.file, self.machine, length, report)
         return run_exhaustive(self.model, self.machine, length, report)
@@ -293,6 +309,7 @@ def _refuted(
 ) -> Report:
     shortest = found if job.generates else shorten(job.model, job.machine, found)
     reason = f"the network is wrong at letter {len(shortest.word)} of this word"
+    reason += "".join(r.about for r in runs if r.counterexample)
     words = sum(r.words for r in runs)
     return Report(
         "refuted", method, reason, len(shortest.word), words, "one word", shortest, done
@@ -339,4 +356,6 @@ def _covers(job: Job, proof: bool, runs: list[Simulation]) -> str:
         return (
             f"all {letters}^{job.length} words of length {job.length}, and all shorter"
         )
-    return "; ".join(f"{r.words} words of up to {r.length} letters" for r in runs)
+    return "; ".join(
+        f"{r.words} words of up to {r.length} letters{r.about}" for r in runs
+    )

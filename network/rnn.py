@@ -60,6 +60,11 @@ class Rnn(nn.Module):
         seen = cache.seen + tree.generations
         return logits, lambda: Cache(seen, (h.flatten(0, 1),))
 
+    def scratch(self, seen: int) -> int:
+        """How many numbers a pass of `branch` holds for one node, however many it saw."""
+        del seen
+        return 6 * self.hidden.shape[0] + 6 * self.weight.shape[1]
+
     def forward(self, tokens: Tensor) -> Tensor:
         """Logits ``(batch, time, states)`` for letter indices ``(batch, time)``."""
         cache = self.start(tokens.shape[0])

@@ -266,9 +266,32 @@ class Transformer(nn.Module):
             x = mlp(x)
         return self.read_out(x), partial(_grown, cache, added, tree)
 
+    def scratch(self, seen: int) -> int:
+        """How many numbers a pass of `branch` holds for one node, at most.
+
+        Args:
+            seen: How many positions the node sees.
+        """
+        # Scores, weights and one copy; keys and values beside what they are made of.
+        heads, kept, hidden = [0], 0, [0]
+        for attention, mlp in zip(self.attention, self.mlp, strict=True):
+            if isinstance(attention, Attention):
+                count, _, narrow = attention.query.shape
+                both = narrow + attention.value.shape[2]
+                heads.append(3 * count * (seen + both))
+                kept += count * both
+            # A product, its sum with the bias, its ReLU, and the layer before.
+            hidden += [4 * width for width in _widths(mlp)]
+        width, outputs = self.weight.shape
+        return 4 * width + kept + max(*heads, *hidden, 6 * outputs)
+
     def read_out(self, x: Tensor) -> Tensor:
         """The stream ``(…, d)`` to logits ``(…, states)``."""
         return x @ self.weight + self.bias
+
+
+def _widths(mlp: nn.Module) -> list[int]:
+    return [int(bias.shape[0]) for bias in mlp.biases] if isinstance(mlp, Mlp) else []
 
 
 def _grown(cache: Cache, added: list[Tensor], tree: Tree) -> Cache:

@@ -37,12 +37,14 @@ class _Block:
         states: ``(nodes,)``: where the machine is.
         origin: The pass of which they are the last generation; None for the root.
         depth: The length of the words.
+        root: The word of the root.
     """
 
     grow: Callable[[], Cache]
     states: Tensor
     origin: "_Pass | None" = None
     depth: int = 0
+    root: tuple[int, ...] = ()
 
     @cached_property
     def cache(self) -> Cache:
@@ -50,9 +52,9 @@ class _Block:
         return self.grow()
 
     def word(self, node: int) -> tuple[int, ...]:
-        """The letters from the root to a node."""
+        """The letters of a node."""
         if self.origin is None:
-            return ()
+            return self.root
         return self.origin.word(self.origin.tree.generations, node)
 
 
@@ -92,7 +94,7 @@ class _Pass:
         return states
 
     def word(self, generation: int, node: int) -> tuple[int, ...]:
-        """The letters from the root to a node of a generation, counted from 1."""
+        """The letters of a node of a generation, counted from 1."""
         letters: list[int] = []
         for _ in range(generation):
             node, branch = divmod(node, self.tree.branches)
@@ -116,12 +118,13 @@ class _Walk:
         stack: Blocks, each with its first node and letter that are yet to be entered.
     """
 
-    def __init__(self, judge: Pair, length: int, block: int) -> None:
+    def __init__(
+        self, judge: Pair, length: int, block: int, below: tuple[int, ...]
+    ) -> None:
         self.judge, self.length, self.block = judge, length, block
         self.words = 0
         self.found: _Found | None = None
-        start = torch.tensor([judge.machine.start], device=judge.tokens.device)
-        self.stack = [(_Block(judge.model.network.start, start), 0, 0)]
+        self.stack = [(_root(judge, below), 0, 0)]
 
     @property
     def limit(self) -> int:
@@ -199,6 +202,17 @@ class _Walk:
         return self.judge.counterexample(word, (*right[:-1], self.found.said))
 
 
+def _root(judge: Pair, word: tuple[int, ...]) -> _Block:
+    """The node of a word, which the network has read letter by letter."""
+    network, state = judge.model.network, judge.machine.start
+    cache = network.start()
+    for letter in word:
+        cache = network.step(judge.tokens[letter : letter + 1], cache)[1]
+        state = int(judge.machine.transitions[letter, state])
+    states = torch.tensor([state], device=judge.tokens.device)
+    return _Block(lambda: cache, states, depth=len(word), root=word)
+
+
 def exhaustive(
     model: Model,
     machine: Automaton,
@@ -206,6 +220,7 @@ def exhaustive(
     progress: Progress | None = None,
     block: int | None = None,
     budget: int = BUDGET,
+    below: tuple[int, ...] = (),
 ) -> Simulation:
     """Run every word of 1 to ``length`` letters, sharing prefixes.
 
@@ -217,9 +232,11 @@ def exhaustive(
         block: The most words in a batch; None to suit the device.
         budget: How many bytes the network's memory of the words may take; smaller
             batches are used to keep to it.
+        below: Letters of the machine: only words that go on from these are run.
 
     Returns:
-        Its ``words`` are Σ lettersⁱ for i from 1 to ``length`` if all of them pass.
+        Its ``words`` are Σ lettersⁱ for i from 1 to ``length`` if all of them pass, and
+        up to ``length − len(below)`` if they go on from a word.
         Otherwise its counterexample is the shortest there is, and of those the first in
         the order of the machine's letters.
 
@@ -227,10 +244,11 @@ def exhaustive(
         CheckError: If the letters differ, or the network has no room for the words.
     """
     judge = pair(model, machine, length)
-    total = sum(len(machine.letters) ** i for i in range(1, length + 1))
+    total = words_below(len(machine.letters), length - len(below))
     with torch.inference_mode():
         wanted = block or BLOCK.get(judge.tokens.device.type, BLOCK["cpu"])
-        walk = _Walk(judge, length, min(wanted, _affordable(judge, length, budget)))
+        most = min(wanted, _affordable(judge, length, budget))
+        walk = _Walk(judge, length, most, below)
         while walk.stack:
             walk.advance()
             if progress is not None:
@@ -238,8 +256,13 @@ def exhaustive(
         return Simulation(walk.words, length, walk.counterexample())
 
 
+def words_below(letters: int, generations: int) -> int:
+    """How many words go on from one, by 1 to so many letters."""
+    return sum(letters**i for i in range(1, generations + 1))
+
+
 def _affordable(judge: Pair, length: int, budget: int) -> int:
-    """The widest block with which one block of every depth fits the budget."""
+    """The widest block with which one block of every depth and a pass fit the budget."""
     network = judge.model.network
     before = network.start()
     after = network.step(judge.tokens[:1], before)[1]
@@ -247,6 +270,8 @@ def _affordable(judge: Pair, length: int, budget: int) -> int:
     # The deepest block is there three times over: its parents' memory, what is selected
     # of it, and the new one.
     every = _bytes(before) * (length + 3) + growth * length * (length + 6) // 2
+    size = network.weight.element_size()
+    every += size * network.scratch(length + 1 + NODES)
     return max(1, budget // max(1, every))
 
 

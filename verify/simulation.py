@@ -20,11 +20,13 @@ class Simulation:
         length: The length of the longest words.
         counterexample: The shortest word found on which network and machine differ, cut
             at the first wrong answer; None if there was no such word.
+        about: What else is to be known of the words, to follow their number.
     """
 
     words: int
     length: int
     counterexample: Counterexample | None
+    about: str = ""
 
     @property
     def passed(self) -> bool:
