@@ -119,3 +119,13 @@ def test_numbers_that_are_not_finite_are_refused() -> None:
     broken = replace(file, tensors={**file.tensors, "unembed.bias": bias})
     with pytest.raises(KrohnError, match="not finite"):
         verify_ideal(broken, 2)
+
+
+def test_what_takes_too_long_is_undecided(run: Run, tmp_path: Path) -> None:
+    path = str(tmp_path / "prefixes.safetensors")
+    krohn.compile("FFL2", 6, "scan", proved=False).save(path)
+    code, said, _ = run("verify", path, "--smt", "6", "--timeout", "0.001", "--json")
+    found = json.loads(said)
+    assert code == 2
+    assert found["verdict"] == "undecided"
+    assert "z3 gave up" in found["reason"]
