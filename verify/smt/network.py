@@ -85,12 +85,13 @@ class Question:
         Raises:
             Rejected: If the solver's model is no counterexample in fractions.
         """
-        began, asked = time.monotonic(), solver(limits or Limits())
+        began, limits = time.monotonic(), limits or Limits()
+        asked = solver(limits)
         asked.add(*self.encoding.assumed[0])
         found = Decision("verified", len(self.wrong))
         for t, wrong in enumerate(self.wrong, start=1):
             asked.add(*self.encoding.assumed[t])
-            answer = ask(asked, [wrong])
+            answer = ask(asked, [wrong], limits)
             if answer.outcome == "unknown":
                 found = Decision("undecided", t - 1, answer.reason)
                 break
