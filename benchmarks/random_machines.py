@@ -7,8 +7,10 @@ up to that length are run through it.
 """
 
 import argparse
+import signal
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from time import monotonic
 
@@ -40,12 +42,38 @@ class Job:
         machine: The machine.
         length: T of the proofs.
         words: The length of the words that are run.
+        seconds: How long a construction may take.
     """
 
     number: int
     machine: Automaton
     length: int
     words: int
+    seconds: float
+
+
+class TooSlow(Exception):
+    """A construction took longer than it may."""
+
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """Give up after so many seconds of computation.
+
+    Raises:
+        TooSlow: Where it is then.
+    """
+
+    def stop(*_: object) -> None:
+        raise TooSlow
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 def machines(count: int, seed: int) -> Iterator[Automaton]:
@@ -78,14 +106,18 @@ def measure(job: Job) -> Row:
     row: Row = {"machine": job.number, "states": len(job.machine.states)}
     served: list[str] = []
     refused: list[str] = []
+    slow: list[str] = []
     try:
         chosen = krohn.compile(job.machine, job.length)
     except KrohnError as error:
         return row | {"verdict": f"NOT COMPILED: {error}"}
     for name in [n for n in (*CONSTRUCTIONS, *ON_REQUEST) if n not in LEFT_OUT]:
         try:
-            krohn.compile(job.machine, job.length, name)
+            with at_most(job.seconds):
+                krohn.compile(job.machine, job.length, name)
             served.append(name)
+        except TooSlow:
+            slow.append(name)
         except KrohnError as error:
             if "cannot be certified" in str(error):
                 refused.append(name)
@@ -96,6 +128,7 @@ def measure(job: Job) -> Row:
         "proved": len(served) + 1,
         "constructions": " ".join(served),
         "not certified": " ".join(refused),
+        "too slow": " ".join(slow),
         "networks run": len(verdicts),
         "wrong": verdicts.count(False),
         "seconds": round(monotonic() - began, 1),
@@ -116,11 +149,15 @@ def _run(job: Job, name: str) -> Iterator[bool]:
 def tables(options: argparse.Namespace) -> Iterator[Table]:
     """How often each construction served, and the machines one by one."""
     found = list(machines(options.count, options.seed))
-    jobs = [Job(i, m, options.length, options.words) for i, m in enumerate(found)]
+    jobs = [
+        Job(i, m, options.length, options.words, options.seconds)
+        for i, m in enumerate(found)
+    ]
     rows = each(measure, jobs, options.jobs)
     kept = [row for row in rows if "verdict" not in row]
     served = Counter(name for row in kept for name in row["constructions"].split())
     refused = Counter(name for row in kept for name in row["not certified"].split())
+    slow = Counter(name for row in kept for name in row["too slow"].split())
     chosen = Counter(row["auto"] for row in kept)
     yield Table(
         f"{len(rows)} random machines at T = {options.length} in float32",
@@ -129,16 +166,18 @@ def tables(options: argparse.Namespace) -> Iterator[Table]:
                 "construction": name,
                 "proved": served[name],
                 "not certified": refused[name],
+                "too slow": slow[name],
                 "chosen by auto": chosen[name],
             }
             for name in (*CONSTRUCTIONS, *ON_REQUEST)
-            if served[name] or refused[name]
+            if served[name] or refused[name] or slow[name]
         ],
         f"Compiled and proved with auto: {len(kept)} of {len(rows)}. Beside that "
         f"{sum(row['networks run'] for row in kept):,} networks, one for each start state, "
         f"ran all words of up to {options.words} letters; wrong: "
         f"{sum(row['wrong'] for row in kept)}. Not certified: the construction applies, "
-        "but its noise at this length is too large for float32, so nothing is written.",
+        "but its noise at this length is too large for float32, so nothing is written. "
+        f"Too slow: it was given up after {options.seconds:.0f} s.",
     )
     if options.all or len(kept) < len(rows):
         yield Table(
@@ -153,6 +192,7 @@ def main() -> None:
     found.add_argument("--seed", type=int, default=2026)
     found.add_argument("--length", "-T", type=int, default=64)
     found.add_argument("--words", type=int, default=6)
+    found.add_argument("--seconds", type=float, default=20.0, help="per construction")
     found.add_argument("--jobs", type=int, default=1)
     found.add_argument("--all", action="store_true", help="a row for each machine too")
     options = found.parse_args()

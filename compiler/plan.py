@@ -56,6 +56,8 @@ CONSTRUCTIONS: dict[str, Construction] = {
     definite.NAME: definite.definite,
     content.NAME: content.content,
     cascade.NAME: cascade.cascade,
+    semidirect.CAR: semidirect.car,
+    wreath.NAME: wreath.wreath,
     scan.NAME: scan.scan,
     sequential.NAME: sequential.sequential,
 }
@@ -67,8 +69,6 @@ ON_REQUEST: dict[str, Construction] = {
 ON_REQUEST |= {
     parity.TABLE: parity.by_table,
     semidirect.NAME: semidirect.semidirect,
-    semidirect.CAR: semidirect.car,
-    wreath.NAME: wreath.wreath,
     series.NAME: series.series,
     permutation_reset.NAME: permutation_reset.permutation_reset,
     krohn_rhodes.NAME: krohn_rhodes.krohn_rhodes,
@@ -93,7 +93,11 @@ SUMMARIES = {
         scan,
         sequential,
     )
-} | {parity.SELECTED: parity.SELECTED_SUMMARY}
+} | {
+    parity.SELECTED: parity.SELECTED_SUMMARY,
+    semidirect.CAR: semidirect.SUMMARY,
+    wreath.NAME: wreath.SUMMARY,
+}
 
 
 # What each objective compares, most important first.

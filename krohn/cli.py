@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -468,6 +469,17 @@ def verify(
             metavar="OUT", help="With --smt: also write the question as SMT-LIB 2."
         ),
     ] = None,
+    gadgets: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NOISE",
+            help="Ask z3 whether the MLPs hold their tables for all inputs within NOISE "
+            "(such as 1/64) of their codes, up to --error. A claim of its own.",
+        ),
+    ] = None,
+    error: Annotated[
+        str, typer.Option(help="With --gadgets: how far outputs may be off.")
+    ] = "1/4",
     timeout: Annotated[
         float,
         typer.Option(metavar="SECONDS", min=0, help="For each question to z3."),
@@ -516,7 +528,7 @@ def verify(
 ) -> int:
     """Decide whether a model computes a machine: proof, all short words, samples, SMT."""
     from krohn.exhaustion import sharding
-    from krohn.ideal import verify_ideal
+    from krohn.ideal import verify_gadgets, verify_ideal
     from krohn.sources import read
     from krohn.verification import verify as verified
 
@@ -526,9 +538,20 @@ def verify(
     elif start is not None:
         raise KrohnError("--start needs --machine: the file states its own start state")
     how = sharding(jobs, memory, shard, job, cluster, every_start)
-    _alone(smt, smt_lib, proof or bool(exhaustive or sample or how))
+    _alone(smt, smt_lib, gadgets, proof or bool(exhaustive or sample or how))
+    if gadgets is not None and wanted is not None:
+        raise KrohnError("--gadgets asks about the tables that the file states itself")
     with _progress() as report:
-        if smt is not None:
+        if gadgets is not None:
+            found = verify_gadgets(
+                file,
+                _fraction(gadgets),
+                _fraction(error),
+                seconds=timeout,
+                seed=seed,
+                progress=report,
+            )
+        elif smt is not None:
             found = verify_ideal(
                 file,
                 smt,
@@ -555,15 +578,31 @@ def verify(
     return {"verified": DONE, "refuted": REFUTED}.get(found.verdict, CANNOT)
 
 
-def _alone(smt: int | None, smt_lib: Path | None, others: bool) -> None:
+def _alone(
+    smt: int | None, smt_lib: Path | None, gadgets: str | None, runs: bool
+) -> None:
     """What SMT decides is another claim than what the other methods do."""
-    if smt is not None and others:
+    asked = sum((smt is not None, gadgets is not None, runs))
+    if asked > 1 and (smt is not None or gadgets is not None):
         raise KrohnError(
-            "--smt is a claim about the ideal network; ask for --proof, --exhaustive "
-            "and --sample in another call"
+            "--smt and --gadgets are claims of their own; ask for each, and for --proof, "
+            "--exhaustive and --sample, in another call"
         )
     if smt is None and smt_lib is not None:
         raise KrohnError("--smt-lib needs --smt N: which words to ask about")
+
+
+def _fraction(text: str) -> Fraction:
+    """A number from 0 to 1/2, as a fraction or a decimal."""
+    try:
+        value = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise KrohnError(f"{text!r} is no number such as 1/64 or 0.01") from None
+    if not 0 <= value <= Fraction(1, 2):
+        raise KrohnError(
+            f"{text!r} is not between 0 and 1/2, half the way between codes"
+        )
+    return value
 
 
 @app.command(name="run")

@@ -1,5 +1,8 @@
-"""Deciding by SMT whether the ideal network of a model file computes a machine."""
+"""Deciding by SMT what an ideal network computes, and which tables its MLPs hold."""
 
+import time
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -7,10 +10,15 @@ from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from algebra.shown import shown
 from krohn.verification import Job, Progress, Report, open_job
+from network import modelfile
 from network.modelfile import ModelFile
 from verify.counterexample import Counterexample
+from verify.errors import Rejected
+from verify.proof import Verdict
+from verify.smt.gadgets import Finding, Gadget, decide
 from verify.smt.network import Decision, Question, question
 from verify.smt.solver import Limits
+from verify.smt.tables import gadgets
 
 IDEAL = "the ideal network: hard attention over the rationals, nothing rounded"
 
@@ -92,3 +100,85 @@ def _counterexample(job: Job, found: Decision) -> Counterexample:
     expected = tuple(names[c] for c in found.expected)
     word = tuple(job.machine.letters[a] for a in found.word)
     return Counterexample(word, expected, (*expected[:-1], names[found.said]))
+
+
+def verify_gadgets(
+    model: str | Path | ModelFile,
+    noise: Fraction,
+    error: Fraction = Fraction(1, 4),
+    *,
+    seconds: float = 60.0,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Report:
+    """Decide by z3 whether the MLPs of a model hold their tables for all inputs near codes.
+
+    Args:
+        model: A model file of a Transformer.
+        noise: How far each coordinate of an input may be from its code.
+        error: How far each coordinate of a channel that an MLP writes may then be from
+            the code of its value.
+        seconds: The longest time for the question of each row of a table.
+        seed: Of the solver.
+        progress: As in `krohn.verify`.
+
+    Returns:
+        A report by the method ``gadgets``; ``undecided`` if the solver gives up, or if
+        the MLPs hold no tables that are small enough to ask about.
+
+    Raises:
+        KrohnError: If the file cannot be read.
+    """
+    began = time.monotonic()
+    file = model if isinstance(model, ModelFile) else modelfile.read(model)
+    limits, report = Limits(seconds, seed), progress or (lambda *_: None)
+    try:
+        asked = list(gadgets(file))
+        if not asked:
+            raise Rejected("this network has no MLP that writes a channel")
+        findings = list(_decided(asked, (noise, error), limits, report))
+    except Rejected as problem:
+        findings = [Finding("", "undecided", 0, str(problem))]
+    verdict, reason = _overall(findings)
+    rows = sum(found.rows for found in findings)
+    covers = (
+        f"{len(findings)} tables with {rows} rows, over the rationals: inputs within "
+        f"{noise} of their codes give outputs within {error} of theirs"
+    )
+    covers = covers if verdict == "verified" else "nothing"
+    length = file.header["claim"].get("length")
+    done = time.monotonic() - began
+    return Report(verdict, "gadgets", reason, length, 0, covers, seconds=done)
+
+
+def _decided(
+    asked: list[Gadget],
+    bounds: tuple[Fraction, Fraction],
+    limits: Limits,
+    report: Progress,
+) -> Iterator[Finding]:
+    for done, each in enumerate(asked, start=1):
+        yield decide(each, *bounds, limits)
+        report("asking z3", done, len(asked))
+
+
+def _overall(findings: Iterable[Finding]) -> tuple[Verdict, str]:
+    """What is refuted comes before what is undecided."""
+    found = {f.verdict: f for f in reversed(list(findings))}
+    if (wrong := found.get("refuted")) is not None:
+        return "refuted", _described(wrong)
+    if (open_one := found.get("undecided")) is not None:
+        table = f"the table of {open_one.name!r}: " if open_one.name else ""
+        return "undecided", table + open_one.reason
+    return "verified", ""
+
+
+def _described(wrong: Finding) -> str:
+    assert wrong.row is not None
+    assert wrong.inputs is not None
+    assert wrong.output is not None
+    parts = (wrong.inputs, wrong.row.inputs, wrong.output, wrong.row.output)
+    at, near, given, right = ("(" + ", ".join(map(str, p)) + ")" for p in parts)
+    return (
+        f"the table of {wrong.name!r} gives {given} at {at}; at {near} it says {right}"
+    )

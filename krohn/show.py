@@ -284,7 +284,7 @@ def report(file: str, found: "Report") -> None:
         out.print(f"  word      {' '.join(wrong.word)}")
         out.print(f"  expected  {' '.join(wrong.expected)}")
         out.print(f"  actual    {' '.join(wrong.actual)}")
-    elif found.verdict == "undecided" and found.method != "smt":
+    elif found.verdict == "undecided" and found.proof is not None:
         out.print(
             f"  {found.words:,} words were run in search of a wrong one; none was"
         )

@@ -10,7 +10,8 @@ Solvable machines have none (Theorem 11).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from algebra.decomposition.simplify import simplify
 from algebra.dependency import Dependency, Step, dependency
 from algebra.layered import clock
 from algebra.operations import reachable
-from algebra.semiautomaton import IntArray
+from algebra.semiautomaton import IntArray, Semiautomaton
 from algebra.structure import as_counter, as_memory
 from compiler.constructions.before import latest_before
 from compiler.constructions.counter import LARGEST_SUM
@@ -93,18 +94,28 @@ def decomposed(machine: Automaton, method: str = "auto") -> Cascade:
     Raises:
         CompileError: If none was found within the budget.
     """
-    try:
-        limit = Budget(SECONDS, 200_000)
-        best = decompose(machine.semiautomaton, method, limit).cascade
-    except BudgetExceeded as reason:
-        raise CompileError(
-            f"{machine.name} was not decomposed in time ({reason})"
-        ) from None
+    shape, table = machine.transitions.shape, machine.transitions.tobytes()
+    best = _cheapest(shape, table, method)
+    if isinstance(best, str):
+        raise CompileError(f"{machine.name} was not decomposed in time ({best})")
+    best = replace(best, letters=machine.letters, states=machine.states)
     try:
         limit = Budget(SECONDS, MOST_COORDINATES)
         return simplify(restricted(best, limit, machine.start))
     except BudgetExceeded:
         return best
+
+
+@lru_cache(maxsize=32)
+def _cheapest(shape: tuple[int, int], table: bytes, method: str) -> Cascade | str:
+    """What is found for transitions, or why nothing is; a search is not done twice."""
+    transitions = np.frombuffer(table, dtype=np.int64).reshape(shape)
+    letters, states = (tuple(map(str, range(n))) for n in shape)
+    try:
+        machine = Semiautomaton(transitions, letters, states)
+        return decompose(machine, method, Budget(SECONDS, 200_000)).cascade
+    except BudgetExceeded as reason:
+        return str(reason)
 
 
 @dataclass

@@ -169,7 +169,7 @@ def test_an_action_that_does_not_determine_the_state_is_refused(own: Build) -> N
         ("C5", "counter"),
         ("FlipFlop", "memory"),
         ("C2xC2", "product"),
-        ("S4", "cascade"),
+        ("S4", "semidirect-car"),
         ("A5", "scan"),
         ("Grid4", "gridworld"),
     ],
@@ -185,7 +185,11 @@ def test_the_planner_takes_the_least_depth(name: str, chosen: str) -> None:
 
 @pytest.mark.parametrize(
     ("objective", "chosen"),
-    [("depth", "cascade"), ("parameters", "scan"), ("latency", "cascade")],
+    [
+        ("depth", "semidirect-car"),
+        ("parameters", "scan"),
+        ("latency", "semidirect-car"),
+    ],
 )
 def test_the_planner_takes_the_objective_that_it_is_given(
     objective: str, chosen: str

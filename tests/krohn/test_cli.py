@@ -95,7 +95,7 @@ def test_zoo(command: Command) -> None:
 
 @pytest.mark.parametrize(
     ("machine", "chosen"),
-    [("C5", "counter"), ("S3", "cascade"), ("FlipFlop", "memory")],
+    [("C5", "counter"), ("S3", "semidirect-car"), ("FlipFlop", "memory")],
 )
 def test_explain(command: Command, machine: str, chosen: str) -> None:
     found = command("explain", machine, "-T", 20, "--json").json
@@ -107,7 +107,7 @@ def test_explain(command: Command, machine: str, chosen: str) -> None:
     names = {r["name"] for r in found["constructions"] + found["unavailable"]}
     known = (
         "counter memory window parity parity-selected parity-tree product gridworld "
-        "corridor dyck definite content cascade scan sequential"
+        "corridor dyck definite content cascade semidirect-car wreath scan sequential"
     )
     assert names == set(known.split())
     done = command("explain", machine, "-T", 20)
@@ -117,8 +117,8 @@ def test_explain(command: Command, machine: str, chosen: str) -> None:
 
 def test_explain_goes_by_an_objective(command: Command) -> None:
     found = command("explain", "S4", "-T", 50, "--minimise", "latency", "--json").json
-    assert found["chosen"] == "cascade"
-    assert found["why"].startswith("cascade has the least blocks, 4; scan")
+    assert found["chosen"] == "semidirect-car"
+    assert found["why"].startswith("semidirect-car has the least blocks, 3; wreath")
     refused = command("explain", "S4", "--minimise", "beauty")
     assert refused.code == 2
     assert "--minimise takes depth, width, parameters, latency" in refused.err

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -78,3 +79,53 @@ def test_a_question_that_cannot_be_written_is_an_error(
 ) -> None:
     with pytest.raises(KrohnError, match="cannot write"):
         verify_ideal(memory, 1, smt_lib=tmp_path / "missing" / "question.smt2")
+
+
+def test_tables_of_mlps_are_decided(run: Run, tmp_path: Path) -> None:
+    path = str(tmp_path / "counter.safetensors")
+    krohn.compile("C3", 4, "counter").save(path)
+    code, said, _ = run("verify", path, "--gadgets", "1/8", "--error", "0")
+    assert code == 0
+    assert "within 1/8 of their codes" in said
+    code, said, _ = run("verify", path, "--gadgets", "1/2")
+    assert code == 1
+    assert "the table of 'count' gives" in said
+
+
+def test_noise_is_a_number_below_a_half(run: Run, memory: str) -> None:
+    for noise in ("much", "1/0", "3/4", "-1"):
+        code, _, error = run("verify", memory, f"--gadgets={noise}")
+        assert code == 2
+        assert error.count("\n") == 1
+    code, _, error = run("verify", memory, "--gadgets", "1/8", "--smt", "2")
+    assert code == 2
+    assert "another call" in error
+
+
+def test_networks_without_tables_are_undecided(
+    run: Run, memory: str, tmp_path: Path
+) -> None:
+    rnn = str(tmp_path / "rnn.safetensors")
+    krohn.compile("C2", arch="rnn").save(rnn)
+    for path in (rnn, memory):
+        code, said, _ = run("verify", path, "--gadgets", "1/8")
+        assert code == 2
+        assert "undecided" in said
+
+
+def test_numbers_that_are_not_finite_are_refused() -> None:
+    file = krohn.compile("FlipFlop", 4, "memory").file
+    bias = np.full_like(file.tensors["unembed.bias"], np.nan)
+    broken = replace(file, tensors={**file.tensors, "unembed.bias": bias})
+    with pytest.raises(KrohnError, match="not finite"):
+        verify_ideal(broken, 2)
+
+
+def test_what_takes_too_long_is_undecided(run: Run, tmp_path: Path) -> None:
+    path = str(tmp_path / "prefixes.safetensors")
+    krohn.compile("FFL2", 6, "scan", proved=False).save(path)
+    code, said, _ = run("verify", path, "--smt", "6", "--timeout", "0.001", "--json")
+    found = json.loads(said)
+    assert code == 2
+    assert found["verdict"] == "undecided"
+    assert "z3 gave up" in found["reason"]

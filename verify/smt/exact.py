@@ -23,7 +23,13 @@ _relu = np.frompyfunc(lambda value: max(value, Fraction(0)), 1, 1)
 
 
 def fractions(values: FloatArray) -> Rationals:
-    """Every float as the rational number that it is."""
+    """Every float as the rational number that it is.
+
+    Raises:
+        Rejected: If one is infinite or not a number.
+    """
+    if not np.isfinite(values).all():
+        raise Rejected("the file has entries that are not finite")
     return np.asarray(_fraction(values), dtype=object)
 
 

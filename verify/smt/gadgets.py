@@ -140,7 +140,7 @@ def _wrong_near(
             far.append(y.expression < z3.RealVal(code - error))
     if not far:
         return Answer("unsat"), box
-    return ask(solver(limits), [*bounds, z3.Or(far)]), box
+    return ask(solver(limits), [*bounds, z3.Or(far)], limits), box
 
 
 def _outputs(asked: Gadget, x: Sequence[Term]) -> Iterator[Term]:

@@ -42,7 +42,8 @@ class Lemma:
 
     def decide(self, limits: Limits | None = None) -> Answer:
         """``unsat`` proves the lemma; ``sat`` refutes it with a model."""
-        return ask(solver(limits or Limits()), self.negated)
+        limits = limits or Limits()
+        return ask(solver(limits), self.negated, limits)
 
     def smt_lib(self) -> str:
         """The question as SMT-LIB 2: ``unsat`` says that the lemma holds."""

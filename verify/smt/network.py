@@ -19,6 +19,7 @@ from verify.errors import Rejected
 from verify.smt.encoding import Encoding, Vector, encode
 from verify.smt.exact import Rationals, logits
 from verify.smt.solver import Answer, Limits, ask, solver
+from verify.statement import SUMS
 
 Progress = Callable[[int, int], None]
 
@@ -84,12 +85,13 @@ class Question:
         Raises:
             Rejected: If the solver's model is no counterexample in fractions.
         """
-        began, asked = time.monotonic(), solver(limits or Limits())
+        began, limits = time.monotonic(), limits or Limits()
+        asked = solver(limits)
         asked.add(*self.encoding.assumed[0])
         found = Decision("verified", len(self.wrong))
         for t, wrong in enumerate(self.wrong, start=1):
             asked.add(*self.encoding.assumed[t])
-            answer = ask(asked, [wrong])
+            answer = ask(asked, [wrong], limits)
             if answer.outcome == "unknown":
                 found = Decision("undecided", t - 1, answer.reason)
                 break
@@ -167,12 +169,19 @@ def _check(file: ModelFile, machine: Automaton, length: int) -> None:
         raise Rejected(
             f"the model is for words of 1 to {shape['positions'] - 1} letters"
         )
-    channels = file.header.get("program", {}).get("channels", [])
-    if any(c.get("op") in ("prefix-sum", "marked-sum") for c in channels):
+    if _adds_up(file):
         raise Rejected(
             "a head of this network adds up, so that hard attention is another function; "
             "use --proof"
         )
+
+
+def _adds_up(file: ModelFile) -> bool:
+    """Whether the file says that one of its heads is no choice."""
+    program = file.header.get("program")
+    channels = program.get("channels") if isinstance(program, dict) else None
+    listed = channels if isinstance(channels, list) else []
+    return any(isinstance(c, dict) and c.get("op") in SUMS for c in listed)
 
 
 def _states(machine: Automaton, letters: list[list[Any]]) -> list[list[Any]]:

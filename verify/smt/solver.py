@@ -1,8 +1,10 @@
 """Asking z3: a question has a model, has none, or the answer is unknown."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 from typing import Any, Literal
 
 import z3
@@ -57,16 +59,27 @@ def number(value: Any) -> Fraction:
 def solver(limits: Limits) -> Any:
     """A new solver with the given limits."""
     fresh = z3.Solver()
-    fresh.set("timeout", max(1, round(limits.seconds * 1000)))
+    fresh.set("timeout", max(1, ceil(limits.seconds * 1000)))
     fresh.set("random_seed", limits.seed)
     return fresh
 
 
-def ask(asked: Any, conditions: Sequence[Any]) -> Answer:
-    """Whether all conditions can hold together with what a solver knows already."""
+def ask(asked: Any, conditions: Sequence[Any], limits: Limits) -> Answer:
+    """Whether all conditions can hold together with what a solver knows already.
+
+    Raises:
+        KeyboardInterrupt: If the user stops it; z3 itself answers that it is unknown.
+    """
+    began = time.monotonic()
     found = asked.check(*conditions)
     if found == z3.unsat:
         return Answer("unsat")
     if found == z3.sat:
         return Answer("sat", model=asked.model())
-    return Answer("unknown", asked.reason_unknown())
+    reason, took = asked.reason_unknown(), time.monotonic() - began
+    stopped = any(word in reason for word in ("cancel", "timeout", "interrupt"))
+    if not stopped:
+        return Answer("unknown", reason)
+    if took < 0.9 * limits.seconds:
+        raise KeyboardInterrupt
+    return Answer("unknown", f"{limits.seconds:g} s were not enough")

@@ -40,6 +40,7 @@ from compiler.program import Map, Program, table
 
 NAME = "semidirect"
 CAR = "semidirect-car"
+SUMMARY = "split groups: sums twisted by the quotient, read as they are (Lemma 18)"
 MOST_CHOICES = 20_000
 
 

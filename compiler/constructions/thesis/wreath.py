@@ -33,6 +33,7 @@ from compiler.constructions.thesis.simulator import (
 from compiler.program import Map, Program, Select
 
 NAME = "wreath"
+SUMMARY = "solvable groups: a copy of the kernel for each coset (Lemma 19)"
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from verify.smt.gadgets import Gadget, decide, gadget
@@ -92,6 +92,7 @@ def counter(factor: Callable[[int], int], length: int, n: int, start: int) -> Ga
     return gadget("counter", layers, rows)
 
 
+@settings(deadline=None, max_examples=50)
 @given(
     st.lists(st.integers(-9, 9), min_size=1, max_size=4, unique=True),
     st.integers(1, 5),

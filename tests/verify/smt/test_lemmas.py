@@ -34,13 +34,13 @@ def test_a_lemma_holds_for_all_lengths_and_flags(lemma: Lemma) -> None:
 @pytest.mark.parametrize("lemma", lemmas(), ids=lambda lemma: lemma.name)
 def test_a_lemma_is_about_something(lemma: Lemma) -> None:
     far = lemma.unknowns["looks"] > 1000
-    assert ask(solver(Limits()), [*lemma.assumed, far]).outcome == "sat"
+    assert ask(solver(Limits()), [*lemma.assumed, far], Limits()).outcome == "sat"
 
 
 @pytest.mark.parametrize("lemma", lemmas(), ids=lambda lemma: lemma.name)
 def test_the_gap_of_a_lemma_is_attained(lemma: Lemma) -> None:
     tight = [*lemma.assumed, lemma.gap == float(lemma.least)]
-    assert ask(solver(Limits()), tight).outcome == "sat"
+    assert ask(solver(Limits()), tight, Limits()).outcome == "sat"
 
 
 @pytest.mark.parametrize("erratum", PRINTED)

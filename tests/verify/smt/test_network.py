@@ -9,12 +9,14 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
+from bestiary import machines
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from second_opinion import cvc5_says
 
 import krohn
 from algebra.automaton import Automaton
+from algebra.semiautomaton import Semiautomaton
 from network.model import Model
 from network.modelfile import ModelFile
 from verify.errors import Rejected
@@ -169,6 +171,18 @@ def test_networks_of_another_kind_are_not_decided() -> None:
         question(made.file, krohn.read("C2"), 2)
 
 
-def test_without_time_nothing_is_decided_wrongly() -> None:
-    found = asked("C3", "scan", 4).decide(Limits(seconds=0.001))
-    assert found.verdict != "refuted"
+def test_without_time_nothing_is_decided() -> None:
+    found = asked("FFL2", "scan", 6).decide(Limits(seconds=0.001))
+    assert found.verdict == "undecided"
+    assert found.length < 6
+    assert found.reason
+
+
+@settings(max_examples=8, deadline=None)
+@given(machines(most_states=3, most_letters=2), st.integers(0, 2))
+def test_scans_of_all_small_machines_are_right(
+    structure: Semiautomaton, start: int
+) -> None:
+    machine = Automaton(structure, start=start % len(structure.states), name="any")
+    file = krohn.compile(machine, 3, "scan", proved=False).file
+    assert question(file, machine, 3).decide().verdict == "verified"
