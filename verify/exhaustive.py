@@ -24,7 +24,7 @@ from verify.simulation import Progress, Simulation
 
 BLOCK = {"cpu": 16384, "cuda": 65536}
 BUDGET = 2**30
-NODES = 32
+NODES = 16
 """The most nodes below one word in a pass, if it covers more than one generation."""
 
 

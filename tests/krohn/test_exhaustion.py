@@ -1,6 +1,7 @@
 """``krohn verify --exhaustive`` as a job: parts, job files, start states, errors."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,15 @@ def test_what_cannot_be_done_is_said(
     code, report = call("verify", file, *wrong)
     assert code == 2
     assert said in report["error"]
+
+
+def test_without_dask_the_extra_is_named(
+    call: Any, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    code, report = call("verify", file, "--exhaustive", 3, "--cluster", "local:2")
+    assert code == 2
+    assert "pip install 'krohn[cluster]'" in report["error"]
 
 
 def test_amounts_and_parts() -> None:

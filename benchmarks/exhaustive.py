@@ -1,0 +1,121 @@
+"""All words of 20 letters: the job engine beside plain batched forward passes.
+
+The engine runs the first shards of the tree, and checks; plain forward runs words of
+full length in batches, and looks at no answer. They take turns in one run, each on one
+core, in seconds of computing. With --jobs N the engine has N processes and torch N
+threads, by the clock on the wall, which is kind to the engine where other programs run:
+threads wait for one another after every operation.
+A plain pass answers for all prefixes of its words, so *words* are words of full length
+in both columns; *positions* are answers that were computed.
+`python benchmarks/exhaustive.py` from the root of the repository.
+"""
+
+import argparse
+import multiprocessing
+import sys
+import time
+from pathlib import Path
+from statistics import median
+
+import torch
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import krohn
+from network.model import Model
+from verify.crew import Crew, processes, this_process
+from verify.shards import Shard, job
+
+MODELS = [
+    ("C2", "counter"),
+    ("C2", "scan"),
+    ("FlipFlop", "cascade"),
+    ("C3", "counter"),
+    ("C3", "scan"),
+    ("C3", "cascade"),
+]
+PLAIN_BATCH = 1024
+"""About where the plain forward pass is fastest on a CPU."""
+MEMORY = 2**31
+
+
+def clock() -> float:
+    """Seconds of computing if one process does all of it, or seconds on the wall."""
+    alone = multiprocessing.active_children() == []
+    return time.process_time() if alone else time.perf_counter()
+
+
+def plain(model: Model, words: torch.Tensor) -> float:
+    """Words of full length per second."""
+    start = clock()
+    with torch.inference_mode():
+        for batch in words.split(PLAIN_BATCH):
+            model(batch)
+    return len(words) / (clock() - start)
+
+
+def measure(
+    name: str, construction: str, length: int, jobs: int, shards: int, repeats: int
+) -> tuple[float, float, float]:
+    """Median words per second of plain forward and of the tree, and answers of it."""
+    machine = krohn.zoo(name)
+    file = krohn.compile(machine, length, construction).file
+    model, letters = Model(file), len(machine.letters)
+    generator = torch.Generator().manual_seed(0)
+    words = torch.randint(letters, (8 * PLAIN_BATCH, length), generator=generator)
+    plain(model, words[:PLAIN_BATCH])
+    todo = job([(file, machine)], length)
+    crew = this_process(todo, MEMORY) if jobs == 1 else processes(todo, jobs, MEMORY)
+    with crew as hand:
+        roots = [s for s in todo.shards() if s.root or not todo.depth]
+        for future in [hand(s) for s in roots[:jobs]]:
+            future.result()  # processes have started when this is there
+        rates = [
+            (plain(model, words), *tree(hand, roots[:shards], letters))
+            for _ in range(repeats)
+        ]
+    alone, full, answers = (median(column) for column in zip(*rates, strict=True))
+    return alone, full, answers
+
+
+def tree(hand: Crew, shards: list[Shard], letters: int) -> tuple[float, float]:
+    """Words of full length per second, and answers per second."""
+    start = clock()
+    futures = [hand(shard) for shard in shards]
+    outcomes = [future.result() for future in futures]
+    seconds = clock() - start
+    if any(done.wrong is not None for done in outcomes):
+        raise SystemExit("a compiled network is wrong")
+    leaves = sum(letters ** (s.length - len(s.root)) for s in shards)
+    return leaves / seconds, sum(done.words for done in outcomes) / seconds
+
+
+def main() -> None:
+    """Measure every model and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--length", type=int, default=20)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--shards", type=int, default=4)
+    parser.add_argument("--repeats", type=int, default=5)
+    given = parser.parse_args()
+    torch.set_num_threads(given.jobs)
+    print(f"words of length {given.length}, float32, {given.jobs} processes or threads")
+    print(
+        "| machine | construction | letters | plain words/s | plain positions/s "
+        "| tree words/s | tree positions/s | words: tree/plain |"
+    )
+    print("| --- " * 8 + "|")
+    for name, construction in MODELS:
+        alone, words, answers = measure(
+            name, construction, given.length, given.jobs, given.shards, given.repeats
+        )
+        print(
+            f"| {name} | {construction} | {len(krohn.zoo(name).letters)} | {alone:,.0f} "
+            f"| {alone * given.length:,.0f} | {words:,.0f} | {answers:,.0f} "
+            f"| {words / alone:.1f} |",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
