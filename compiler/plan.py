@@ -294,7 +294,7 @@ def construct(name: str, machine: Automaton, length: int) -> Program:
         raise CompileError("the length must be at least 1")
     if name in (semidirect.CAR, wreath.NAME) and len(machine.states) > LARGEST_GROUP:
         raise CompileError(
-            f"{name} takes machines of up to {LARGEST_GROUP} states; try cascade"
+            f"{name} takes no machines of more than {LARGEST_GROUP} states; try cascade"
         )
     if name == sequential.NAME and length > LONGEST_SEQUENTIAL:
         raise CompileError(
