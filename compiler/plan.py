@@ -113,7 +113,6 @@ MERGES = (1024, 0)
 
 MOST_PARAMETERS = 500_000_000
 LONGEST_SEQUENTIAL = 1024
-LARGEST_GROUP = 200
 
 
 @dataclass(frozen=True)
@@ -292,10 +291,6 @@ def construct(name: str, machine: Automaton, length: int) -> Program:
         )
     if length < 1:
         raise CompileError("the length must be at least 1")
-    if name in (semidirect.CAR, wreath.NAME) and len(machine.states) > LARGEST_GROUP:
-        raise CompileError(
-            f"{name} takes no machines of more than {LARGEST_GROUP} states; try cascade"
-        )
     if name == sequential.NAME and length > LONGEST_SEQUENTIAL:
         raise CompileError(
             f"the sequential construction needs a layer per letter; "

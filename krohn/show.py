@@ -74,8 +74,11 @@ def explanation(facts: dict[str, Any]) -> None:
         sizes = ("depth", "layers", "d_model", "mlp_width", "parameters")
         table.add_row(row["name"], *(f"{row[s]:,}" for s in sizes), row["summary"])
     Console(highlight=False, markup=False).print(table)
+    refused: dict[str, list[str]] = {}
     for row in facts["unavailable"]:
-        out.print(f"  not {row['name']}: {row['reason']}")
+        refused.setdefault(row["reason"], []).append(row["name"])
+    for reason, names in refused.items():
+        out.print(f"  not {', '.join(names)}: {reason}")
     out.print(f"\nChosen: {facts['chosen']}: {facts['why']}.")
     out.print(f"As an RNN: {facts['rnn_width']} ReLU units, valid at every length.")
 

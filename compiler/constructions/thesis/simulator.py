@@ -183,7 +183,16 @@ def group_of(machine: Automaton) -> PermutationGroup:
             f"{machine.name} has a letter that is no permutation of its states; "
             "use permutation-reset or krohn-rhodes"
         )
+    # A group that reaches all states has at least as many elements; listing it is slow.
+    if rows.shape[1] > MOST_ELEMENTS:
+        raise _too_large(machine.name)
     return solvable(PermutationGroup(rows), machine.name)
+
+
+def _too_large(what: str) -> CompileError:
+    return CompileError(
+        f"{what} has a group of more than {MOST_ELEMENTS} elements; use the scan"
+    )
 
 
 def solvable(group: PermutationGroup, what: str) -> PermutationGroup:
@@ -197,9 +206,7 @@ def solvable(group: PermutationGroup, what: str) -> PermutationGroup:
     except BudgetExceeded:
         small = False
     if not small:
-        raise CompileError(
-            f"{what} has a group of more than {MOST_ELEMENTS} elements; use the scan"
-        )
+        raise _too_large(what)
     if not group.is_solvable:
         raise CompileError(f"{what} has a group that is not solvable; use the scan")
     return group
