@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -65,6 +65,22 @@ class Model(nn.Module):
         self.network: Transformer | Rnn = kind(architecture, tensors)
         self.header = file.header
         self.eval()
+
+    @property
+    def shows(self) -> Literal["states", "outputs"]:
+        """What the classes are: the machine's states, or their outputs."""
+        stated = self.header["claim"].get("shows", "states")
+        return "states" if stated == "states" else "outputs"
+
+    @property
+    def longest(self) -> int | None:
+        """The longest word that it has room for; None if there is no limit."""
+        return self.network.length
+
+    @property
+    def device(self) -> torch.device:
+        """Where its parameters are."""
+        return next(self.parameters()).device
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Logits ``(batch, time, classes)`` for letter indices ``(batch, time)``.

@@ -11,7 +11,7 @@ from algebra.errors import KrohnError
 from algebra.semiautomaton import IntArray
 from algebra.semiautomaton import shorten as listed
 from algebra.shown import Shown, shown
-from network.model import Model
+from verify.simulator import Simulator
 
 NOT_FINITE = "(not finite)"
 """What a network is said to answer where a logit is infinite or not a number."""
@@ -61,7 +61,7 @@ class Pair:
         table: ``(letters, states)``: the machine's transitions.
     """
 
-    model: Model
+    model: Simulator
     machine: Automaton
     tokens: Tensor
     shown: Shown
@@ -79,7 +79,7 @@ class Pair:
     def logits(self, words: IntArray) -> Tensor:
         """``(count, length, outputs)`` for ``(count, length)``, by one forward pass."""
         with torch.inference_mode():
-            return self.model(self.tokens[self._tensor(words)])  # type: ignore[no-any-return]
+            return self.model(self.tokens[self._tensor(words)])
 
     def good(self, words: IntArray) -> IntArray:
         """How many answers ``(count,)`` are right before the first wrong one.
@@ -137,7 +137,7 @@ def at_once(length: int) -> int:
     return min(256, max(1, 2**24 // length**2))
 
 
-def pair(model: Model, machine: Automaton, length: int) -> Pair:
+def pair(model: Simulator, machine: Automaton, length: int) -> Pair:
     """Match a network with a machine, for words of up to ``length`` letters.
 
     Raises:
@@ -146,9 +146,9 @@ def pair(model: Model, machine: Automaton, length: int) -> Pair:
     """
     _check_letters(model, machine)
     _check_length(model, length)
-    device = next(model.parameters()).device
+    device = model.device
     token = {letter: i for i, letter in enumerate(model.letters)}
-    classes = shown(machine, model.header["claim"].get("shows", "states"))
+    classes = shown(machine, model.shows)
     answer = {name: i for i, name in enumerate(model.classes)}
     answers = [answer.get(classes.names[c], -1) for c in classes.of]
     return Pair(
@@ -161,7 +161,7 @@ def pair(model: Model, machine: Automaton, length: int) -> Pair:
     )
 
 
-def _check_letters(model: Model, machine: Automaton) -> None:
+def _check_letters(model: Simulator, machine: Automaton) -> None:
     if set(model.letters) != set(machine.letters):
         raise CheckError(
             f"the model reads the letters {listed(model.letters)}, "
@@ -169,12 +169,12 @@ def _check_letters(model: Model, machine: Automaton) -> None:
         )
 
 
-def _check_length(model: Model, length: int) -> None:
+def _check_length(model: Simulator, length: int) -> None:
     if length < 1:
         raise CheckError(
             f"words of length {length} cannot be checked; choose 1 or more"
         )
-    longest = model.network.length
+    longest = model.longest
     if longest is not None and length > longest:
         raise CheckError(
             f"this model is for words of up to {longest} letters, not {length}; "
@@ -183,7 +183,7 @@ def _check_length(model: Model, length: int) -> None:
 
 
 def shorten(
-    model: Model, machine: Automaton, found: Counterexample, budget: int = BUDGET
+    model: Simulator, machine: Automaton, found: Counterexample, budget: int = BUDGET
 ) -> Counterexample:
     """A word that fails, made of ``found`` by deleting letters.
 

@@ -7,9 +7,9 @@ import numpy.typing as npt
 
 from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray
-from network.model import Model
 from verify.counterexample import Counterexample, Pair, at_once, pair
 from verify.simulation import Progress, Simulation
+from verify.simulator import Simulator
 
 DRAWN = 1024
 LONGEST_PERIOD = 12
@@ -117,7 +117,7 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def sample(
-    model: Model,
+    model: Simulator,
     machine: Automaton,
     count: int,
     length: int,
