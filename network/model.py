@@ -13,6 +13,12 @@ from network.modelfile import ModelFile, ModelFileError
 from network.rnn import Rnn
 from network.transformer import Transformer
 
+NOT_FINITE = "(not finite)"
+"""What a network is said to answer where a logit is infinite or not a number."""
+
+TIED = "(tied)"
+"""What a network is said to answer where two logits are the largest."""
+
 
 @dataclass(frozen=True)
 class Place:
@@ -114,13 +120,27 @@ class Model(nn.Module):
     def run(self, word: Sequence[str]) -> list[str]:
         """The name of the state, or of the output, after each letter of ``word``.
 
+        `NOT_FINITE` or `TIED` where the logits choose none.
+
         Raises:
             ModelFileError: If a letter is unknown or the word is too long.
         """
         if not word:
             return []
-        chosen = self(self.encode(word))[0].argmax(dim=-1)
-        return [self.classes[q] for q in chosen.tolist()]
+        return list(self.said(self(self.encode(word))[0]))
+
+    def said(self, logits: Tensor) -> tuple[str, ...]:
+        """The names of the classes that logits ``(count, classes)`` choose.
+
+        `NOT_FINITE` where a logit is infinite or not a number, `TIED` where two are the
+        largest: neither is an answer.
+        """
+        tied = (logits == logits.amax(dim=-1, keepdim=True)).sum(dim=-1) > 1
+        chosen = torch.where(tied, len(self.classes), logits.argmax(dim=-1))
+        finite = logits.isfinite().all(dim=-1)
+        chosen = torch.where(finite, chosen, len(self.classes) + 1)
+        names = (*self.classes, TIED, NOT_FINITE)
+        return tuple(names[q] for q in chosen.tolist())
 
     def places(self) -> dict[str, Place]:
         """Where every stored channel lies, by name (none for an RNN).

@@ -13,9 +13,6 @@ from algebra.semiautomaton import shorten as listed
 from algebra.shown import Shown, shown
 from verify.simulator import Simulator
 
-NOT_FINITE = "(not finite)"
-"""What a network is said to answer where a logit is infinite or not a number."""
-
 BUDGET = 50_000
 
 
@@ -31,8 +28,8 @@ class Counterexample:
         word: The names of the letters.
         expected: The machine's state after each of them, or its output if that is what
             the network says.
-        actual: The network's answer after each of them; `NOT_FINITE` where a logit is
-            infinite or not a number.
+        actual: The network's answer after each of them, as `Model.said` names it:
+            where a logit is not finite, or two are the largest, it says so.
     """
 
     word: tuple[str, ...]
@@ -71,10 +68,13 @@ class Pair:
     def wrong(self, logits: Tensor, states: Tensor) -> Tensor:
         """Where the network fails to say what it should: ``(…, outputs)``, ``(…)`` to bool.
 
-        An answer among logits that are not all finite counts as wrong.
+        The right logit must be above every other one: a tie is wrong, whichever class
+        comes first. So is an answer among logits that are not all finite.
         """
-        right = logits.argmax(dim=-1) == self.answers[states]
-        return ~(right & logits.isfinite().all(dim=-1))
+        answers = self.answers[states]
+        right = logits.gather(-1, answers.clamp(min=0)[..., None])
+        alone = (logits >= right).sum(dim=-1) == 1
+        return ~(alone & (answers >= 0) & logits.isfinite().all(dim=-1))
 
     def logits(self, words: IntArray) -> Tensor:
         """``(count, length, outputs)`` for ``(count, length)``, by one forward pass."""
@@ -106,16 +106,7 @@ class Pair:
             return None
         word = word[: good + 1]
         logits = self.logits(word[None])[0]
-        return self.counterexample(word, self.said(logits))
-
-    def said(self, logits: Tensor) -> tuple[str, ...]:
-        """The names of the classes that logits ``(count, outputs)`` choose."""
-        chosen = logits.argmax(dim=-1).tolist()
-        finite = logits.isfinite().all(dim=-1).tolist()
-        names = self.model.classes
-        return tuple(
-            names[q] if ok else NOT_FINITE for q, ok in zip(chosen, finite, strict=True)
-        )
+        return self.counterexample(word, self.model.said(logits))
 
     def counterexample(self, word: IntArray, said: tuple[str, ...]) -> Counterexample:
         """By names: a word ``(length,)``, what is right, and what the network said."""

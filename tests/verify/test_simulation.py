@@ -16,11 +16,10 @@ from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray, Semiautomaton
 from compiler.pipeline import Options
 from compiler.plan import compile_rnn, compile_transformer
-from network.model import Model
+from network.model import NOT_FINITE, TIED, Model
 from network.modelfile import ModelFile
 from network.precision import PRECISIONS
 from verify.counterexample import (
-    NOT_FINITE,
     CheckError,
     Counterexample,
     Pair,
@@ -184,6 +183,21 @@ class TestExhaustive:
         assert found is not None
         assert found.word == machine.letters[:1]
         assert found.actual == (NOT_FINITE,)
+        assert sample(model, machine, 8, 5, 0).counterexample is not None
+
+    @pytest.mark.parametrize("construction", ["counter", "scan", "rnn"])
+    def test_ties_never_pass_whichever_class_comes_first(
+        self, construction: str
+    ) -> None:
+        machine = zoo.machine("C2")
+        model = build(machine, construction)
+        for parameter in (model.network.weight, model.network.bias):
+            parameter.data.zero_()
+        for letter in machine.letters:
+            assert model.run([letter]) == [TIED]
+        found = exhaustive(model, machine, 3).counterexample
+        assert found is not None
+        assert found.actual == (TIED,)
         assert sample(model, machine, 8, 5, 0).counterexample is not None
 
     @pytest.mark.parametrize("construction", ["counter", "scan"])
