@@ -11,6 +11,7 @@ from algebra.errors import KrohnError
 from algebra.semiautomaton import IntArray
 from algebra.semiautomaton import shorten as listed
 from algebra.shown import Shown, shown
+from network.model import said
 from verify.simulator import Simulator
 
 BUDGET = 50_000
@@ -28,7 +29,7 @@ class Counterexample:
         word: The names of the letters.
         expected: The machine's state after each of them, or its output if that is what
             the network says.
-        actual: The network's answer after each of them, as `Model.said` names it:
+        actual: The network's answer after each of them, as `network.model.said` names it:
             where a logit is not finite, or two are the largest, it says so.
     """
 
@@ -106,7 +107,11 @@ class Pair:
             return None
         word = word[: good + 1]
         logits = self.logits(word[None])[0]
-        return self.counterexample(word, self.model.said(logits))
+        return self.counterexample(word, self.said(logits))
+
+    def said(self, logits: Tensor) -> tuple[str, ...]:
+        """The names of the answers that logits ``(count, outputs)`` are."""
+        return said(logits, self.model.classes)
 
     def counterexample(self, word: IntArray, said: tuple[str, ...]) -> Counterexample:
         """By names: a word ``(length,)``, what is right, and what the network said."""

@@ -186,7 +186,7 @@ class _Walk:
         for generation, (bad, answers) in enumerate(by, start=1):
             if bool(bad.any()):
                 node = int(bad.flatten().int().argmax())
-                said = self.judge.model.said(answers.flatten(0, 1)[node : node + 1])[0]
+                said = self.judge.said(answers.flatten(0, 1)[node : node + 1])[0]
                 word = entered.word(generation, node)
                 found = _Found(len(word), word, said)
                 self.found = found if self.found is None else min(self.found, found)

@@ -170,7 +170,7 @@ def _worst(judge: Pair, words: IntArray) -> Counterexample | None:
         return replayed
     # Near a tie the answer may depend on how many words are run at once.
     logits = judge.logits(words)[best, : len(word)]
-    return judge.counterexample(word, judge.model.said(logits))
+    return judge.counterexample(word, judge.said(logits))
 
 
 def _batches(

@@ -12,8 +12,9 @@ from torch import Tensor, nn
 from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray
+from network.model import NOT_FINITE
 from verify.black_box import black_box
-from verify.counterexample import NOT_FINITE, CheckError, Counterexample, pair, shorten
+from verify.counterexample import CheckError, Counterexample, pair, shorten
 from verify.sampling import sample
 
 
