@@ -12,6 +12,7 @@ from algebra.semiautomaton import IntArray
 from algebra.semiautomaton import shorten as listed
 from algebra.shown import Shown, shown
 from network.model import said
+from network.precision import FloatArray
 from verify.simulator import Simulator
 
 BUDGET = 50_000
@@ -36,6 +37,12 @@ class Counterexample:
     word: tuple[str, ...]
     expected: tuple[str, ...]
     actual: tuple[str, ...]
+
+    @property
+    def at(self) -> int:
+        """The first letter, counted from 1, after which the two differ."""
+        both = zip(self.expected, self.actual, strict=True)
+        return 1 + next(i for i, (right, said) in enumerate(both) if right != said)
 
     def to_object(self) -> dict[str, list[str]]:
         """Its three tuples as lists, for JSON."""
@@ -82,6 +89,29 @@ class Pair:
         with torch.inference_mode():
             return self.model(self.tokens[self._tensor(words)])
 
+    def margins(self, words: IntArray) -> FloatArray:
+        """How far each right logit is above all others: ``(count, length)``.
+
+        An answer is right if and only if its margin is positive; where a logit is not
+        finite, or the network has no word for what is right, it is −∞.
+
+        Args:
+            words: ``(count, length)`` letter indices; one forward pass for all.
+        """
+        trace = self.machine.semiautomaton.trace(words, self.machine.start)
+        logits = self.logits(words)
+        with torch.inference_mode():
+            found = self._margin(logits, self._tensor(trace))
+            return found.double().cpu().numpy()
+
+    def _margin(self, logits: Tensor, states: Tensor) -> Tensor:
+        answers = self.answers[states]
+        at = answers.clamp(min=0)[..., None]
+        right = logits.gather(-1, at)[..., 0]
+        others = logits.scatter(-1, at, -torch.inf).amax(dim=-1)
+        sound = (answers >= 0) & logits.isfinite().all(dim=-1)
+        return torch.where(sound, right - others, -torch.inf)
+
     def good(self, words: IntArray) -> IntArray:
         """How many answers ``(count,)`` are right before the first wrong one.
 
@@ -99,15 +129,20 @@ class Pair:
     def replay(self, word: IntArray) -> Counterexample | None:
         """One word ``(length,)`` by itself, cut at its first wrong answer.
 
+        A network that lets later letters change earlier answers may be right on what is
+        cut; its word stays whole.
+
         Returns:
             None if every answer is right.
         """
         good = int(self.good(word[None])[0])
         if good == len(word):
             return None
-        word = word[: good + 1]
-        logits = self.logits(word[None])[0]
-        return self.counterexample(word, self.said(logits))
+        cut = word[: good + 1]
+        if len(cut) < len(word) and int(self.good(cut[None])[0]) == len(cut):
+            # It is wrong only because of letters that come later.
+            cut = word
+        return self.counterexample(cut, self.said(self.logits(cut[None])[0]))
 
     def said(self, logits: Tensor) -> tuple[str, ...]:
         """The names of the answers that logits ``(count, outputs)`` are."""
