@@ -92,7 +92,9 @@ def _below(
     replaced; the node whose value it is answers for it by itself.
     """
     key, value = own
-    scores = query @ torch.cat([past[0], key], dim=2).transpose(2, 3)
+    keys = torch.cat([past[0], key], dim=2).transpose(2, 3)
+    # Products of single numbers are slow as products of matrices.
+    scores = query * keys if query.shape[3] == 1 else query @ keys
     hidden = F.pad(strangers, (past[0].shape[2], 0))
     scores = torch.where(hidden, scores.new_tensor(-torch.inf), scores)
     weights = torch.softmax(scores, dim=-1)
