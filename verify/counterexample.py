@@ -76,6 +76,18 @@ class Pair:
         right = logits.argmax(dim=-1) == self.answers[states]
         return ~(right & logits.isfinite().all(dim=-1))
 
+    def differs(self, logits: Tensor, answers: Tensor) -> Tensor | None:
+        """The same ``(…)`` for what it should say; None, which is quick, if all is right.
+
+        A sum is finite only if all its terms are.
+        """
+        right = logits.contiguous().argmax(dim=-1) == answers
+        total = logits.sum(dtype=torch.promote_types(logits.dtype, torch.float32))
+        if bool(right.all() & total.isfinite()):
+            return None
+        wrong = ~(right & logits.isfinite().all(dim=-1))
+        return wrong if bool(wrong.any()) else None
+
     def logits(self, words: IntArray) -> Tensor:
         """``(count, length, outputs)`` for ``(count, length)``, by one forward pass."""
         with torch.inference_mode():
