@@ -10,7 +10,7 @@ from algebra.errors import KrohnError
 from algebra.formats import json_format
 from krohn.generation import GeneratorRunner
 from network import modelfile
-from network.model import Model
+from network.model import NOT_FINITE, Model
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,11 @@ class Runner:
             ``word``: the letters.
 
         Raises:
-            KrohnError: If a letter is unknown or the word is too long.
+            KrohnError: If a letter is unknown, the word is too long, or the network gives
+                no answer.
         """
         states = self.model.run(word)
+        self._check_answers(states)
         if self.model.header["claim"].get("shows") == "outputs":
             return {"outputs": states, "word": word}
         place = {name: i for i, name in enumerate(self.machine.states)}
@@ -44,6 +46,17 @@ class Runner:
         letters = self.machine.semiautomaton.encode(word)
         outputs = self.machine.show(letters, trace) if word else []
         return {"outputs": outputs, "states": states, "word": word}
+
+    def _check_answers(self, said: list[str]) -> None:
+        for at, answer in enumerate(said, start=1):
+            if answer not in self.model.classes:
+                why = (
+                    "not all are finite" if answer == NOT_FINITE else "two are largest"
+                )
+                raise KrohnError(
+                    f"the network gives no answer after letter {at}: of its logits {why}; "
+                    "`krohn verify` finds the shortest such word"
+                )
 
 
 def open_runner(path: str) -> Runner | GeneratorRunner:

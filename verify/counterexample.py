@@ -11,10 +11,9 @@ from algebra.errors import KrohnError
 from algebra.semiautomaton import IntArray
 from algebra.semiautomaton import shorten as listed
 from algebra.shown import Shown, shown
-from network.model import Model
-
-NOT_FINITE = "(not finite)"
-"""What a network is said to answer where a logit is infinite or not a number."""
+from network.model import said
+from network.precision import FloatArray
+from verify.simulator import Simulator
 
 BUDGET = 50_000
 
@@ -31,13 +30,19 @@ class Counterexample:
         word: The names of the letters.
         expected: The machine's state after each of them, or its output if that is what
             the network says.
-        actual: The network's answer after each of them; `NOT_FINITE` where a logit is
-            infinite or not a number.
+        actual: The network's answer after each of them, as `network.model.said` names it:
+            where a logit is not finite, or two are the largest, it says so.
     """
 
     word: tuple[str, ...]
     expected: tuple[str, ...]
     actual: tuple[str, ...]
+
+    @property
+    def at(self) -> int:
+        """The first letter, counted from 1, after which the two differ."""
+        both = zip(self.expected, self.actual, strict=True)
+        return 1 + next(i for i, (right, said) in enumerate(both) if right != said)
 
     def to_object(self) -> dict[str, list[str]]:
         """Its three tuples as lists, for JSON."""
@@ -61,7 +66,7 @@ class Pair:
         table: ``(letters, states)``: the machine's transitions.
     """
 
-    model: Model
+    model: Simulator
     machine: Automaton
     tokens: Tensor
     shown: Shown
@@ -71,27 +76,38 @@ class Pair:
     def wrong(self, logits: Tensor, states: Tensor) -> Tensor:
         """Where the network fails to say what it should: ``(…, outputs)``, ``(…)`` to bool.
 
-        An answer among logits that are not all finite counts as wrong.
+        The right logit must be above every other one: a tie is wrong, whichever class
+        comes first. So is an answer among logits that are not all finite.
         """
-        right = logits.argmax(dim=-1) == self.answers[states]
-        return ~(right & logits.isfinite().all(dim=-1))
-
-    def differs(self, logits: Tensor, answers: Tensor) -> Tensor | None:
-        """The same ``(…)`` for what it should say; None, which is quick, if all is right.
-
-        A sum is finite only if all its terms are.
-        """
-        right = logits.contiguous().argmax(dim=-1) == answers
-        total = logits.sum(dtype=torch.promote_types(logits.dtype, torch.float32))
-        if bool(right.all() & total.isfinite()):
-            return None
-        wrong = ~(right & logits.isfinite().all(dim=-1))
-        return wrong if bool(wrong.any()) else None
+        return _wrong(logits, self.answers[states])
 
     def logits(self, words: IntArray) -> Tensor:
         """``(count, length, outputs)`` for ``(count, length)``, by one forward pass."""
         with torch.inference_mode():
-            return self.model(self.tokens[self._tensor(words)])  # type: ignore[no-any-return]
+            return self.model(self.tokens[self._tensor(words)])
+
+    def margins(self, words: IntArray) -> FloatArray:
+        """How far each right logit is above all others: ``(count, length)``.
+
+        An answer is right if and only if its margin is positive; where a logit is not
+        finite, or the network has no word for what is right, it is −∞.
+
+        Args:
+            words: ``(count, length)`` letter indices; one forward pass for all.
+        """
+        trace = self.machine.semiautomaton.trace(words, self.machine.start)
+        logits = self.logits(words)
+        with torch.inference_mode():
+            found = self._margin(logits, self._tensor(trace))
+            return found.double().cpu().numpy()
+
+    def _margin(self, logits: Tensor, states: Tensor) -> Tensor:
+        answers = self.answers[states]
+        at = answers.clamp(min=0)[..., None]
+        right = logits.gather(-1, at)[..., 0]
+        others = logits.scatter(-1, at, -torch.inf).amax(dim=-1)
+        sound = (answers >= 0) & logits.isfinite().all(dim=-1)
+        return torch.where(sound, right - others, -torch.inf)
 
     def good(self, words: IntArray) -> IntArray:
         """How many answers ``(count,)`` are right before the first wrong one.
@@ -110,24 +126,24 @@ class Pair:
     def replay(self, word: IntArray) -> Counterexample | None:
         """One word ``(length,)`` by itself, cut at its first wrong answer.
 
+        A network that lets later letters change earlier answers may be right on what is
+        cut; its word stays whole.
+
         Returns:
             None if every answer is right.
         """
         good = int(self.good(word[None])[0])
         if good == len(word):
             return None
-        word = word[: good + 1]
-        logits = self.logits(word[None])[0]
-        return self.counterexample(word, self.said(logits))
+        cut = word[: good + 1]
+        if len(cut) < len(word) and int(self.good(cut[None])[0]) == len(cut):
+            # It is wrong only because of letters that come later.
+            cut = word
+        return self.counterexample(cut, self.said(self.logits(cut[None])[0]))
 
     def said(self, logits: Tensor) -> tuple[str, ...]:
-        """The names of the classes that logits ``(count, outputs)`` choose."""
-        chosen = logits.argmax(dim=-1).tolist()
-        finite = logits.isfinite().all(dim=-1).tolist()
-        names = self.model.classes
-        return tuple(
-            names[q] if ok else NOT_FINITE for q, ok in zip(chosen, finite, strict=True)
-        )
+        """The names of the answers that logits ``(count, outputs)`` are."""
+        return said(logits, self.model.classes)
 
     def counterexample(self, word: IntArray, said: tuple[str, ...]) -> Counterexample:
         """By names: a word ``(length,)``, what is right, and what the network said."""
@@ -140,6 +156,31 @@ class Pair:
         return torch.from_numpy(indices).to(self.tokens.device)
 
 
+def _wrong(logits: Tensor, answers: Tensor) -> Tensor:
+    right = logits.gather(-1, answers.clamp(min=0)[..., None])
+    alone = (logits >= right).sum(dim=-1) == 1
+    return ~(alone & (answers >= 0) & logits.isfinite().all(dim=-1))
+
+
+def differs(logits: Tensor, answers: Tensor) -> Tensor | None:
+    """Where `Pair.wrong` says so; None, which is quick, if all is right.
+
+    A sum is finite only if all its terms are; and then a logit is at least itself, so
+    all are above the others if no more pairs than nodes are in order.
+
+    Args:
+        logits: ``(…, outputs)``.
+        answers: ``(…)``: what is right, −1 where the network has no word for it.
+    """
+    total = logits.sum(dtype=torch.promote_types(logits.dtype, torch.float32))
+    if bool(total.isfinite() & (answers.amin() >= 0)):
+        right = logits.gather(-1, answers[..., None])
+        if int((logits >= right).sum()) == answers.numel():
+            return None
+    wrong = _wrong(logits, answers)
+    return wrong if bool(wrong.any()) else None
+
+
 def at_once(length: int) -> int:
     """How many words of a length go into one forward pass.
 
@@ -149,7 +190,7 @@ def at_once(length: int) -> int:
     return min(256, max(1, 2**24 // length**2))
 
 
-def pair(model: Model, machine: Automaton, length: int) -> Pair:
+def pair(model: Simulator, machine: Automaton, length: int) -> Pair:
     """Match a network with a machine, for words of up to ``length`` letters.
 
     Raises:
@@ -158,9 +199,9 @@ def pair(model: Model, machine: Automaton, length: int) -> Pair:
     """
     _check_letters(model, machine)
     _check_length(model, length)
-    device = next(model.parameters()).device
+    device = model.device
     token = {letter: i for i, letter in enumerate(model.letters)}
-    classes = shown(machine, model.header["claim"].get("shows", "states"))
+    classes = shown(machine, model.shows)
     answer = {name: i for i, name in enumerate(model.classes)}
     answers = [answer.get(classes.names[c], -1) for c in classes.of]
     return Pair(
@@ -173,7 +214,7 @@ def pair(model: Model, machine: Automaton, length: int) -> Pair:
     )
 
 
-def _check_letters(model: Model, machine: Automaton) -> None:
+def _check_letters(model: Simulator, machine: Automaton) -> None:
     if set(model.letters) != set(machine.letters):
         raise CheckError(
             f"the model reads the letters {listed(model.letters)}, "
@@ -181,12 +222,12 @@ def _check_letters(model: Model, machine: Automaton) -> None:
         )
 
 
-def _check_length(model: Model, length: int) -> None:
+def _check_length(model: Simulator, length: int) -> None:
     if length < 1:
         raise CheckError(
             f"words of length {length} cannot be checked; choose 1 or more"
         )
-    longest = model.network.length
+    longest = model.longest
     if longest is not None and length > longest:
         raise CheckError(
             f"this model is for words of up to {longest} letters, not {length}; "
@@ -195,7 +236,7 @@ def _check_length(model: Model, length: int) -> None:
 
 
 def shorten(
-    model: Model, machine: Automaton, found: Counterexample, budget: int = BUDGET
+    model: Simulator, machine: Automaton, found: Counterexample, budget: int = BUDGET
 ) -> Counterexample:
     """A word that fails, made of ``found`` by deleting letters.
 

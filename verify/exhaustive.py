@@ -17,9 +17,13 @@ from torch import Tensor
 from algebra.automaton import Automaton
 from network.cache import Cache, Tree
 from network.model import Model
-from verify.counterexample import Counterexample, Pair, pair
+from network.rnn import Rnn
+from network.transformer import Transformer
+from verify.counterexample import Counterexample, Pair, differs, pair
 from verify.simulation import Progress, Simulation
-from verify.words import Block, Pass, Way, way_of
+from verify.words import Block, Pass, Way, Word, way_of
+
+Network = Transformer | Rnn
 
 BLOCK = {"cpu": 8192, "cuda": 65536}
 BUDGET = 2**30
@@ -44,13 +48,14 @@ class _Walk:
     """
 
     def __init__(
-        self, judge: Pair, length: int, block: int, below: tuple[int, ...]
+        self, judge: Pair, network: Network, length: int, block: int, below: Word
     ) -> None:
-        self.judge, self.length, self.block = judge, length, block
-        self.nodes = judge.model.network.bushy
+        self.judge, self.network = judge, network
+        self.length, self.block = length, block
+        self.nodes = network.bushy
         self.words = 0
         self.found: _Found | None = None
-        self.stack = [(_root(judge, below), 0, 0)]
+        self.stack = [(_root(judge, network, below), 0, 0)]
         self.ways: dict[tuple[int, int, int], Way] = {}
 
     @property
@@ -64,18 +69,18 @@ class _Walk:
         if above.depth >= self.limit:
             return
         entered, way = self._next(above, row, first)
-        logits, grow = self.judge.model.network.branch(
-            way.tokens, entered.cache, way.tree
-        )
+        logits, grow = self.network.branch(way.tokens, entered.cache, way.tree)
         now = above.states[row : row + entered.rows]
-        wrong = self.judge.differs(logits, way.answers[now])
+        answers = way.answers[now]
+        logits = logits.expand(*answers.shape, -1).contiguous()
+        wrong = differs(logits, answers)
         if wrong is not None and self._alone(logits, way.tree):
             self.stack.append((above, row, first))
             return
         self._leave(entered)
         self.words += entered.rows * way.tree.nodes
         if wrong is not None:
-            self._note(entered, logits.expand(*wrong.shape, -1), wrong)
+            self._note(entered, logits, wrong)
         depth = above.depth + way.tree.generations
         if depth < self.limit:
             states = way.states[now, -way.tree.sizes[-1] :].flatten()
@@ -153,10 +158,9 @@ class _Walk:
         return self.judge.counterexample(word, (*right[:-1], self.found.said))
 
 
-def _root(judge: Pair, word: tuple[int, ...]) -> Block:
+def _root(judge: Pair, network: Network, word: Word) -> Block:
     """The node of a word, which the network has read letter by letter."""
-    network, state = judge.model.network, judge.machine.start
-    cache = network.start()
+    cache, state = network.start(), judge.machine.start
     for letter in word:
         cache = network.step(judge.tokens[letter : letter + 1], cache)[1]
         state = int(judge.machine.transitions[letter, state])
@@ -198,8 +202,8 @@ def exhaustive(
     total = words_below(len(machine.letters), length - len(below))
     with torch.inference_mode():
         wanted = block or BLOCK.get(judge.tokens.device.type, BLOCK["cpu"])
-        most = min(wanted, _affordable(judge, length, budget))
-        walk = _Walk(judge, length, most, below)
+        most = min(wanted, _affordable(judge, model.network, length, budget))
+        walk = _Walk(judge, model.network, length, most, below)
         while walk.stack:
             walk.advance()
             if progress is not None:
@@ -212,9 +216,8 @@ def words_below(letters: int, generations: int) -> int:
     return sum(letters**i for i in range(1, generations + 1))
 
 
-def _affordable(judge: Pair, length: int, budget: int) -> int:
+def _affordable(judge: Pair, network: Network, length: int, budget: int) -> int:
     """The widest block with which one block of every depth and a pass fit the budget."""
-    network = judge.model.network
     before = network.start()
     after = network.step(judge.tokens[:1], before)[1]
     growth = _bytes(after) - _bytes(before)

@@ -10,6 +10,8 @@ from torch import Tensor
 from network.cache import Cache, Tree
 from verify.counterexample import Pair
 
+Word = tuple[int, ...]
+
 
 @dataclass(frozen=True)
 class Block:
@@ -27,14 +29,14 @@ class Block:
     states: Tensor
     origin: "Pass | None" = None
     depth: int = 0
-    root: tuple[int, ...] = ()
+    root: Word = ()
 
     @cached_property
     def cache(self) -> Cache:
         """What the network remembers of their words; leaves never need it."""
         return self.grow()
 
-    def word(self, node: int) -> tuple[int, ...]:
+    def word(self, node: int) -> Word:
         """The letters of a node."""
         if self.origin is None:
             return self.root
@@ -65,7 +67,7 @@ class Pass:
         cache, end = self.above.cache, self.row + self.rows
         return Cache(cache.seen, tuple(part[self.row : end] for part in cache.parts))
 
-    def word(self, generation: int, node: int) -> tuple[int, ...]:
+    def word(self, generation: int, node: int) -> Word:
         """The letters of a node of a generation, counted from 1."""
         letters: list[int] = []
         for _ in range(generation):

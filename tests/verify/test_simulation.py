@@ -16,11 +16,10 @@ from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray, Semiautomaton
 from compiler.pipeline import Options
 from compiler.plan import compile_rnn, compile_transformer
-from network.model import Model
+from network.model import NOT_FINITE, TIED, Model
 from network.modelfile import ModelFile
 from network.precision import PRECISIONS
 from verify.counterexample import (
-    NOT_FINITE,
     CheckError,
     Counterexample,
     Pair,
@@ -28,7 +27,8 @@ from verify.counterexample import (
     shorten,
 )
 from verify.exhaustive import exhaustive
-from verify.sampling import STRATEGIES, sample
+from verify.sampling import sample
+from verify.strategies import STRATEGIES
 
 FLOAT32 = PRECISIONS["float32"]
 LONG = 24
@@ -186,6 +186,21 @@ class TestExhaustive:
         assert found.actual == (NOT_FINITE,)
         assert sample(model, machine, 8, 5, 0).counterexample is not None
 
+    @pytest.mark.parametrize("construction", ["counter", "scan", "rnn"])
+    def test_ties_never_pass_whichever_class_comes_first(
+        self, construction: str
+    ) -> None:
+        machine = zoo.machine("C2")
+        model = build(machine, construction)
+        for parameter in (model.network.weight, model.network.bias):
+            parameter.data.zero_()
+        for letter in machine.letters:
+            assert model.run([letter]) == [TIED]
+        found = exhaustive(model, machine, 3).counterexample
+        assert found is not None
+        assert found.actual == (TIED,)
+        assert sample(model, machine, 8, 5, 0).counterexample is not None
+
     @pytest.mark.parametrize("construction", ["counter", "scan"])
     @pytest.mark.parametrize("depth", range(1, 9))
     def test_a_moved_position_is_found_where_it_is(
@@ -279,20 +294,6 @@ def is_sound(model: Model, machine: Automaton, found: Counterexample) -> bool:
 
 
 class TestSample:
-    @pytest.mark.parametrize("name", list(STRATEGIES))
-    @pytest.mark.parametrize("machine", ["C2", "Grid4", "S5", "FlipFlop"])
-    @pytest.mark.parametrize("length", [1, 2, 33])
-    def test_strategies_give_words(self, name: str, machine: str, length: int) -> None:
-        a = zoo.machine(machine)
-        words = [
-            STRATEGIES[name](np.random.default_rng(s), a, 9, length) for s in (0, 0)
-        ]
-        assert words[0].shape == (9, length)
-        assert words[0].dtype == np.int64
-        assert words[0].min() >= 0
-        assert words[0].max() < len(a.letters)
-        assert np.array_equal(words[0], words[1])
-
     def test_one_letter_is_enough_for_every_strategy(self) -> None:
         a = Automaton(Semiautomaton(np.array([[1, 0]]), ("a",), ("p", "q")))
         for strategy in STRATEGIES.values():

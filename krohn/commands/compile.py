@@ -1,0 +1,183 @@
+"""``krohn compile``."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from algebra.errors import KrohnError
+from algebra.formats import Complete
+from krohn import show
+from krohn.commands.compile_options import (
+    Arch,
+    Attention,
+    Construction,
+    DepthLayer,
+    LongestWord,
+    Opening,
+    Output,
+    Passes,
+    Prove,
+    Scale,
+    ScoreSeed,
+)
+from krohn.commands.options import (
+    Activation,
+    Dtype,
+    Fill,
+    Json,
+    Machine,
+    Minimise,
+    Observe,
+    Start,
+    Strict,
+    Uniform,
+    filled,
+)
+from krohn.commands.terminal import emit, progress
+
+if TYPE_CHECKING:
+    from algebra.automaton import Automaton
+    from krohn.compilation import CompiledModel
+
+
+# What `--construction balanced` has no use for, and what it must not differ from.
+PLAIN = {
+    "arch": "transformer",
+    "start": None,
+    "strict": False,
+    "activation": "relu",
+    "uniform": False,
+    "observation": None,
+    "observe": None,
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """What is compiled, for words of what length, in which format, and whether proved."""
+
+    machine: str
+    complete: Complete
+    length: int | None
+    dtype: str
+    proved: bool
+
+    def read(self) -> "Automaton":
+        """The machine itself."""
+        from krohn.sources import read
+
+        return read(self.machine, self.complete)
+
+
+@dataclass(frozen=True)
+class Law:
+    """What only a balanced generator is free in; None keeps its default."""
+
+    pattern: str | None
+    depth: str | None
+    seed: int | None
+    scale: float | None
+    opening: str | None
+
+    def given(self) -> dict[str, Any]:
+        """What was given, by the names of `compiler.generator.Freedom`."""
+        return {k: v for k, v in vars(self).items() if v is not None}
+
+    def refuse(self) -> None:
+        """Say which option the other constructions do not have.
+
+        Raises:
+            KrohnError: If one was given.
+        """
+        named = {"pattern": "--attention", "depth": "--depth-layer"}
+        for name in self.given():
+            option = named.get(name, f"--{name}")
+            raise KrohnError(f"{option} is for --construction balanced only")
+
+
+def compile(  # noqa: A001  (the command is called so)
+    machine: Machine,
+    output: Output,
+    length: LongestWord = None,
+    construction: Construction = "auto",
+    arch: Arch = "transformer",
+    dtype: Dtype = "float32",
+    start: Start = None,
+    strict: Strict = False,
+    activation: Activation = "relu",
+    uniform: Uniform = False,
+    minimise: Minimise = "depth",
+    observe: Observe = None,
+    complete: Fill = "reject",
+    attention: Attention = None,
+    depth_layer: DepthLayer = None,
+    seed: ScoreSeed = None,
+    scale: Scale = None,
+    opening: Opening = None,
+    proof: Prove = True,
+    passes: Passes = False,
+    as_json: Json = False,
+) -> None:
+    """Derive a network for a machine, prove it, and write it to a model file."""
+    if arch not in ("transformer", "rnn"):
+        raise KrohnError(f"--arch takes transformer or rnn, not {arch!r}")
+    law = Law(attention, depth_layer, seed, scale, opening)
+    source = Source(machine, filled(complete), length, dtype, proof)
+    how = {
+        "arch": arch,
+        "start": start,
+        "strict": strict,
+        "activation": activation,
+        "uniform": uniform,
+        "observation": observe,
+        "observe": show.program if passes else None,
+    }
+    if construction == "balanced":
+        model = _generator(source, law, how)
+    else:
+        law.refuse()
+        how |= {"construction": construction, "minimise": minimise}
+        model = _transducer(source, how)
+    model.save(output)
+    result = {"file": str(output), **model.summary()}
+    emit(result, as_json, lambda: show.compiled(result, model))
+
+
+def _transducer(source: Source, how: dict[str, Any]) -> "CompiledModel":
+    """Compile a network that says states or outputs."""
+    from krohn.compilation import compile as compiled
+
+    with progress() as report:
+        return compiled(
+            source.read(),
+            source.length,
+            dtype=source.dtype,
+            proved=source.proved,
+            progress=partial(report, "proving"),
+            **how,
+        )
+
+
+def _generator(source: Source, law: Law, how: dict[str, Any]) -> "CompiledModel":
+    """Compile a network that says the law of the next bracket."""
+    from compiler.generator import Freedom
+    from krohn.generation import compile_generator, probability
+
+    machine = source.read()
+    if how != PLAIN:
+        raise KrohnError(
+            "--construction balanced takes none of --arch, --start, --strict, "
+            "--activation, --observe, --uniform and --passes"
+        )
+    given = law.given()
+    opening = probability(given.pop("opening", "1/2"))
+    with progress() as report:
+        return compile_generator(
+            machine,
+            source.length,
+            Freedom(**given),
+            opening=opening,
+            dtype=source.dtype,
+            proved=source.proved,
+            progress=partial(report, "proving"),
+        )

@@ -1,0 +1,51 @@
+"""``krohn decompose``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from krohn import show
+from krohn.commands.options import Fill, Json, Machine, Minimise, filled
+from krohn.commands.terminal import emit, waiting
+
+
+def decompose(
+    machine: Machine,
+    method: Annotated[
+        str, typer.Option(help="auto, holonomy, derived, congruence or prime.")
+    ] = "auto",
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="A picture: .svg, .png or .pdf; the tables: .json."
+        ),
+    ] = None,
+    budget: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0, help="How long to search.")
+    ] = 30.0,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            metavar="STATE", help="Decompose only what is reachable from this state."
+        ),
+    ] = None,
+    minimise: Minimise = "depth",
+    complete: Fill = "reject",
+    as_json: Json = False,
+) -> None:
+    """Take a machine apart into a cascade of small ones, proved to cover it."""
+    from krohn import decomposition
+
+    if output is not None:
+        decomposition.check_output(output)
+    with waiting("decomposing"):
+        found = decomposition.decompose(
+            machine, method, budget, start, filled(complete)
+        )
+        if output is not None:
+            decomposition.save(found, output)
+    result = decomposition.describe(found)
+    if output is not None:
+        result["file"] = str(output)
+    emit(result, as_json, lambda: show.decomposition(result))
