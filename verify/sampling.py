@@ -140,8 +140,8 @@ def sample(
         batch: How many words to run at once; None to suit their length.
 
     Returns:
-        Its counterexample is the shortest in the first batch that has one; `shorten`
-        makes it shorter.
+        Its counterexample is the shortest in the first batch that has one; `minimise`
+        makes it smaller.
 
     Raises:
         CheckError: If the letters differ, or the network has no room for the words.
@@ -170,7 +170,8 @@ def _worst(judge: Pair, words: IntArray) -> Counterexample | None:
         return replayed
     # Near a tie the answer may depend on how many words are run at once.
     logits = judge.logits(words)[best, : len(word)]
-    return judge.counterexample(word, judge.model.said(logits))
+    said = judge.model.said(logits)
+    return judge.counterexample(word, said, "among others")
 
 
 def _batches(
