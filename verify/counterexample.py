@@ -1,5 +1,6 @@
 """Words on which a network is wrong: noticing and replaying them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,7 +13,8 @@ from algebra.errors import KrohnError
 from algebra.semiautomaton import IntArray
 from algebra.semiautomaton import shorten as listed
 from algebra.shown import Shown, shown
-from network.model import Model
+from network.model import Model, said
+from verify.simulator import Simulator
 
 Reading = Literal["at once", "letter by letter", "among others"]
 """How a network was run: a word whole, a letter at a time, or in a batch of words."""
@@ -30,7 +32,7 @@ class Counterexample:
         word: The names of the letters.
         expected: The machine's state after each of them, or its output if that is what
             the network says.
-        actual: The network's answer after each of them, as `Model.said` names it:
+        actual: The network's answer after each of them, as `network.model.said` names it:
             where a logit is not finite, or two are the largest, it says so.
         reading: How the network was run when it was wrong. ``"among others"``: it was
             right when the word was run by itself, so this is no counterexample yet.
@@ -64,7 +66,7 @@ class Pair:
         table: ``(letters, states)``: the machine's transitions.
     """
 
-    model: Model
+    model: Simulator
     machine: Automaton
     tokens: Tensor
     shown: Shown
@@ -85,16 +87,22 @@ class Pair:
     def logits(self, words: IntArray) -> Tensor:
         """``(count, length, outputs)`` for ``(count, length)``, by one forward pass."""
         with torch.inference_mode():
-            return self.model(self.tokens[self._tensor(words)])  # type: ignore[no-any-return]
+            return self.model(self.tokens[self._tensor(words)])
+
+    @property
+    def steps(self) -> bool:
+        """Whether the network can read letter by letter."""
+        return isinstance(self.model, Model)
 
     def stepped(self, word: IntArray) -> Tensor:
         """``(1, length, outputs)`` for a word ``(length,)``, read letter by letter."""
+        assert isinstance(self.model, Model)
         network, logits = self.model.network, []
         with torch.inference_mode():
             cache = network.start()
             for letter in self.tokens[self._tensor(word)]:
-                said, cache = network.step(letter[None], cache)
-                logits.append(said)
+                answer, cache = network.step(letter[None], cache)
+                logits.append(answer)
             return torch.stack(logits, dim=1)
 
     def good(self, words: IntArray) -> IntArray:
@@ -116,24 +124,32 @@ class Pair:
     def replay(self, word: IntArray) -> Counterexample | None:
         """One word ``(length,)`` by itself, cut at its first wrong answer.
 
-        It is read at once and, if every answer is right, letter by letter.
+        It is read at once and, if every answer is right, letter by letter. It is not cut
+        if the shorter word is answered rightly, by a network that looks ahead.
 
         Returns:
             None if every answer is right in both ways.
         """
-        whole = self._judged(word, self.logits(word[None]), "at once")
-        if whole is not None:
-            return whole
-        return self._judged(word, self.stepped(word), "letter by letter")
+        for reading, run in self._readings().items():
+            logits = run(word)
+            good = int(self._good(word[None], logits)[0])
+            if good == len(word):
+                continue
+            short, again = word[: good + 1], run(word[: good + 1])
+            if int(self._good(short[None], again)[0]) == good:
+                word, logits = short, again
+            return self.counterexample(word, self.said(logits[0]), reading)
+        return None
 
-    def _judged(
-        self, word: IntArray, logits: Tensor, reading: Reading
-    ) -> Counterexample | None:
-        good = int(self._good(word[None], logits)[0])
-        if good == len(word):
-            return None
-        said = self.model.said(logits[0, : good + 1])
-        return self.counterexample(word[: good + 1], said, reading)
+    def _readings(self) -> dict[Reading, Callable[[IntArray], Tensor]]:
+        """The ways of running one word by itself."""
+        whole: Reading = "at once"
+        ways = {whole: lambda word: self.logits(word[None])}
+        return {**ways, "letter by letter": self.stepped} if self.steps else ways
+
+    def said(self, logits: Tensor) -> tuple[str, ...]:
+        """The names of the answers that logits ``(count, outputs)`` are."""
+        return said(logits, self.model.classes)
 
     def counterexample(
         self, word: IntArray, said: tuple[str, ...], reading: Reading
@@ -160,7 +176,7 @@ def at_once(length: int) -> int:
     return min(256, max(1, 2**24 // length**2))
 
 
-def pair(model: Model, machine: Automaton, length: int) -> Pair:
+def pair(model: Simulator, machine: Automaton, length: int) -> Pair:
     """Match a network with a machine, for words of up to ``length`` letters.
 
     Raises:
@@ -169,9 +185,9 @@ def pair(model: Model, machine: Automaton, length: int) -> Pair:
     """
     _check_letters(model, machine)
     _check_length(model, length)
-    device = next(model.parameters()).device
+    device = model.device
     token = {letter: i for i, letter in enumerate(model.letters)}
-    classes = shown(machine, model.header["claim"].get("shows", "states"))
+    classes = shown(machine, model.shows)
     answer = {name: i for i, name in enumerate(model.classes)}
     answers = [answer.get(classes.names[c], -1) for c in classes.of]
     return Pair(
@@ -184,7 +200,7 @@ def pair(model: Model, machine: Automaton, length: int) -> Pair:
     )
 
 
-def _check_letters(model: Model, machine: Automaton) -> None:
+def _check_letters(model: Simulator, machine: Automaton) -> None:
     if set(model.letters) != set(machine.letters):
         raise CheckError(
             f"the model reads the letters {listed(model.letters)}, "
@@ -192,12 +208,12 @@ def _check_letters(model: Model, machine: Automaton) -> None:
         )
 
 
-def _check_length(model: Model, length: int) -> None:
+def _check_length(model: Simulator, length: int) -> None:
     if length < 1:
         raise CheckError(
             f"words of length {length} cannot be checked; choose 1 or more"
         )
-    longest = model.network.length
+    longest = model.longest
     if longest is not None and length > longest:
         raise CheckError(
             f"this model is for words of up to {longest} letters, not {length}; "

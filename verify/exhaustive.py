@@ -19,8 +19,13 @@ from torch import Tensor
 from algebra.automaton import Automaton
 from network.cache import Cache, Tree
 from network.model import Model
+from network.rnn import Rnn
+from network.transformer import Transformer
 from verify.counterexample import Counterexample, Pair, pair
 from verify.simulation import Progress, Simulation
+
+Network = Transformer | Rnn
+Word = tuple[int, ...]
 
 BLOCK = {"cpu": 16384, "cuda": 65536}
 BUDGET = 2**30
@@ -119,12 +124,13 @@ class _Walk:
     """
 
     def __init__(
-        self, judge: Pair, length: int, block: int, below: tuple[int, ...]
+        self, judge: Pair, network: Network, length: int, block: int, below: Word
     ) -> None:
-        self.judge, self.length, self.block = judge, length, block
+        self.judge, self.network = judge, network
+        self.length, self.block = length, block
         self.words = 0
         self.found: _Found | None = None
-        self.stack = [(_root(judge, below), 0, 0)]
+        self.stack = [(_root(judge, network, below), 0, 0)]
 
     @property
     def limit(self) -> int:
@@ -160,7 +166,7 @@ class _Walk:
         above, tree = entered.above, entered.tree
         letters = self.judge.tokens[entered.first + tree.last.to(above.states.device)]
         tokens = letters.expand(entered.rows, -1)
-        logits, grow = self.judge.model.network.branch(tokens, entered.cache, tree)
+        logits, grow = self.network.branch(tokens, entered.cache, tree)
         states = entered.states(self.judge.table)
         self.words += tokens.numel()
         wrong = self.judge.wrong(logits, torch.cat(states, dim=1))
@@ -180,7 +186,7 @@ class _Walk:
         for generation, (bad, answers) in enumerate(by, start=1):
             if bool(bad.any()):
                 node = int(bad.flatten().int().argmax())
-                said = self.judge.model.said(answers.flatten(0, 1)[node : node + 1])[0]
+                said = self.judge.said(answers.flatten(0, 1)[node : node + 1])[0]
                 word = entered.word(generation, node)
                 found = _Found(len(word), word, said)
                 self.found = found if self.found is None else min(self.found, found)
@@ -202,10 +208,9 @@ class _Walk:
         return self.judge.counterexample(word, said, "among others")
 
 
-def _root(judge: Pair, word: tuple[int, ...]) -> _Block:
+def _root(judge: Pair, network: Network, word: Word) -> _Block:
     """The node of a word, which the network has read letter by letter."""
-    network, state = judge.model.network, judge.machine.start
-    cache = network.start()
+    cache, state = network.start(), judge.machine.start
     for letter in word:
         cache = network.step(judge.tokens[letter : letter + 1], cache)[1]
         state = int(judge.machine.transitions[letter, state])
@@ -247,8 +252,8 @@ def exhaustive(
     total = words_below(len(machine.letters), length - len(below))
     with torch.inference_mode():
         wanted = block or BLOCK.get(judge.tokens.device.type, BLOCK["cpu"])
-        most = min(wanted, _affordable(judge, length, budget))
-        walk = _Walk(judge, length, most, below)
+        most = min(wanted, _affordable(judge, model.network, length, budget))
+        walk = _Walk(judge, model.network, length, most, below)
         while walk.stack:
             walk.advance()
             if progress is not None:
@@ -262,9 +267,8 @@ def words_below(letters: int, generations: int) -> int:
     return sum(letters**i for i in range(1, generations + 1))
 
 
-def _affordable(judge: Pair, length: int, budget: int) -> int:
+def _affordable(judge: Pair, network: Network, length: int, budget: int) -> int:
     """The widest block with which one block of every depth and a pass fit the budget."""
-    network = judge.model.network
     before = network.start()
     after = network.step(judge.tokens[:1], before)[1]
     growth = _bytes(after) - _bytes(before)

@@ -16,7 +16,9 @@ from algebra.semiautomaton import IntArray
 from network.model import Model
 from verify.counterexample import Counterexample, at_once, pair
 from verify.exhaustive import exhaustive
+from verify.plain import every_word
 from verify.simulation import Simulation
+from verify.simulator import Simulator
 
 BUDGET = 200_000
 """How many words may be run to make a wrong one minimal; some seconds on one core."""
@@ -69,7 +71,7 @@ class Minimal:
 
 
 def minimise(
-    model: Model, machine: Automaton, found: Counterexample, budget: int = BUDGET
+    model: Simulator, machine: Automaton, found: Counterexample, budget: int = BUDGET
 ) -> Minimal:
     """The first of the shortest wrong words, or the smallest one that a budget finds.
 
@@ -88,10 +90,10 @@ def minimise(
     """
     judge = pair(model, machine, len(found.word))
     letters = len(machine.letters)
-    every = AllWords(
-        lambda length: letters**length,
-        lambda length: exhaustive(model, machine, length),
-    )
+    if isinstance(model, Model):
+        every = AllWords(lambda n: letters**n, lambda n: exhaustive(model, machine, n))
+    else:
+        every = AllWords(lambda n: letters**n, lambda n: every_word(model, machine, n))
     return minimise_for(judge, found, every, budget)
 
 

@@ -7,9 +7,9 @@ import numpy.typing as npt
 
 from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray
-from network.model import Model
 from verify.counterexample import Counterexample, Pair, at_once, pair
 from verify.simulation import Progress, Simulation
+from verify.simulator import Simulator
 
 DRAWN = 1024
 LONGEST_PERIOD = 12
@@ -117,7 +117,7 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def sample(
-    model: Model,
+    model: Simulator,
     machine: Automaton,
     count: int,
     length: int,
@@ -170,8 +170,7 @@ def _worst(judge: Pair, words: IntArray) -> Counterexample | None:
         return replayed
     # Near a tie the answer may depend on how many words are run at once.
     logits = judge.logits(words)[best, : len(word)]
-    said = judge.model.said(logits)
-    return judge.counterexample(word, said, "among others")
+    return judge.counterexample(word, judge.said(logits), "among others")
 
 
 def _batches(
