@@ -78,6 +78,7 @@ class Report:
             "covers": self.covers,
             "counterexample": found.to_object() if found else None,
             "minimal": self.minimal.least if self.minimal else None,
+            "minimality": self.minimal.said if self.minimal else None,
             "evidence": self.proof.evidence if self.proof else None,
             "seconds": round(self.seconds, 3),
         }

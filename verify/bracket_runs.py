@@ -144,8 +144,13 @@ def replay(
 
     Returns:
         None if every law is near enough.
+
+    Raises:
+        MachineError: If the word is no legal prefix.
     """
-    return _runs(file, machine).replay(word)
+    runs = _runs(file, machine)
+    runs.law.stacks(word.tolist())
+    return runs.replay(word)
 
 
 def run_sample(

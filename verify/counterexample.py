@@ -1,6 +1,6 @@
 """Words on which a network is wrong: noticing and replaying them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -146,6 +146,13 @@ class Pair:
         whole: Reading = "at once"
         ways = {whole: lambda word: self.logits(word[None])}
         return {**ways, "letter by letter": self.stepped} if self.steps else ways
+
+    def answers_by_reading(
+        self, word: IntArray
+    ) -> Iterator[tuple[Reading, tuple[str, ...]]]:
+        """The names of the answers to a word ``(length,)``, for each way to run it."""
+        for reading, run in self._readings().items():
+            yield reading, self.said(run(word)[0])
 
     def said(self, logits: Tensor) -> tuple[str, ...]:
         """The names of the answers that logits ``(count, outputs)`` are."""
