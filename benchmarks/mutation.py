@@ -26,7 +26,8 @@ from network.model import Model
 from network.modelfile import ModelFile
 from verify.exhaustive import exhaustive
 from verify.proof import prove
-from verify.sampling import sample, uniform
+from verify.sampling import sample
+from verify.strategies import uniform
 
 SEED = 0
 ZEROS = 300

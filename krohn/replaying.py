@@ -78,11 +78,9 @@ def compare(job: Job, word: Sequence[str], state: str | None = None) -> Comparis
 def _along(word: Sequence[str], found: Counterexample | None, last: str) -> Comparison:
     if found is None:
         return Comparison(tuple(word), True, len(word), last, last)
-    pairs = enumerate(zip(found.expected, found.actual, strict=True))
-    at, (expected, actual) = next((i, both) for i, both in pairs if both[0] != both[1])
+    expected, actual = found.expected[found.at - 1], found.actual[found.at - 1]
     # A generator also answers before the first letter.
-    before = len(found.expected) - len(found.word)
-    position = at + 1 - before
+    position = found.at - (len(found.expected) - len(found.word))
     return Comparison(tuple(word), False, position, expected, actual, found.reading)
 
 

@@ -75,14 +75,16 @@ class BlackBox:
 
 
 def black_box(
-    reads: Callable[[Any], Any], machine: Automaton, longest: int | None = None
+    reads: Callable[[Any], Any],
+    machine: Automaton,
+    shows: Shows = "states",
+    longest: int | None = None,
 ) -> BlackBox:
     """A function that knows letters and classes by the numbers that a machine gives them.
 
-    Its classes are the outputs of the machine if it has outputs on its states, else the
-    states.
+    Raises:
+        MachineError: If it is to say outputs and the machine has none on its states.
     """
-    shows: Shows = "states" if machine.output is None else "outputs"
     names = shown(machine, shows).names
     return BlackBox(reads, machine.letters, names, shows, longest)
 

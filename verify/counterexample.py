@@ -14,6 +14,7 @@ from algebra.semiautomaton import IntArray
 from algebra.semiautomaton import shorten as listed
 from algebra.shown import Shown, shown
 from network.model import Model, said
+from network.precision import FloatArray
 from verify.simulator import Simulator
 
 Reading = Literal["at once", "letter by letter", "among others"]
@@ -42,6 +43,12 @@ class Counterexample:
     expected: tuple[str, ...]
     actual: tuple[str, ...]
     reading: Reading = "at once"
+
+    @property
+    def at(self) -> int:
+        """The first letter, counted from 1, after which the two differ."""
+        both = zip(self.expected, self.actual, strict=True)
+        return 1 + next(i for i, (right, said) in enumerate(both) if right != said)
 
     def to_object(self) -> dict[str, Any]:
         """Itself for JSON."""
@@ -104,6 +111,29 @@ class Pair:
                 answer, cache = network.step(letter[None], cache)
                 logits.append(answer)
             return torch.stack(logits, dim=1)
+
+    def margins(self, words: IntArray) -> FloatArray:
+        """How far each right logit is above all others: ``(count, length)``.
+
+        An answer is right if and only if its margin is positive; where a logit is not
+        finite, or the network has no word for what is right, it is −∞.
+
+        Args:
+            words: ``(count, length)`` letter indices; one forward pass for all.
+        """
+        trace = self.machine.semiautomaton.trace(words, self.machine.start)
+        logits = self.logits(words)
+        with torch.inference_mode():
+            found = self._margin(logits, self._tensor(trace))
+            return found.double().cpu().numpy()
+
+    def _margin(self, logits: Tensor, states: Tensor) -> Tensor:
+        answers = self.answers[states]
+        at = answers.clamp(min=0)[..., None]
+        right = logits.gather(-1, at)[..., 0]
+        others = logits.scatter(-1, at, -torch.inf).amax(dim=-1)
+        sound = (answers >= 0) & logits.isfinite().all(dim=-1)
+        return torch.where(sound, right - others, -torch.inf)
 
     def good(self, words: IntArray) -> IntArray:
         """How many answers ``(count,)`` are right before the first wrong one.

@@ -13,10 +13,8 @@ import numpy as np
 
 from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray
-from network.model import Model
 from verify.counterexample import Counterexample, at_once, pair
-from verify.exhaustive import exhaustive
-from verify.plain import every_word
+from verify.every_word import run_all
 from verify.simulation import Simulation
 from verify.simulator import Simulator
 
@@ -90,10 +88,7 @@ def minimise(
     """
     judge = pair(model, machine, len(found.word))
     letters = len(machine.letters)
-    if isinstance(model, Model):
-        every = AllWords(lambda n: letters**n, lambda n: exhaustive(model, machine, n))
-    else:
-        every = AllWords(lambda n: letters**n, lambda n: every_word(model, machine, n))
+    every = AllWords(lambda n: letters**n, lambda n: run_all(model, machine, n))
     return minimise_for(judge, found, every, budget)
 
 

@@ -58,11 +58,13 @@ def test_a_module_reads_tensors_where_its_parameters_are() -> None:
     assert sample(model, parity, 64, 9, 0).passed
 
 
-def test_outputs_are_the_classes_of_a_machine_that_has_them() -> None:
+def test_outputs_are_the_classes_if_these_are_said() -> None:
     machine = zoo.machine("Parity8@2,3,7")
     assert machine.output is not None
     table = machine.output.table
-    model = black_box(lambda words: table[simulating(machine, words)], machine)
+    model = black_box(
+        lambda words: table[simulating(machine, words)], machine, "outputs"
+    )
     assert model.classes == machine.output.names
     assert sample(model, machine, 64, 8, 0).passed
 

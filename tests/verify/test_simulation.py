@@ -26,7 +26,8 @@ from verify.counterexample import (
     pair,
 )
 from verify.exhaustive import exhaustive
-from verify.sampling import STRATEGIES, sample
+from verify.sampling import sample
+from verify.strategies import STRATEGIES
 
 FLOAT32 = PRECISIONS["float32"]
 LONG = 24
@@ -292,20 +293,6 @@ def is_sound(model: Model, machine: Automaton, found: Counterexample) -> bool:
 
 
 class TestSample:
-    @pytest.mark.parametrize("name", list(STRATEGIES))
-    @pytest.mark.parametrize("machine", ["C2", "Grid4", "S5", "FlipFlop"])
-    @pytest.mark.parametrize("length", [1, 2, 33])
-    def test_strategies_give_words(self, name: str, machine: str, length: int) -> None:
-        a = zoo.machine(machine)
-        words = [
-            STRATEGIES[name](np.random.default_rng(s), a, 9, length) for s in (0, 0)
-        ]
-        assert words[0].shape == (9, length)
-        assert words[0].dtype == np.int64
-        assert words[0].min() >= 0
-        assert words[0].max() < len(a.letters)
-        assert np.array_equal(words[0], words[1])
-
     def test_one_letter_is_enough_for_every_strategy(self) -> None:
         a = Automaton(Semiautomaton(np.array([[1, 0]]), ("a",), ("p", "q")))
         for strategy in STRATEGIES.values():
