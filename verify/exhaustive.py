@@ -143,10 +143,10 @@ class _Walk:
                 return
 
     def counterexample(self) -> Counterexample | None:
-        """The best word found, replayed by a plain forward pass.
+        """The best word found, replayed by itself.
 
-        A network so near a tie that it is wrong only when it reads letter by letter
-        passes the replay; what the walk saw stands then.
+        A network so near a tie that it is wrong only among other words passes the
+        replay; what the walk saw is returned then, and marked.
         """
         if self.found is None:
             return None
@@ -154,8 +154,8 @@ class _Walk:
         replayed = self.judge.replay(word)
         if replayed is not None:
             return replayed
-        right = self.judge.counterexample(word, ()).expected
-        return self.judge.counterexample(word, (*right[:-1], self.found.said))
+        said = (*self.judge.expected(word)[:-1], self.found.said)
+        return self.judge.counterexample(word, said, "among others")
 
 
 def _root(judge: Pair, network: Network, word: Word) -> Block:
@@ -208,7 +208,8 @@ def exhaustive(
             walk.advance()
             if progress is not None:
                 progress(walk.words, total)
-        return Simulation(walk.words, length, walk.counterexample())
+        found = walk.counterexample()
+        return Simulation(walk.words, length, found, every=not below)
 
 
 def words_below(letters: int, generations: int) -> int:
