@@ -46,8 +46,8 @@ def run_all(
         if progress is not None:
             progress(done, total)
         if found is not None:
-            return Simulation(done, length, found)
-    return Simulation(done, length, None)
+            return Simulation(done, length, found, every=True)
+    return Simulation(done, length, None, every=True)
 
 
 def _blocks(letters: int, length: int) -> Iterator[IntArray]:

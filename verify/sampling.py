@@ -45,8 +45,8 @@ def sample(
         batch: How many words to run at once; None to suit their length.
 
     Returns:
-        Its counterexample is the shortest in the first batch that has one; `shorten`
-        makes it shorter.
+        Its counterexample is the shortest in the first batch that has one; `minimise`
+        makes it smaller.
 
     Raises:
         CheckError: If the letters differ, the network has no room for the words, or it
@@ -113,7 +113,7 @@ def first_failure(
         return replayed
     # Near a tie the answer may depend on how many words are run at once.
     logits = judge.logits(words)[best, : len(word)]
-    found = judge.counterexample(word, judge.said(logits))
+    found = judge.counterexample(word, judge.said(logits), "among others")
     if found.expected == found.actual:
         raise CheckError(
             "the network answers the same words differently when it reads them again; "

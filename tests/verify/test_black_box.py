@@ -14,7 +14,8 @@ from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray
 from network.model import NOT_FINITE
 from verify.black_box import black_box
-from verify.counterexample import CheckError, Counterexample, pair, shorten
+from verify.counterexample import CheckError, Counterexample, pair
+from verify.minimal import minimise
 from verify.sampling import sample
 
 
@@ -88,7 +89,7 @@ def test_a_wrong_word_is_shortened() -> None:
     model = black_box(forgetful, flip_flop)
     found = sample(model, flip_flop, 256, 40, 0).counterexample
     assert found is not None
-    assert len(shorten(model, flip_flop, found).word) == forgets + 1
+    assert len(minimise(model, flip_flop, found).found.word) == forgets + 1
 
 
 @pytest.mark.parametrize(
@@ -112,4 +113,4 @@ def test_a_longest_word_is_kept_to() -> None:
     with pytest.raises(CheckError, match="up to 6 letters"):
         pair(model, parity, 7)
     found = Counterexample(parity.letters[:1], (), ())
-    assert shorten(model, parity, found) == found
+    assert minimise(model, parity, found).found == found
