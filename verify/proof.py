@@ -16,8 +16,8 @@ from algebra.errors import MachineError
 from algebra.shown import SHOWS, Shown, shown
 from network.modelfile import ModelFile
 from verify import generator, meaning, recurrent, transformer
-from verify.bounds import Bounds
 from verify.errors import Differs, Rejected
+from verify.established import Bounds
 from verify.statement import check_domains, parse
 
 Verdict = Literal["verified", "refuted", "undecided", "out-of-range"]

@@ -8,8 +8,8 @@ import numpy as np
 
 from network.modelfile import ModelFile, sines
 from network.precision import FLOAT64, FloatArray
-from verify.bounds import Bounds, Logits
 from verify.errors import Rejected
+from verify.established import Bounds, Logits
 from verify.heads import Attention, Look
 from verify.meaning import Meaning
 from verify.mlp import Mlp

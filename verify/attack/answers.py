@@ -7,7 +7,7 @@ from torch import Tensor
 
 from verify.attack.meaning import Meant, Tree, size
 from verify.attack.record import Batch
-from verify.bounds import Bounds
+from verify.established import Bounds
 
 
 @dataclass(frozen=True)

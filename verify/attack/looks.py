@@ -12,7 +12,7 @@ from network.precision import FloatArray
 from verify.attack.meaning import Meant
 from verify.attack.record import Batch
 from verify.attack.stored import Stored
-from verify.bounds import Bounds
+from verify.established import Bounds
 from verify.heads import Look
 from verify.statement import ATTENTION, SUMS, Channel
 

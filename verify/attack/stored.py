@@ -11,7 +11,7 @@ from torch import Tensor
 from network.precision import FloatArray
 from verify.attack.meaning import Meant
 from verify.attack.record import Batch, Key
-from verify.bounds import Bounds
+from verify.established import Bounds
 from verify.statement import Channel
 from verify.stream import FEATURE, FREE, Stream
 

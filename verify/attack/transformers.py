@@ -36,7 +36,7 @@ from verify.attack.ways import (
     with_backend,
     with_threads,
 )
-from verify.bounds import Bounds
+from verify.established import Bounds
 
 ORDERS = 3
 SMALL = (1, 2, 7)
