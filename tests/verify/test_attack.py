@@ -57,7 +57,8 @@ def test_every_bound_of_a_transformer_holds(
     built = krohn.compile(name, length, construction, dtype=dtype)
     found = against(built, name)
     assert found.passed, found.violations[0]
-    assert found.positions >= 60_000
+    assert found.positions == sum(found.ways.values()) >= 60_000
+    assert {"eager", "letter by letter", "worst arithmetic"} <= found.ways.keys()
     assert found.tightest["logits"].share <= 1 <= found.tightest["margin"].share + 1
 
 
@@ -97,6 +98,7 @@ def test_a_bound_that_is_too_small_is_found_out() -> None:
     worst = found.violations[0]
     assert worst.observed > worst.bound
     assert len(worst.word) == worst.position
+    assert any(v.again for v in found.violations)
 
 
 def test_a_leak_that_is_too_small_is_found_out() -> None:
