@@ -111,7 +111,7 @@ def ways(target: Target, rng: np.random.Generator, compiled: bool) -> list[Way]:
         Way(f"order {i + 1}", permuted(file, rng), most, 8) for i in range(ORDERS)
     ]
     if (cpu_count() or 1) > 1:
-        found.append(Way("2 threads", partial(with_threads, net, 2), most, 1))
+        found.append(Way("2 threads", partial(with_threads, net, 2), most, 0.2))
     if compiled:
         found.append(_compiled(partial(whole, net), most))
     found += _by_kernels(target)
