@@ -23,10 +23,12 @@ class Judgement:
     Attributes:
         accepted: Whether it vouches for it.
         reason: Why it does not.
+        word: A word that it believes to be answered wrongly, letter indices.
     """
 
     accepted: bool
     reason: str = ""
+    word: tuple[int, ...] = ()
 
 
 Checker: TypeAlias = Callable[[ModelFile, Automaton], Judgement]
@@ -35,7 +37,7 @@ Checker: TypeAlias = Callable[[ModelFile, Automaton], Judgement]
 def by_proof(file: ModelFile, machine: Automaton) -> Judgement:
     """The proof of `verify.proof`."""
     found = prove(file, machine)
-    return Judgement(found.verdict == "verified", found.reason)
+    return Judgement(found.verdict == "verified", found.reason, found.word or ())
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ def grind(
             mutant = draw(name, subject, rng)
             if mutant is not None:
                 judgement = _judged(checker, mutant.subject)
-                harm = truth.harm(mutant.subject)
+                harm = truth.harm(mutant.subject, judgement.word)
                 yield Outcome(name, mutant.where, judgement, harm, truth.exact)
 
 

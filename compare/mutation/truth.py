@@ -88,27 +88,35 @@ class Truth:
         margins = _margins(judge, words)
         return words[np.argsort(margins, kind="stable")[:TIGHT]]
 
-    def harm(self, mutant: Subject) -> str:
-        """What is wrong with a mutant's claim, in words; empty if nothing was found."""
+    def harm(self, mutant: Subject, hint: tuple[int, ...] = ()) -> str:
+        """What is wrong with a mutant's claim, in words; empty if nothing was found.
+
+        Args:
+            mutant: What became of the subject.
+            hint: A word to be tried as well.
+        """
         try:
             if mutant.kind == "generator":
                 return _generated(mutant)
-            return self._harm(mutant)
+            return self._harm(mutant, hint)
         except (KrohnError, ModelFileError) as error:
             return f"it cannot be run: {error}"
 
-    def _harm(self, mutant: Subject) -> str:
+    def _harm(self, mutant: Subject, hint: tuple[int, ...]) -> str:
         claimed = mutant.file.header["claim"].get("length")
         length = self.length if claimed is None else claimed
         model = Model(mutant.file)
         if model.network.length is not None and length > model.network.length:
             return f"it claims words of {length} letters, which it cannot read"
-        words = self._cut(length)
-        good = pair(model, mutant.machine, length).good(words)
-        if (good == length).all():
-            return ""
-        worst = int(good.argmin())
-        return f"wrong after letters {words[worst, : good[worst] + 1].tolist()}"
+        tried = [self._cut(length)]
+        if hint and (model.network.length is None or len(hint) <= length):
+            tried.append(np.array([hint]))
+        for words in tried:
+            good = pair(model, mutant.machine, words.shape[1]).good(words)
+            worst = int(good.argmin())
+            if good[worst] < words.shape[1]:
+                return f"wrong after letters {words[worst, : good[worst] + 1].tolist()}"
+        return ""
 
     def _cut(self, length: int) -> IntArray:
         """The words for another length."""
