@@ -13,6 +13,7 @@ from krohn.commands.compile import compile as compile_machine
 from krohn.commands.decompose import decompose
 from krohn.commands.draw import draw
 from krohn.commands.explain import explain
+from krohn.commands.run import BareExpect
 from krohn.commands.run import run as run_word
 from krohn.commands.terminal import CANNOT, DONE
 from krohn.commands.verify import verify
@@ -46,7 +47,7 @@ for name, command in (
     ("attention", attention),
     ("draw", draw),
 ):
-    app.command(name=name)(command)
+    app.command(name=name, cls=BareExpect if name == "run" else None)(command)
 
 
 def main() -> None:

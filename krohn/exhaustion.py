@@ -116,7 +116,9 @@ def run_job(
     parts = share(ledger, how.part)
     done = run_shards(ledger, parts, _crew(todo, how), count, progress)
     found = done.best.counterexample if done.best else None
-    return Simulation(done.words, length, found, _about(todo, done, how))
+    elsewhere = done.best is not None and not done.best.shard.startswith("0:")
+    about = _about(todo, done, how)
+    return Simulation(done.words, length, found, about, done.complete, elsewhere)
 
 
 def _crew(todo: Job, how: Sharding) -> AbstractContextManager[Crew]:

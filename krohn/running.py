@@ -1,5 +1,6 @@
 """Running a model on words given by name."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,6 +71,21 @@ def open_runner(path: str) -> Runner | GeneratorRunner:
     if file.header["architecture"]["kind"] == "generator":
         return GeneratorRunner(file, machine)
     return Runner(Model(file), machine)
+
+
+def letters_given(arguments: Sequence[str], alphabet: tuple[str, ...]) -> list[str]:
+    """The letters of a word as the arguments of a command.
+
+    Arguments that all are letters are taken as they are, whatever is in their names.
+
+    Raises:
+        KrohnError: If something in it is no letter.
+    """
+    if all(a in alphabet for a in arguments):
+        return list(arguments)
+    if (line := " ".join(arguments)) in alphabet:
+        return [line]
+    return [letter for a in arguments for letter in letters_of(a, alphabet)]
 
 
 def letters_of(line: str, alphabet: tuple[str, ...]) -> list[str]:

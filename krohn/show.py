@@ -1,5 +1,6 @@
 """What the commands print for people."""
 
+import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,9 @@ from compiler.program import Table as Rows
 
 if TYPE_CHECKING:
     from krohn.compilation import CompiledModel
+    from krohn.replaying import Comparison
     from krohn.verification import Report
+    from verify.counterexample import Counterexample
 
 
 SHOWN_STATES = 12
@@ -272,8 +275,8 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
         out.print(f"  proved in {model.proof.seconds:.2f} s: {meaning}")
 
 
-def report(file: str, found: "Report") -> None:
-    """A verdict, and a counterexample if there is one."""
+def report(file: str, found: "Report", replay: str | None = None) -> None:
+    """A verdict, and a counterexample if there is one, with the way to see it again."""
     out = _console()
     out.print(f"{file}: {found.verdict} ({found.method}, {found.seconds:.2f} s)")
     if found.verdict == "verified":
@@ -283,14 +286,42 @@ def report(file: str, found: "Report") -> None:
     else:
         out.print(f"  {found.reason}")
     if found.counterexample is not None:
-        wrong = found.counterexample
-        out.print(f"  word      {' '.join(wrong.word)}")
-        out.print(f"  expected  {' '.join(wrong.expected)}")
-        out.print(f"  actual    {' '.join(wrong.actual)}")
+        _counterexample(out, found.counterexample)
+        if found.minimal is not None:
+            out.print(f"  {found.minimal.said}")
+        if replay is not None:
+            out.print("Replay it:")
+            out.print(f"  {replay}")
     elif found.verdict == "undecided" and found.proof is not None:
         out.print(
             f"  {found.words:,} words were run in search of a wrong one; none was"
         )
+
+
+def _counterexample(out: Console, wrong: "Counterexample") -> None:
+    """A word with what is right and what was said, a letter at a time."""
+    for title in ("word", "expected", "actual"):
+        out.print(f"  {title:<9} {' '.join(map(legibly, getattr(wrong, title)))}")
+
+
+def legibly(name: str) -> str:
+    """A name quoted where it has blanks or what a terminal would obey."""
+    plain = name.isprintable() and name and " " not in name
+    return name if plain else json.dumps(name, ensure_ascii=not name.isprintable())
+
+
+def comparison(found: "Comparison", state: str | None) -> None:
+    """Whether a model says of a word what the machine does, or a state at its end."""
+    at, said = found.position, legibly(found.actual)
+    if found.agrees and state is None:
+        print(f"agrees with the machine at each of {at} letters")
+    elif found.agrees:
+        print(f"says {said} after {at} letters, as expected")
+    else:
+        where = f"letter {at}, {legibly(found.word[at - 1])}" if at else "the start"
+        reading = "" if found.reading == "at once" else f", read {found.reading}"
+        right = legibly(found.expected)
+        print(f"differs at {where}: expected {right}, actual {said}{reading}")
 
 
 def answers(result: dict[str, Any]) -> None:

@@ -18,8 +18,9 @@ from network import modelfile
 from network.model import Model
 from network.modelfile import ModelFile
 from verify import bracket_runs
-from verify.counterexample import Counterexample, pair, shorten
+from verify.counterexample import Counterexample, pair
 from verify.exhaustive import exhaustive as run_exhaustive
+from verify.minimal import BUDGET, Minimal, minimise
 from verify.proof import Proof, Verdict, prove
 from verify.sampling import sample as run_sample
 from verify.simulation import Simulation
@@ -46,6 +47,9 @@ class Report:
         words: How many words were run through the network.
         covers: In words, which inputs the verdict is about.
         counterexample: A word on which network and machine differ.
+        minimal: What is known of smaller ones.
+        elsewhere: Whether the word is one for a network that was compiled on the way, for
+            another start state, and is in no file.
         proof: The proof, if one was tried.
         seconds: How long it took.
     """
@@ -58,6 +62,8 @@ class Report:
     covers: str
     counterexample: Counterexample | None = None
     proof: Proof | None = None
+    minimal: Minimal | None = None
+    elsewhere: bool = False
     seconds: float = field(default=0.0, compare=False)
 
     def to_object(self) -> dict[str, Any]:
@@ -71,6 +77,8 @@ class Report:
             "words": self.words,
             "covers": self.covers,
             "counterexample": found.to_object() if found else None,
+            "minimal": self.minimal.least if self.minimal else None,
+            "minimality": self.minimal.said if self.minimal else None,
             "evidence": self.proof.evidence if self.proof else None,
             "seconds": round(self.seconds, 3),
         }
@@ -84,6 +92,7 @@ def verify(
     exhaustive: int | None = None,
     sample: int | None = None,
     seed: int = 0,
+    budget: int = BUDGET,
     observation: str | None = None,
     sharding: Sharding | None = None,
     progress: Progress | None = None,
@@ -99,6 +108,7 @@ def verify(
         exhaustive: Run every word of up to this many letters.
         sample: Run this many random and adversarial words of full length.
         seed: Of the sampled words.
+        budget: How many words may be run to make a wrong one minimal.
         observation: What to see of ``machine``, as in `krohn.compile`; by default its own
             outputs. Only for models that say outputs.
         sharding: How to run every word: processes, memory, job file, cluster; by
@@ -112,6 +122,7 @@ def verify(
     job = open_job(
         model, machine, observation, progress or (lambda what, done, total: None)
     )
+    job = replace(job, budget=budget)
     if sharding is not None:
         if not exhaustive:
             raise KrohnError(
@@ -132,6 +143,7 @@ class Job:
     machine: Automaton
     progress: Progress
     sharding: Sharding | None = None
+    budget: int = BUDGET
 
     @property
     def length(self) -> int | None:
@@ -170,6 +182,12 @@ class Job:
             found = (self.file, self.machine, count, length, seed, report)
             return bracket_runs.run_sample(*found)
         return run_sample(self.model, self.machine, count, length, seed, report)
+
+    def minimise(self, found: Counterexample) -> Minimal:
+        """What a wrong word comes to."""
+        if self.generates:
+            return bracket_runs.minimise(self.file, self.machine, found, self.budget)
+        return minimise(self.model, self.machine, found, self.budget)
 
     def report(self, what: str) -> Callable[[int, int], None]:
         """The progress of one thing that is done."""
@@ -307,12 +325,54 @@ def _refuted(
     runs: list[Simulation],
     found: Counterexample,
 ) -> Report:
-    shortest = found if job.generates else shorten(job.model, job.machine, found)
-    reason = f"the network is wrong at letter {len(shortest.word)} of this word"
-    reason += "".join(r.about for r in runs if r.counterexample)
-    words = sum(r.words for r in runs)
+    run = next((r for r in runs if r.counterexample is found), None)
+    minimal = _minimal(job, run, found)
+    word, words = minimal.found, sum(r.words for r in runs)
+    if word.reading == "among others":
+        return Report(
+            "undecided",
+            method,
+            _unrepeated(word),
+            job.length,
+            words,
+            "nothing",
+            None,
+            done,
+        )
     return Report(
-        "refuted", method, reason, len(shortest.word), words, "one word", shortest, done
+        verdict="refuted",
+        method=method,
+        reason=_wrong(word) + (run.about if run else ""),
+        length=len(word.word),
+        words=words,
+        covers="one word",
+        counterexample=word,
+        proof=done,
+        minimal=minimal,
+        elsewhere=bool(run and run.elsewhere),
+    )
+
+
+def _minimal(job: Job, run: Simulation | None, found: Counterexample) -> Minimal:
+    """What is known of smaller words; nothing is run if the run knows it already."""
+    if run is not None and (run.every or run.elsewhere):
+        right = len(found.word) - 1 if run.every else 0
+        return Minimal(found, run.every, right, 0, 0)
+    return job.minimise(found)
+
+
+def _wrong(found: Counterexample) -> str:
+    """Where a word shows that the network is wrong."""
+    if not found.word:
+        return "the network is wrong before the first letter"
+    reading = ", when it reads letter by letter" * (found.reading == "letter by letter")
+    return f"the network is wrong at letter {len(found.word)} of this word{reading}"
+
+
+def _unrepeated(found: Counterexample) -> str:
+    return (
+        f"the network was wrong on {' '.join(found.word)!r} when it ran that word among "
+        "others, and right when it ran it alone: its answers depend on the batch"
     )
 
 

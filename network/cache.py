@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 import torch
 from torch import Tensor
@@ -66,6 +67,33 @@ class Tree:
             steps.append(first + leaves // (len(leaves) // size))
             first += size
         return torch.stack(steps, dim=1)
+
+    @cached_property
+    def above(self) -> Tensor:
+        """``(nodes, generations)``: the path to a node, with itself where it has ended."""
+        nodes = torch.arange(self.nodes)
+        descent = [nodes]
+        for _ in range(self.generations - 1):
+            parent = torch.div(descent[-1], self.branches, rounding_mode="floor") - 1
+            descent.append(torch.where(parent < 0, descent[-1], parent))
+        return torch.stack(descent, dim=1)
+
+    @cached_property
+    def ended(self) -> Tensor:
+        """``(nodes, generations)``: −∞ where `above` repeats what it has had, else 0."""
+        repeated = torch.arange(self.generations) > self.depth[:, None]
+        return torch.zeros(repeated.shape).masked_fill(repeated, -torch.inf)
+
+    @cached_property
+    def kind(self) -> Tensor:
+        """``(nodes,)``: nodes of the same depth and branch are of one kind."""
+        return self.depth * self.branches + self.last
+
+    @cached_property
+    def kinds(self) -> Tensor:
+        """``(branches · generations,)``: the first node of each kind."""
+        firsts = torch.tensor([0, *accumulate(self.sizes[:-1])])
+        return (firsts[:, None] + torch.arange(self.branches)).flatten()
 
     @cached_property
     def strangers(self) -> Tensor:

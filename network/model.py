@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -72,6 +72,22 @@ class Model(nn.Module):
         self.header = file.header
         self.eval()
 
+    @property
+    def shows(self) -> Literal["states", "outputs"]:
+        """What the classes are: the machine's states, or their outputs."""
+        stated = self.header["claim"].get("shows", "states")
+        return "states" if stated == "states" else "outputs"
+
+    @property
+    def longest(self) -> int | None:
+        """The longest word that it has room for; None if there is no limit."""
+        return self.network.length
+
+    @property
+    def device(self) -> torch.device:
+        """Where its parameters are."""
+        return next(self.parameters()).device
+
     def forward(self, tokens: Tensor) -> Tensor:
         """Logits ``(batch, time, classes)`` for letter indices ``(batch, time)``.
 
@@ -111,20 +127,7 @@ class Model(nn.Module):
         """
         if not word:
             return []
-        return list(self.said(self(self.encode(word))[0]))
-
-    def said(self, logits: Tensor) -> tuple[str, ...]:
-        """The names of the classes that logits ``(count, classes)`` choose.
-
-        `NOT_FINITE` where a logit is infinite or not a number, `TIED` where two are the
-        largest: neither is an answer.
-        """
-        tied = (logits == logits.amax(dim=-1, keepdim=True)).sum(dim=-1) > 1
-        chosen = torch.where(tied, len(self.classes), logits.argmax(dim=-1))
-        finite = logits.isfinite().all(dim=-1)
-        chosen = torch.where(finite, chosen, len(self.classes) + 1)
-        names = (*self.classes, TIED, NOT_FINITE)
-        return tuple(names[q] for q in chosen.tolist())
+        return list(said(self(self.encode(word))[0], self.classes))
 
     def places(self) -> dict[str, Place]:
         """Where every stored channel lies, by name (none for an RNN).
@@ -164,6 +167,20 @@ class Model(nn.Module):
         if place.code == "one-hot":
             return values.argmax(dim=-1)
         return values[..., 0].round().long()
+
+
+def said(logits: Tensor, classes: Sequence[str]) -> tuple[str, ...]:
+    """The names of the classes that logits ``(count, classes)`` choose.
+
+    `NOT_FINITE` where a logit is infinite or not a number, `TIED` where two are the
+    largest: neither is an answer.
+    """
+    tied = (logits == logits.amax(dim=-1, keepdim=True)).sum(dim=-1) > 1
+    chosen = torch.where(tied, len(classes), logits.argmax(dim=-1))
+    finite = logits.isfinite().all(dim=-1)
+    chosen = torch.where(finite, chosen, len(classes) + 1)
+    names = (*classes, TIED, NOT_FINITE)
+    return tuple(names[q] for q in chosen.tolist())
 
 
 def _alphabets(

@@ -13,6 +13,8 @@ class Rnn(nn.Module):
     """h_t = ReLU(h_{t-1} W + x_t U + b), logits h_t R + c; no limit on the length."""
 
     length = None
+    bushy = 16
+    """The most nodes below a word that a pass of `branch` should cover at once."""
 
     def __init__(
         self, architecture: Mapping[str, Any], tensors: Mapping[str, Tensor]
@@ -41,7 +43,8 @@ class Rnn(nn.Module):
         """All the ways in which a tree continues every word, one step a generation.
 
         Args:
-            tokens: ``(batch, nodes)`` letter indices.
+            tokens: ``(batch, nodes)`` letter indices, or ``(branches,)`` if they
+                are the same below every node.
             cache: What `start` or an earlier step returned.
             tree: How the nodes hang together.
 
@@ -49,11 +52,13 @@ class Rnn(nn.Module):
             Logits ``(batch, nodes, states)``, and a function that makes the cache of
             all ``batch · leaves`` words.
         """
+        if tokens.dim() == 1:
+            tokens = tokens[tree.last.to(tokens.device)][None]
         h = cache.parts[0][:, None]
         generations = []
         for letters in torch.split(self.input[tokens], tree.sizes, dim=1):
             before = h @ self.hidden + self.hidden_bias
-            siblings = letters.reshape(*h.shape[:2], tree.branches, -1)
+            siblings = letters.reshape(len(letters), h.shape[1], tree.branches, -1)
             h = torch.relu(before[:, :, None] + siblings).flatten(1, 2)
             generations.append(h)
         logits = torch.cat(generations, dim=1) @ self.weight + self.bias

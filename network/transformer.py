@@ -8,10 +8,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from network.branching import affine, attend, attend_alike, grown
 from network.cache import Cache, Tree
 from network.modelfile import sines
 
-Product = Callable[[Tensor, Tensor], Tensor]
+Affine = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
 class Attention(nn.Module):
@@ -31,7 +32,7 @@ class Attention(nn.Module):
         return self._write(mixed), (key, value)
 
     def branch(
-        self, x: Tensor, past: tuple[Tensor, Tensor], tree: Tree
+        self, x: Tensor, past: tuple[Tensor, Tensor], tree: Tree, alike: bool
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """The same for all the ways in which words go on.
 
@@ -39,14 +40,13 @@ class Attention(nn.Module):
             x: ``(batch, nodes, d)``: nodes see themselves and what is above them only.
             past: Keys ``(batch, heads, seen, k)`` and values of the earlier positions.
             tree: How the nodes hang together.
+            alike: Whether x is ``(1, nodes, d)``, for all words, and the same at nodes of
+                one kind.
         """
         query, key, value = self._projections(x)
-        both = key, value
-        if tree.generations == 1:
-            mixed = _alone(query, both, past)
-        else:
-            mixed = _below(query, both, past, tree.strangers.to(x.device))
-        return self._write(mixed), both
+        look = attend_alike if alike else attend
+        mixed = look(query, (key, value), past, tree).transpose(1, 2).flatten(2)
+        return mixed @ self.out.flatten(0, 1), (key, value)
 
     def _projections(self, x: Tensor) -> list[Tensor]:
         """Queries, keys and values by one product: narrow ones are slow."""
@@ -69,39 +69,8 @@ def _project(x: Tensor, matrix: Tensor) -> Tensor:
     return torch.einsum("btd,hdk->bhtk", x, matrix)
 
 
-def _alone(
-    query: Tensor, own: tuple[Tensor, Tensor], past: tuple[Tensor, Tensor]
-) -> Tensor:
-    """What nodes take from the past and from themselves, however many they are."""
-    key, value = own
-    score = (query * key).sum(dim=-1, keepdim=True)
-    scores = torch.cat([query @ past[0].transpose(2, 3), score], dim=-1)
-    weights = torch.softmax(scores, dim=-1)
-    return weights[..., :-1] @ past[1] + weights[..., -1:] * value
-
-
-def _below(
-    query: Tensor,
-    own: tuple[Tensor, Tensor],
-    past: tuple[Tensor, Tensor],
-    strangers: Tensor,
-) -> Tensor:
-    """What nodes take from the past, from the nodes above them and from themselves.
-
-    A weight of 0 does not keep out a value that is not finite, so strangers see it
-    replaced; the node whose value it is answers for it by itself.
-    """
-    key, value = own
-    keys = torch.cat([past[0], key], dim=2).transpose(2, 3)
-    # Products of single numbers are slow as products of matrices.
-    scores = query * keys if query.shape[3] == 1 else query @ keys
-    hidden = F.pad(strangers, (past[0].shape[2], 0))
-    scores = torch.where(hidden, scores.new_tensor(-torch.inf), scores)
-    weights = torch.softmax(scores, dim=-1)
-    values = torch.cat([past[1], torch.nan_to_num(value)], dim=2)
-    # Few values and many nodes: transposed, the product is up to five times as fast.
-    mixed = values.transpose(2, 3) @ weights.transpose(2, 3)
-    return mixed.transpose(2, 3) + (value - value)
+def _affine(x: Tensor, matrix: Tensor, bias: Tensor) -> Tensor:
+    return x @ matrix + bias
 
 
 class Mlp(nn.Module):
@@ -124,29 +93,16 @@ class Mlp(nn.Module):
         self.biases = nn.ParameterList([bias for _, bias in layers])
         self.mask = None if mask is None else nn.Parameter(mask)
 
-    def forward(self, x: Tensor, product: Product = torch.matmul) -> Tensor:
-        """``mask · x + f(x)``, with a way to multiply ``(…, m)`` by ``(m, n)``."""
+    def forward(self, x: Tensor, affine: Affine = _affine) -> Tensor:
+        """``mask · x + f(x)``, with a way to apply an affine map to ``(…, m)``."""
         kept: Tensor = x if self.mask is None else x * self.mask
         if not len(self.weights):
             return kept
         h = x
         inner = zip(self.weights[:-1], self.biases[:-1], self.sines, strict=True)
         for weight, bias, waves in inner:
-            h = _activated(product(h, weight) + bias, waves)
-        last: Tensor = product(h, self.weights[-1]) + self.biases[-1]
-        return kept + last
-
-
-NARROW = 8
-"""The most columns of a product that is faster transposed, measured on a CPU."""
-
-
-def _narrow(x: Tensor, matrix: Tensor) -> Tensor:
-    """``(…, m)`` by ``(m, n)``; a product with few columns is faster transposed."""
-    if matrix.shape[1] > NARROW:
-        return x @ matrix
-    product = (matrix.T @ x.flatten(0, -2).T).T
-    return product.reshape(*x.shape[:-1], matrix.shape[1])
+            h = _activated(affine(h, weight, bias), waves)
+        return kept + affine(h, self.weights[-1], self.biases[-1])
 
 
 def _activated(h: Tensor, sines: int) -> Tensor:
@@ -189,6 +145,16 @@ class Transformer(nn.Module):
         ]
         mask = tensors.get(f"{at}.mlp.residual")
         self.mlp.append(Mlp(layers, mask, sines(block)))
+
+    @property
+    def bushy(self) -> int:
+        """The most nodes below a word that a pass of `branch` should cover at once.
+
+        Measured on a CPU: a layer of attention that is not the first compares all nodes
+        below a word with one another.
+        """
+        layers = sum(isinstance(attention, Attention) for attention in self.attention)
+        return 64 if layers <= 1 else 16
 
     @property
     def length(self) -> int:
@@ -262,7 +228,8 @@ class Transformer(nn.Module):
         """All the ways in which a tree continues every word, by one pass.
 
         Args:
-            tokens: ``(batch, nodes)`` letter indices.
+            tokens: ``(batch, nodes)`` letter indices, or ``(branches,)`` if they are the
+                same below every node.
             cache: What `start` or an earlier step returned.
             tree: How the nodes hang together.
 
@@ -270,19 +237,28 @@ class Transformer(nn.Module):
             Logits ``(batch, nodes, states)``, and a function that makes the longer
             cache of all ``batch · leaves`` words, for those who go on.
         """
-        places = cache.seen + tree.depth.to(tokens.device)
-        x = self.token[tokens] + self.position[places]
+        x, alike = self._nodes(tokens, cache, tree)
         added: list[Tensor] = []
         for attention, mlp in zip(self.attention, self.mlp, strict=True):
             if isinstance(attention, Attention):
                 n = len(added)
                 past = cache.parts[n], cache.parts[n + 1]
-                written, both = attention.branch(x, past, tree)
-                x = x + written
+                written, both = attention.branch(x, past, tree, alike)
+                x, alike = x + written, False
                 added += both
-            x = mlp(x, _narrow)
-        logits = (_narrow(x, self.weight) + self.bias).contiguous()
-        return logits, partial(_grown, cache, added, tree)
+            x = mlp(x, affine)
+        logits = affine(x, self.weight, self.bias)
+        return logits, partial(grown, cache, added, tree)
+
+    def _nodes(self, tokens: Tensor, cache: Cache, tree: Tree) -> tuple[Tensor, bool]:
+        """The embedded nodes, and whether they are those of all words at once."""
+        places = self.position[cache.seen + tree.depth.to(tokens.device)]
+        if tokens.dim() == 2:
+            return self.token[tokens] + places, False
+        x = (self.token[tokens[tree.last.to(tokens.device)]] + places)[None]
+        if x.dtype.itemsize >= 4 or not cache.parts:
+            return x, True
+        return x.expand(len(cache.parts[0]), -1, -1), False
 
     def scratch(self, seen: int) -> int:
         """How many numbers a pass of `branch` holds for one node, at most.
@@ -290,15 +266,17 @@ class Transformer(nn.Module):
         Args:
             seen: How many positions the node sees.
         """
-        # Scores, weights and one copy; keys and values beside what they are made of.
+        # Scores and weights beside what they are made of; then keys and values, of which
+        # a few nodes share a copy of those they see.
         heads, kept, hidden = [0], 0, [0]
         for attention, mlp in zip(self.attention, self.mlp, strict=True):
             if isinstance(attention, Attention):
                 count, _, narrow = attention.query.shape
                 both = narrow + attention.value.shape[2]
-                heads.append(3 * count * (seen + both))
+                seen_each = 3 * (seen + self.bushy) + (seen // FEW + 10) * both
+                heads.append(count * seen_each)
                 kept += count * both
-            # A product, its sum with the bias, its ReLU, and the layer before.
+            # A product, its ReLU, and the layer before.
             hidden += [4 * width for width in _widths(mlp)]
         width, outputs = self.weight.shape
         return 4 * width + kept + max(*heads, *hidden, 6 * outputs)
@@ -308,18 +286,12 @@ class Transformer(nn.Module):
         return x @ self.weight + self.bias
 
 
+FEW = 6
+"""Two generations of two letters: the fewest nodes that look back together."""
+
+
 def _widths(mlp: nn.Module) -> list[int]:
     return [int(bias.shape[0]) for bias in mlp.biases] if isinstance(mlp, Mlp) else []
-
-
-def _grown(cache: Cache, added: list[Tensor], tree: Tree) -> Cache:
-    """The cache of every leaf: its word's keys and values, and those on its path."""
-    parts = []
-    for part, new in zip(cache.parts, added, strict=True):
-        old = part.repeat_interleave(tree.sizes[-1], dim=0)
-        path = new[:, :, tree.paths.to(new.device)].transpose(1, 2).flatten(0, 1)
-        parts.append(torch.cat([old, path], dim=2))
-    return Cache(cache.seen + tree.generations, tuple(parts))
 
 
 _MATRICES = ("query", "key", "value", "out")

@@ -15,6 +15,7 @@ from network.modelfile import ModelFile
 from network.precision import BoolArray, FloatArray
 from verify.bracket_claim import claimed
 from verify.counterexample import CheckError, Counterexample
+from verify.minimal import BUDGET, AllWords, Minimal, minimise_for
 from verify.simulation import Progress, Simulation
 
 BATCH = 512
@@ -53,6 +54,23 @@ class _Runs:
         trace = self.machine.semiautomaton.trace(words, self.machine.start)
         return np.concatenate([start, trace], axis=1)
 
+    def good(self, words: IntArray) -> IntArray:
+        """How many letters ``(count,)`` precede one after which a law is wrong.
+
+        A word that is no legal prefix has nothing wrong.
+        """
+        before = self.laws[self.states(words)[:, :-1]]
+        chances = np.take_along_axis(before, words[..., None], axis=2)[..., 0]
+        wrong = self.wrong(words)
+        fails = (chances > 0).all(axis=1) & wrong.any(axis=1)
+        first: IntArray = np.maximum(wrong.argmax(axis=1) - 1, 0)
+        return np.where(fails, first, words.shape[1]).astype(np.int64)
+
+    def replay(self, word: IntArray) -> Counterexample | None:
+        """One legal prefix by itself, cut where a law is first wrong; None if none is."""
+        wrong = self.wrong(word[None])[0]
+        return self.example(word[: wrong.argmax()]) if wrong.any() else None
+
     def example(self, word: IntArray) -> Counterexample:
         """The word with the laws that are right and those that the network gives."""
         with torch.inference_mode():
@@ -67,14 +85,18 @@ def _row(law: FloatArray) -> str:
 
 
 def _runs(file: ModelFile, machine: Automaton) -> _Runs:
-    claim = claimed(file, machine)
-    stacks = claim.law.brackets.stacks
-    silent = (Fraction(0),) * claim.law.letters
-    laws = [silent if stack is None else claim.law.law(stack) for stack in stacks]
-    table = np.array(laws, dtype=np.float64)
+    claim, table = claimed(file, machine), laws_of(file, machine)
     # Laws are rounded here as well.
     tolerance = float(claim.tolerance) + 2.0**-53
     return _Runs(Generator(file), machine, claim.law, table, tolerance)
+
+
+def laws_of(file: ModelFile, machine: Automaton) -> FloatArray:
+    """``(states, letters)``: the law of the next letter; 0 in the error."""
+    law = claimed(file, machine).law
+    silent = (Fraction(0),) * law.letters
+    laws = [silent if s is None else law.law(s) for s in law.brackets.stacks]
+    return np.array(laws, dtype=np.float64)
 
 
 def run_all(
@@ -97,7 +119,42 @@ def run_all(
         words = np.concatenate([words[before], letters[:, None]], axis=1)
     found = _first(runs, words, progress)
     count = sum(runs.law.count(n) for n in range(1, length + 1))
-    return Simulation(count, length, found)
+    return Simulation(count, length, found, every=True)
+
+
+def minimise(
+    file: ModelFile, machine: Automaton, found: Counterexample, budget: int = BUDGET
+) -> Minimal:
+    """The first of the shortest wrong legal prefixes, or the smallest that is found.
+
+    Args:
+        file: A generator.
+        machine: Its stacks.
+        found: A legal prefix on which a law is wrong.
+        budget: How many prefixes may be run.
+    """
+    runs = _runs(file, machine)
+    most = min(budget, MOST_WORDS)
+    every = AllWords(
+        runs.law.count, lambda n: run_all(file, machine, n, lambda done, total: None)
+    )
+    return minimise_for(runs, found, every, most)
+
+
+def replay(
+    file: ModelFile, machine: Automaton, word: IntArray
+) -> Counterexample | None:
+    """One legal prefix ``(length,)`` by itself, cut where a law is first too far off.
+
+    Returns:
+        None if every law is near enough.
+
+    Raises:
+        MachineError: If the word is no legal prefix.
+    """
+    runs = _runs(file, machine)
+    runs.law.stacks(word.tolist())
+    return runs.replay(word)
 
 
 def run_sample(

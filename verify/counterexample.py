@@ -1,6 +1,8 @@
-"""Words on which a network is wrong: noticing, replaying and shortening them."""
+"""Words on which a network is wrong: noticing and replaying them."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -11,9 +13,12 @@ from algebra.errors import KrohnError
 from algebra.semiautomaton import IntArray
 from algebra.semiautomaton import shorten as listed
 from algebra.shown import Shown, shown
-from network.model import Model
+from network.model import Model, said
+from network.precision import FloatArray
+from verify.simulator import Simulator
 
-BUDGET = 50_000
+Reading = Literal["at once", "letter by letter", "among others"]
+"""How a network was run: a word whole, a letter at a time, or in a batch of words."""
 
 
 class CheckError(KrohnError):
@@ -28,20 +33,30 @@ class Counterexample:
         word: The names of the letters.
         expected: The machine's state after each of them, or its output if that is what
             the network says.
-        actual: The network's answer after each of them, as `Model.said` names it:
+        actual: The network's answer after each of them, as `network.model.said` names it:
             where a logit is not finite, or two are the largest, it says so.
+        reading: How the network was run when it was wrong. ``"among others"``: it was
+            right when the word was run by itself, so this is no counterexample yet.
     """
 
     word: tuple[str, ...]
     expected: tuple[str, ...]
     actual: tuple[str, ...]
+    reading: Reading = "at once"
 
-    def to_object(self) -> dict[str, list[str]]:
-        """Its three tuples as lists, for JSON."""
+    @property
+    def at(self) -> int:
+        """The first letter, counted from 1, after which the two differ."""
+        both = zip(self.expected, self.actual, strict=True)
+        return 1 + next(i for i, (right, said) in enumerate(both) if right != said)
+
+    def to_object(self) -> dict[str, Any]:
+        """Itself for JSON."""
         return {
             "word": list(self.word),
             "expected": list(self.expected),
             "actual": list(self.actual),
+            "reading": self.reading,
         }
 
 
@@ -58,7 +73,7 @@ class Pair:
         table: ``(letters, states)``: the machine's transitions.
     """
 
-    model: Model
+    model: Simulator
     machine: Automaton
     tokens: Tensor
     shown: Shown
@@ -71,15 +86,51 @@ class Pair:
         The right logit must be above every other one: a tie is wrong, whichever class
         comes first. So is an answer among logits that are not all finite.
         """
-        answers = self.answers[states]
-        right = logits.gather(-1, answers.clamp(min=0)[..., None])
-        alone = (logits >= right).sum(dim=-1) == 1
-        return ~(alone & (answers >= 0) & logits.isfinite().all(dim=-1))
+        return _wrong(logits, self.answers[states])
 
     def logits(self, words: IntArray) -> Tensor:
         """``(count, length, outputs)`` for ``(count, length)``, by one forward pass."""
         with torch.inference_mode():
-            return self.model(self.tokens[self._tensor(words)])  # type: ignore[no-any-return]
+            return self.model(self.tokens[self._tensor(words)])
+
+    @property
+    def steps(self) -> bool:
+        """Whether the network can read letter by letter."""
+        return isinstance(self.model, Model)
+
+    def stepped(self, word: IntArray) -> Tensor:
+        """``(1, length, outputs)`` for a word ``(length,)``, read letter by letter."""
+        assert isinstance(self.model, Model)
+        network, logits = self.model.network, []
+        with torch.inference_mode():
+            cache = network.start()
+            for letter in self.tokens[self._tensor(word)]:
+                answer, cache = network.step(letter[None], cache)
+                logits.append(answer)
+            return torch.stack(logits, dim=1)
+
+    def margins(self, words: IntArray) -> FloatArray:
+        """How far each right logit is above all others: ``(count, length)``.
+
+        An answer is right if and only if its margin is positive; where a logit is not
+        finite, or the network has no word for what is right, it is −∞.
+
+        Args:
+            words: ``(count, length)`` letter indices; one forward pass for all.
+        """
+        trace = self.machine.semiautomaton.trace(words, self.machine.start)
+        logits = self.logits(words)
+        with torch.inference_mode():
+            found = self._margin(logits, self._tensor(trace))
+            return found.double().cpu().numpy()
+
+    def _margin(self, logits: Tensor, states: Tensor) -> Tensor:
+        answers = self.answers[states]
+        at = answers.clamp(min=0)[..., None]
+        right = logits.gather(-1, at)[..., 0]
+        others = logits.scatter(-1, at, -torch.inf).amax(dim=-1)
+        sound = (answers >= 0) & logits.isfinite().all(dim=-1)
+        return torch.where(sound, right - others, -torch.inf)
 
     def good(self, words: IntArray) -> IntArray:
         """How many answers ``(count,)`` are right before the first wrong one.
@@ -87,8 +138,10 @@ class Pair:
         Args:
             words: ``(count, length)`` letter indices; one forward pass for all.
         """
+        return self._good(words, self.logits(words))
+
+    def _good(self, words: IntArray, logits: Tensor) -> IntArray:
         trace = self.machine.semiautomaton.trace(words, self.machine.start)
-        logits = self.logits(words)
         with torch.inference_mode():
             wrong = self.wrong(logits, self._tensor(trace)).cpu().numpy()
         end = np.ones((len(wrong), 1), dtype=bool)
@@ -98,25 +151,79 @@ class Pair:
     def replay(self, word: IntArray) -> Counterexample | None:
         """One word ``(length,)`` by itself, cut at its first wrong answer.
 
-        Returns:
-            None if every answer is right.
-        """
-        good = int(self.good(word[None])[0])
-        if good == len(word):
-            return None
-        word = word[: good + 1]
-        logits = self.logits(word[None])[0]
-        return self.counterexample(word, self.model.said(logits))
+        It is read at once and, if every answer is right, letter by letter. It is not cut
+        if the shorter word is answered rightly, by a network that looks ahead.
 
-    def counterexample(self, word: IntArray, said: tuple[str, ...]) -> Counterexample:
+        Returns:
+            None if every answer is right in both ways.
+        """
+        for reading, run in self._readings().items():
+            logits = run(word)
+            good = int(self._good(word[None], logits)[0])
+            if good == len(word):
+                continue
+            short, again = word[: good + 1], run(word[: good + 1])
+            if int(self._good(short[None], again)[0]) == good:
+                word, logits = short, again
+            return self.counterexample(word, self.said(logits[0]), reading)
+        return None
+
+    def _readings(self) -> dict[Reading, Callable[[IntArray], Tensor]]:
+        """The ways of running one word by itself."""
+        whole: Reading = "at once"
+        ways = {whole: lambda word: self.logits(word[None])}
+        return {**ways, "letter by letter": self.stepped} if self.steps else ways
+
+    def answers_by_reading(
+        self, word: IntArray
+    ) -> Iterator[tuple[Reading, tuple[str, ...]]]:
+        """The names of the answers to a word ``(length,)``, for each way to run it."""
+        for reading, run in self._readings().items():
+            yield reading, self.said(run(word)[0])
+
+    def said(self, logits: Tensor) -> tuple[str, ...]:
+        """The names of the answers that logits ``(count, outputs)`` are."""
+        return said(logits, self.model.classes)
+
+    def counterexample(
+        self, word: IntArray, said: tuple[str, ...], reading: Reading
+    ) -> Counterexample:
         """By names: a word ``(length,)``, what is right, and what the network said."""
-        trace = self.machine.semiautomaton.trace(word, self.machine.start)
         letters = tuple(self.machine.letters[a] for a in word)
-        right = tuple(self.shown.names[c] for c in self.shown.of[trace])
-        return Counterexample(letters, right, said)
+        return Counterexample(letters, self.expected(word), said, reading)
+
+    def expected(self, word: IntArray) -> tuple[str, ...]:
+        """The names of the right answers to a word ``(length,)``."""
+        trace = self.machine.semiautomaton.trace(word, self.machine.start)
+        return tuple(self.shown.names[c] for c in self.shown.of[trace])
 
     def _tensor(self, indices: IntArray) -> Tensor:
         return torch.from_numpy(indices).to(self.tokens.device)
+
+
+def _wrong(logits: Tensor, answers: Tensor) -> Tensor:
+    right = logits.gather(-1, answers.clamp(min=0)[..., None])
+    alone = (logits >= right).sum(dim=-1) == 1
+    return ~(alone & (answers >= 0) & logits.isfinite().all(dim=-1))
+
+
+def differs(logits: Tensor, answers: Tensor) -> Tensor | None:
+    """Where `Pair.wrong` says so; None, which is quick, if all is right.
+
+    A sum is finite only if all its terms are; and then a logit is at least itself, so
+    all are above the others if no more pairs than nodes are in order.
+
+    Args:
+        logits: ``(…, outputs)``.
+        answers: ``(…)``: what is right, −1 where the network has no word for it.
+    """
+    total = logits.sum(dtype=torch.promote_types(logits.dtype, torch.float32))
+    if bool(total.isfinite() & (answers.amin() >= 0)):
+        right = logits.gather(-1, answers[..., None])
+        if int((logits >= right).sum()) == answers.numel():
+            return None
+    wrong = _wrong(logits, answers)
+    return wrong if bool(wrong.any()) else None
 
 
 def at_once(length: int) -> int:
@@ -128,7 +235,7 @@ def at_once(length: int) -> int:
     return min(256, max(1, 2**24 // length**2))
 
 
-def pair(model: Model, machine: Automaton, length: int) -> Pair:
+def pair(model: Simulator, machine: Automaton, length: int) -> Pair:
     """Match a network with a machine, for words of up to ``length`` letters.
 
     Raises:
@@ -137,9 +244,9 @@ def pair(model: Model, machine: Automaton, length: int) -> Pair:
     """
     _check_letters(model, machine)
     _check_length(model, length)
-    device = next(model.parameters()).device
+    device = model.device
     token = {letter: i for i, letter in enumerate(model.letters)}
-    classes = shown(machine, model.header["claim"].get("shows", "states"))
+    classes = shown(machine, model.shows)
     answer = {name: i for i, name in enumerate(model.classes)}
     answers = [answer.get(classes.names[c], -1) for c in classes.of]
     return Pair(
@@ -152,7 +259,7 @@ def pair(model: Model, machine: Automaton, length: int) -> Pair:
     )
 
 
-def _check_letters(model: Model, machine: Automaton) -> None:
+def _check_letters(model: Simulator, machine: Automaton) -> None:
     if set(model.letters) != set(machine.letters):
         raise CheckError(
             f"the model reads the letters {listed(model.letters)}, "
@@ -160,86 +267,14 @@ def _check_letters(model: Model, machine: Automaton) -> None:
         )
 
 
-def _check_length(model: Model, length: int) -> None:
+def _check_length(model: Simulator, length: int) -> None:
     if length < 1:
         raise CheckError(
             f"words of length {length} cannot be checked; choose 1 or more"
         )
-    longest = model.network.length
+    longest = model.longest
     if longest is not None and length > longest:
         raise CheckError(
             f"this model is for words of up to {longest} letters, not {length}; "
             "check a shorter length, or compile it for a longer one"
         )
-
-
-def shorten(
-    model: Model, machine: Automaton, found: Counterexample, budget: int = BUDGET
-) -> Counterexample:
-    """A word that fails, made of ``found`` by deleting letters.
-
-    Runs of letters are deleted while a wrong answer remains, half of the word first and
-    single letters last (delta debugging); behind its first wrong answer every word is
-    cut. Every word that is kept was replayed by itself.
-
-    Args:
-        model: The network.
-        machine: The machine that it should compute.
-        found: A word on which it does not.
-        budget: How many words may be tried; when it is spent, the best so far is it.
-
-    Returns:
-        ``found`` itself if it does not fail when it is replayed.
-
-    Raises:
-        CheckError: If the letters differ, or the word is empty or too long.
-        MachineError: If ``found`` holds a letter that the machine does not have.
-    """
-    judge = pair(model, machine, len(found.word))
-    first = judge.replay(machine.semiautomaton.encode(found.word))
-    if first is None:
-        return found
-    reduction = _Reduction(judge, first, budget)
-    size = len(first.word) // 2
-    while size > 0 and reduction.left > 0:
-        before = len(reduction.word)
-        reduction.sweep(size)
-        if len(reduction.word) == before:
-            size //= 2
-    return reduction.found
-
-
-class _Reduction:
-    """A word that fails, and how many candidates may still be tried to shorten it."""
-
-    def __init__(self, judge: Pair, found: Counterexample, budget: int) -> None:
-        self.judge, self.found, self.left = judge, found, budget
-        self.word = judge.machine.semiautomaton.encode(found.word)
-
-    def sweep(self, size: int) -> None:
-        """Try, from left to right, to delete every run of ``size`` letters."""
-        first = 0
-        while self.left > 0 and size < len(self.word) >= first + size:
-            starts = np.arange(first, len(self.word) - size + 1, size)
-            starts = starts[: min(at_once(len(self.word)), self.left)]
-            deleted = self._try(starts, size)
-            first = int(starts[-1]) + size if deleted is None else deleted
-
-    def _try(self, starts: IntArray, size: int) -> int | None:
-        """Delete at the start that leaves least, and return it; None if none fails."""
-        candidates = _without(self.word, starts, size)
-        self.left -= len(candidates)
-        good = self.judge.good(candidates)
-        best = int(good.argmin())
-        again = self.judge.replay(candidates[best, : good[best] + 1])
-        if again is None:
-            return None
-        self.found = again
-        self.word = self.judge.machine.semiautomaton.encode(again.word)
-        return int(starts[best])
-
-
-def _without(word: IntArray, starts: IntArray, size: int) -> IntArray:
-    """The word without the ``size`` letters at each start: ``(count, length − size)``."""
-    kept = np.arange(len(word) - size)
-    return word[kept + size * (kept >= starts[:, None])]

@@ -8,9 +8,7 @@ room, and depth first by whole batches then; in a pass, nodes of one generation 
 lexicographic order, so the first wrong one is its least word.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import torch
@@ -19,87 +17,16 @@ from torch import Tensor
 from algebra.automaton import Automaton
 from network.cache import Cache, Tree
 from network.model import Model
-from verify.counterexample import Counterexample, Pair, pair
+from network.rnn import Rnn
+from network.transformer import Transformer
+from verify.counterexample import Counterexample, Pair, differs, pair
 from verify.simulation import Progress, Simulation
+from verify.words import Block, Pass, Way, Word, way_of
 
-BLOCK = {"cpu": 16384, "cuda": 65536}
+Network = Transformer | Rnn
+
+BLOCK = {"cpu": 8192, "cuda": 65536}
 BUDGET = 2**30
-NODES = 16
-"""The most nodes below one word in a pass, if it covers more than one generation."""
-
-
-@dataclass(frozen=True)
-class _Block:
-    """Nodes of one depth, in lexicographic order.
-
-    Attributes:
-        grow: Makes what the network remembers of their words.
-        states: ``(nodes,)``: where the machine is.
-        origin: The pass of which they are the last generation; None for the root.
-        depth: The length of the words.
-        root: The word of the root.
-    """
-
-    grow: Callable[[], Cache]
-    states: Tensor
-    origin: "_Pass | None" = None
-    depth: int = 0
-    root: tuple[int, ...] = ()
-
-    @cached_property
-    def cache(self) -> Cache:
-        """What the network remembers of their words; leaves never need it."""
-        return self.grow()
-
-    def word(self, node: int) -> tuple[int, ...]:
-        """The letters of a node."""
-        if self.origin is None:
-            return self.root
-        return self.origin.word(self.origin.tree.generations, node)
-
-
-@dataclass(frozen=True)
-class _Pass:
-    """Some nodes of a block, and all words by which a tree of letters continues them.
-
-    Attributes:
-        above: The block.
-        row: The first of its nodes.
-        rows: How many of them.
-        first: The letter of a first branch; the others follow.
-        tree: What stands below each node.
-    """
-
-    above: _Block
-    row: int
-    rows: int
-    first: int
-    tree: Tree
-
-    @property
-    def cache(self) -> Cache:
-        """What the network remembers of the nodes' words."""
-        cache, end = self.above.cache, self.row + self.rows
-        return Cache(cache.seen, tuple(part[self.row : end] for part in cache.parts))
-
-    def states(self, table: Tensor) -> list[Tensor]:
-        """Where the machine is: ``(rows, nodes)`` for each generation."""
-        end = self.first + self.tree.branches
-        letters = torch.arange(self.first, end, device=table.device)
-        now = self.above.states[self.row : self.row + self.rows, None]
-        states = []
-        for _ in range(self.tree.generations):
-            now = table[letters, now[..., None]].flatten(1)
-            states.append(now)
-        return states
-
-    def word(self, generation: int, node: int) -> tuple[int, ...]:
-        """The letters of a node of a generation, counted from 1."""
-        letters: list[int] = []
-        for _ in range(generation):
-            node, branch = divmod(node, self.tree.branches)
-            letters.append(self.first + branch)
-        return (*self.above.word(self.row + node), *reversed(letters))
 
 
 @dataclass(frozen=True, order=True)
@@ -116,15 +43,20 @@ class _Walk:
 
     Attributes:
         stack: Blocks, each with its first node and letter that are yet to be entered.
+        nodes: The most nodes below one word in a pass of several generations.
+        ways: By first letter, branches and generations.
     """
 
     def __init__(
-        self, judge: Pair, length: int, block: int, below: tuple[int, ...]
+        self, judge: Pair, network: Network, length: int, block: int, below: Word
     ) -> None:
-        self.judge, self.length, self.block = judge, length, block
+        self.judge, self.network = judge, network
+        self.length, self.block = length, block
+        self.nodes = network.bushy
         self.words = 0
         self.found: _Found | None = None
-        self.stack = [(_root(judge, below), 0, 0)]
+        self.stack = [(_root(judge, network, below), 0, 0)]
+        self.ways: dict[tuple[int, int, int], Way] = {}
 
     @property
     def limit(self) -> int:
@@ -136,42 +68,66 @@ class _Walk:
         above, row, first = self.stack.pop()
         if above.depth >= self.limit:
             return
+        entered, way = self._next(above, row, first)
+        logits, grow = self.network.branch(way.tokens, entered.cache, way.tree)
+        now = above.states[row : row + entered.rows]
+        answers = way.answers[now]
+        logits = logits.expand(*answers.shape, -1).contiguous()
+        wrong = differs(logits, answers)
+        if wrong is not None and self._alone(logits, way.tree):
+            self.stack.append((above, row, first))
+            return
+        self._leave(entered)
+        self.words += entered.rows * way.tree.nodes
+        if wrong is not None:
+            self._note(entered, logits, wrong)
+        depth = above.depth + way.tree.generations
+        if depth < self.limit:
+            states = way.states[now, -way.tree.sizes[-1] :].flatten()
+            self.stack.append((Block(grow, states, entered, depth), 0, 0))
+
+    def _next(self, above: Block, row: int, first: int) -> tuple[Pass, Way]:
+        """The pass that begins with a node and a letter."""
         letters = len(self.judge.machine.letters)
         width = min(self.block, letters - first)
-        tree, rows = Tree(width), 1
+        generations = self._generations(above.depth) if width == letters else 1
+        way, rows = self._way(first, width, generations), 1
         if width == letters:
-            tree = self._tree(above.depth)
-            rows = min(self.block // tree.nodes, len(above.states) - row)
-        if first + width < letters:
-            self.stack.append((above, row, first + width))
-        elif row + rows < len(above.states):
-            self.stack.append((above, row + rows, 0))
-        self._enter(_Pass(above, row, rows, first, tree))
+            rows = min(self.block // way.tree.nodes, len(above.states) - row)
+        return Pass(above, row, rows, first, way.tree), way
 
-    def _tree(self, depth: int) -> Tree:
+    def _generations(self, depth: int) -> int:
         """What to enter below a node at a depth; its last pass is as large as any."""
-        letters, most = len(self.judge.machine.letters), min(NODES, self.block)
+        letters, most = len(self.judge.machine.letters), min(self.nodes, self.block)
         generations = 1
         while Tree(letters, generations + 1).nodes <= most:
             generations += 1
-        return Tree(letters, (self.limit - depth - 1) % generations + 1)
+        return (self.limit - depth - 1) % generations + 1
 
-    def _enter(self, entered: _Pass) -> None:
-        above, tree = entered.above, entered.tree
-        letters = self.judge.tokens[entered.first + tree.last.to(above.states.device)]
-        tokens = letters.expand(entered.rows, -1)
-        logits, grow = self.judge.model.network.branch(tokens, entered.cache, tree)
-        states = entered.states(self.judge.table)
-        self.words += tokens.numel()
-        wrong = self.judge.wrong(logits, torch.cat(states, dim=1))
-        if bool(wrong.any()):
-            self._note(entered, logits, wrong)
-        depth = above.depth + tree.generations
-        if depth < self.limit:
-            block = _Block(grow, states[-1].flatten(), entered, depth)
-            self.stack.append((block, 0, 0))
+    def _alone(self, logits: Tensor, tree: Tree) -> bool:
+        """Whether to go on by single generations: what is not finite spoils others."""
+        if tree.generations == 1 or bool(logits.isfinite().all()):
+            return False
+        self.nodes = 1
+        return True
 
-    def _note(self, entered: _Pass, logits: Tensor, wrong: Tensor) -> None:
+    def _leave(self, entered: Pass) -> None:
+        """Come back later to what the block of a pass has beside it."""
+        above, row = entered.above, entered.row + entered.rows
+        letter = entered.first + entered.tree.branches
+        if letter < len(self.judge.machine.letters):
+            self.stack.append((above, entered.row, letter))
+        elif row < len(above.states):
+            self.stack.append((above, row, 0))
+
+    def _way(self, first: int, branches: int, generations: int) -> Way:
+        """What a tree of letters, from a letter on, does; each is worked out once."""
+        key = first, branches, generations
+        if key not in self.ways:
+            self.ways[key] = way_of(self.judge, first, Tree(branches, generations))
+        return self.ways[key]
+
+    def _note(self, entered: Pass, logits: Tensor, wrong: Tensor) -> None:
         """Remember the first wrong node of the first generation that has one."""
         sizes = entered.tree.sizes
         by = zip(
@@ -180,17 +136,17 @@ class _Walk:
         for generation, (bad, answers) in enumerate(by, start=1):
             if bool(bad.any()):
                 node = int(bad.flatten().int().argmax())
-                said = self.judge.model.said(answers.flatten(0, 1)[node : node + 1])[0]
+                said = self.judge.said(answers.flatten(0, 1)[node : node + 1])[0]
                 word = entered.word(generation, node)
                 found = _Found(len(word), word, said)
                 self.found = found if self.found is None else min(self.found, found)
                 return
 
     def counterexample(self) -> Counterexample | None:
-        """The best word found, replayed by a plain forward pass.
+        """The best word found, replayed by itself.
 
-        A network so near a tie that it is wrong only when it reads letter by letter
-        passes the replay; what the walk saw stands then.
+        A network so near a tie that it is wrong only among other words passes the
+        replay; what the walk saw is returned then, and marked.
         """
         if self.found is None:
             return None
@@ -198,19 +154,18 @@ class _Walk:
         replayed = self.judge.replay(word)
         if replayed is not None:
             return replayed
-        right = self.judge.counterexample(word, ()).expected
-        return self.judge.counterexample(word, (*right[:-1], self.found.said))
+        said = (*self.judge.expected(word)[:-1], self.found.said)
+        return self.judge.counterexample(word, said, "among others")
 
 
-def _root(judge: Pair, word: tuple[int, ...]) -> _Block:
+def _root(judge: Pair, network: Network, word: Word) -> Block:
     """The node of a word, which the network has read letter by letter."""
-    network, state = judge.model.network, judge.machine.start
-    cache = network.start()
+    cache, state = network.start(), judge.machine.start
     for letter in word:
         cache = network.step(judge.tokens[letter : letter + 1], cache)[1]
         state = int(judge.machine.transitions[letter, state])
     states = torch.tensor([state], device=judge.tokens.device)
-    return _Block(lambda: cache, states, depth=len(word), root=word)
+    return Block(lambda: cache, states, depth=len(word), root=word)
 
 
 def exhaustive(
@@ -247,13 +202,14 @@ def exhaustive(
     total = words_below(len(machine.letters), length - len(below))
     with torch.inference_mode():
         wanted = block or BLOCK.get(judge.tokens.device.type, BLOCK["cpu"])
-        most = min(wanted, _affordable(judge, length, budget))
-        walk = _Walk(judge, length, most, below)
+        most = min(wanted, _affordable(judge, model.network, length, budget))
+        walk = _Walk(judge, model.network, length, most, below)
         while walk.stack:
             walk.advance()
             if progress is not None:
                 progress(walk.words, total)
-        return Simulation(walk.words, length, walk.counterexample())
+        found = walk.counterexample()
+        return Simulation(walk.words, length, found, every=not below)
 
 
 def words_below(letters: int, generations: int) -> int:
@@ -261,9 +217,8 @@ def words_below(letters: int, generations: int) -> int:
     return sum(letters**i for i in range(1, generations + 1))
 
 
-def _affordable(judge: Pair, length: int, budget: int) -> int:
+def _affordable(judge: Pair, network: Network, length: int, budget: int) -> int:
     """The widest block with which one block of every depth and a pass fit the budget."""
-    network = judge.model.network
     before = network.start()
     after = network.step(judge.tokens[:1], before)[1]
     growth = _bytes(after) - _bytes(before)
@@ -271,7 +226,7 @@ def _affordable(judge: Pair, length: int, budget: int) -> int:
     # of it, and the new one.
     every = _bytes(before) * (length + 3) + growth * length * (length + 6) // 2
     size = network.weight.element_size()
-    every += size * network.scratch(length + 1 + NODES)
+    every += size * network.scratch(length + 1)
     return max(1, budget // max(1, every))
 
 

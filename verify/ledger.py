@@ -118,14 +118,20 @@ def _order(done: Outcome) -> tuple[int, tuple[int, ...], str]:
 
 def _outcome(record: dict[str, Any]) -> Outcome:
     wrong, found = record["wrong"], record["counterexample"]
-    names = None if found is None else {k: tuple(v) for k, v in found.items()}
     return Outcome(
         str(record["shard"]),
         int(record["length"]),
         int(record["words"]),
         None if wrong is None else tuple(map(int, wrong)),
-        None if names is None else Counterexample(**names),
+        None if found is None else _counterexample(found),
     )
+
+
+def _counterexample(found: dict[str, Any]) -> Counterexample:
+    word, expected, actual = (
+        tuple(map(str, found[k])) for k in ("word", "expected", "actual")
+    )
+    return Counterexample(word, expected, actual, found.get("reading", "at once"))
 
 
 def _records(path: Path) -> Iterator[dict[str, Any]]:

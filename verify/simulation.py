@@ -21,12 +21,17 @@ class Simulation:
         counterexample: The shortest word found on which network and machine differ, cut
             at the first wrong answer; None if there was no such word.
         about: What else is to be known of the words, to follow their number.
+        every: Whether the words are all up to the length, or up to that of the
+            counterexample; then no word before it, shortest first, fails.
+        elsewhere: Whether the counterexample is one of another network than the first.
     """
 
     words: int
     length: int
     counterexample: Counterexample | None
     about: str = ""
+    every: bool = False
+    elsewhere: bool = False
 
     @property
     def passed(self) -> bool:

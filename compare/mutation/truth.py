@@ -12,8 +12,8 @@ from network.model import Model
 from network.modelfile import ModelFileError
 from verify import bracket_runs
 from verify.bracket_claim import claimed
-from verify.counterexample import Pair, pair
-from verify.sampling import STRATEGIES
+from verify.counterexample import pair
+from verify.strategies import STRATEGIES
 
 POSITIONS = 2**14
 """About so many letters are read to find a wrong answer."""
@@ -85,7 +85,7 @@ class Truth:
         """Of many drawn words those with the smallest margins of the subject."""
         words = self._drawn(rng, DRAWN)
         judge = pair(Model(self.subject.file), self.subject.machine, self.length)
-        margins = _margins(judge, words)
+        margins = judge.margins(words).min(axis=1)
         return words[np.argsort(margins, kind="stable")[:TIGHT]]
 
     def harm(self, mutant: Subject, hint: tuple[int, ...] = ()) -> str:
@@ -124,12 +124,6 @@ class Truth:
         size = (len(self.words), max(0, length - self.length))
         more = rng.integers(len(self.subject.machine.letters), size=size)
         return np.hstack([self.words[:, :length], more])
-
-
-def _margins(judge: Pair, words: IntArray) -> IntArray:
-    """By how much the two largest logits differ at least, ``(count,)``."""
-    largest = judge.logits(words).double().topk(2, dim=-1).values
-    return np.asarray((largest[..., 0] - largest[..., 1]).amin(dim=1).numpy())
 
 
 def _generated(mutant: Subject) -> str:

@@ -1,33 +1,101 @@
 """``krohn run``."""
 
 import sys
+from collections.abc import Iterator
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from krohn import show
-from krohn.commands.options import Json
-from krohn.commands.terminal import emit
+from krohn.commands.options import Against, Fill, Json, Observe, Start, Wanted
+from krohn.commands.terminal import DONE, REFUTED, emit
+
+OWN = "--expect-own"
+
+
+class BareExpect(TyperCommand):
+    """A command whose ``--expect`` may come without a value."""
+
+    def parse_args(self, context: Any, arguments: list[str]) -> list[str]:
+        """Take ``--expect`` for ``--expect-own`` where no value follows."""
+        following = [*arguments[1:], "-"]
+        end = arguments.index("--") if "--" in arguments else len(arguments)
+        read = [
+            OWN if a == "--expect" and i < end and after.startswith("-") else a
+            for i, (a, after) in enumerate(zip(arguments, following, strict=True))
+        ]
+        return super().parse_args(context, read)
+
+
+Word = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="WORD",
+        help="Letters by name, with spaces between them. Without a word, one word a "
+        "line is read from standard input.",
+    ),
+]
+Expect = Annotated[
+    str | None,
+    typer.Option(
+        metavar="[STATE]",
+        help="Exit with 1 unless the model says STATE after the word; without a STATE "
+        "(put it last, or -- after it): unless it says what the machine does after "
+        "every letter.",
+    ),
+]
+ExpectOwn = Annotated[bool, typer.Option(OWN, hidden=True)]
 
 
 def run(
     file: Annotated[str, typer.Argument(metavar="F", help="A model file.")],
-    word: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="WORD",
-            help="Letters by name, with spaces between them. Without a word, one word a "
-            "line is read from standard input.",
-        ),
-    ] = None,
+    word: Word = None,
+    expect: Expect = None,
+    expect_own: ExpectOwn = False,
+    machine: Against = None,
+    start: Start = None,
+    observe: Observe = None,
+    complete: Fill = "reject",
     as_json: Json = False,
-) -> None:
+) -> int:
     """Run a model on a word and print what it says after every letter."""
-    from krohn.running import letters_of, open_runner
+    against = Wanted(machine, start, observe, complete)
+    if expect is not None or expect_own:
+        return _compare(file, word, expect, against, as_json)
+    against.refuse("--expect")
+    from krohn.running import open_runner
 
     runner = open_runner(file)
-    lines = [" ".join(word)] if word else (line for line in sys.stdin)
-    for line in lines:
-        result = runner.run(letters_of(line, runner.machine.letters))
+    for letters in _words(word, runner.machine.letters):
+        result = runner.run(letters)
         emit(result, as_json, partial(show.answers, result))
+    return DONE
+
+
+def _words(word: list[str] | None, alphabet: tuple[str, ...]) -> Iterator[list[str]]:
+    """The word of the command, or those of standard input."""
+    from krohn.running import letters_given, letters_of
+
+    if word:
+        yield letters_given(word, alphabet)
+        return
+    for line in sys.stdin:
+        yield letters_of(line, alphabet)
+
+
+def _compare(
+    file: str, word: list[str] | None, state: str | None, against: Wanted, as_json: bool
+) -> int:
+    """Hold the answers against what is expected."""
+    from krohn.replaying import compare
+    from krohn.verification import open_job
+
+    job = open_job(file, against.read(), against.observation, lambda *_: None)
+    code = DONE
+    for letters in _words(word, job.machine.letters):
+        found = compare(job, letters, state)
+        emit(found.to_object(), as_json, partial(show.comparison, found, state))
+        code = code if found.agrees else REFUTED
+    return code

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from algebra.errors import KrohnError
 from krohn import show
-from krohn.commands.options import Fill, Json, Observe, Start, filled
+from krohn.commands.options import Against, Fill, Json, Observe, Start, Wanted
 from krohn.commands.terminal import CANNOT, DONE, REFUTED, emit, progress
 from krohn.commands.verify_options import (
-    Against,
     ByProof,
     Cluster,
     EveryStart,
@@ -24,6 +23,7 @@ from krohn.commands.verify_options import (
     Sample,
     Seed,
     Shard,
+    Shorten,
     Smt,
     SmtLib,
     Timeout,
@@ -52,6 +52,7 @@ def verify(
     shard: Shard = None,
     cluster: Cluster = None,
     every_start: EveryStart = False,
+    shorten: Shorten = 200_000,
     start: Start = None,
     observe: Observe = None,
     complete: Fill = "reject",
@@ -61,7 +62,8 @@ def verify(
     from krohn.exhaustion import sharding
     from krohn.verification import verify as verified
 
-    wanted = _wanted(machine, start, complete)
+    against = Wanted(machine, start, observe, complete)
+    wanted = against.read()
     how = sharding(jobs, memory, shard, job, cluster, every_start)
     other = Solver(file, wanted, observe, smt, smt_lib, gadgets, error, timeout, seed)
     other.check(proof or bool(exhaustive or sample or how))
@@ -73,26 +75,28 @@ def verify(
             exhaustive=exhaustive,
             sample=sample,
             seed=seed,
+            budget=shorten,
             observation=observe,
             sharding=how,
             progress=report,
         )
-    emit(found.to_object(), as_json, lambda: show.report(file, found))
+    replay = _replay(file, found, against)
+    result = {**found.to_object(), "replay": replay}
+    emit(result, as_json, lambda: show.report(file, found, replay))
     return {"verified": DONE, "refuted": REFUTED}.get(found.verdict, CANNOT)
 
 
-def _wanted(
-    machine: str | None, start: str | None, complete: str
-) -> "Automaton | None":
-    """The machine that a model is held against; None for its own."""
-    from krohn.sources import read
+def _replay(file: str, found: "Report", against: Wanted) -> str | None:
+    """The command that shows a wrong word again; None if there is none."""
+    from krohn.replaying import quoted, replay_command
 
-    if machine is not None:
-        found = read(machine, filled(complete))
-        return found if start is None else found.with_start(start)
-    if start is not None:
-        raise KrohnError("--start needs --machine: the file states its own start state")
-    return None
+    wrong = found.counterexample
+    if wrong is None or found.elsewhere:
+        return None
+    if found.method == "smt":
+        how = ["krohn", "verify", f"--smt={len(wrong.word)}", *against.arguments()]
+        return " ".join(map(quoted, [*how, "--", file]))
+    return replay_command(file, wrong.word, against.arguments())
 
 
 @dataclass(frozen=True)

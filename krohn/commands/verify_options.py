@@ -6,10 +6,6 @@ from typing import Annotated
 import typer
 
 File = Annotated[str, typer.Argument(metavar="F", help="A model file.")]
-Against = Annotated[
-    str | None,
-    typer.Option(help="The machine to hold it against (default: the file's own)."),
-]
 ByProof = Annotated[
     bool, typer.Option("--proof", help="Prove it for all words (the default).")
 ]
@@ -86,5 +82,13 @@ EveryStart = Annotated[
     typer.Option(
         "--every-start",
         help="Also run networks compiled in the same way for other start states.",
+    ),
+]
+Shorten = Annotated[
+    int,
+    typer.Option(
+        metavar="WORDS",
+        min=0,
+        help="How many words may be run to make a wrong one the shortest there is.",
     ),
 ]

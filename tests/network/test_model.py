@@ -94,27 +94,30 @@ def test_an_rnn_step_by_step_is_the_rnn(parts: Build, place: Build) -> None:
 TREES = [Tree(3), Tree(2, 3), Tree(1, 4), Tree(3, 2)]
 
 
-def continued(model: Any, tree: Tree) -> tuple[torch.Tensor, torch.Tensor, Any]:
+def continued(
+    model: Any, tree: Tree, alike: bool = False
+) -> tuple[torch.Tensor, torch.Tensor, Any]:
     """Two words and all their continuations: logits, and the caches of the leaves."""
     starts = torch.tensor([[0, 1], [1, 1]])
     cache = model.network.start(2)
     for t in range(2):
         _, cache = model.network.step(starts[:, t], cache)
-    tokens = tree.last.expand(2, -1)
+    tokens = torch.arange(tree.branches) if alike else tree.last.expand(2, -1)
     logits, grow = model.network.branch(tokens, cache, tree)
     paths = tree.last[tree.paths]
     words = [torch.cat([start.expand(len(paths), -1), paths], 1) for start in starts]
     return logits, torch.cat(words), grow
 
 
+@pytest.mark.parametrize("alike", [False, True])
 @pytest.mark.parametrize("tree", TREES)
 @pytest.mark.parametrize("construction", ["scan", "sequential", "elman"])
 def test_a_tree_of_continuations_is_every_word_by_itself(
-    parts: Build, place: Build, construction: str, tree: Tree
+    parts: Build, place: Build, construction: str, tree: Tree, alike: bool
 ) -> None:
     length = None if construction == "elman" else 7
     model = krohn.load(place(parts("C3", construction, length).pack()))
-    logits, words, grow = continued(model, tree)
+    logits, words, grow = continued(model, tree, alike)
     along = logits[:, tree.paths].flatten(0, 1)
     torch.testing.assert_close(along, model(words)[:, 2:], rtol=1e-4, atol=1e-3)
     cache = grow()
@@ -124,23 +127,26 @@ def test_a_tree_of_continuations_is_every_word_by_itself(
     torch.testing.assert_close(after, expected, rtol=1e-4, atol=1e-3)
 
 
+@pytest.mark.parametrize("alike", [False, True])
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 @pytest.mark.parametrize("construction", ["scan", "elman"])
-def test_a_broken_letter_spoils_only_the_words_that_hold_it(
-    parts: Build, place: Build, construction: str, value: float
+@pytest.mark.parametrize("tree", [Tree(3), Tree(3, 3)])
+def test_a_broken_letter_spoils_the_words_that_hold_it_and_no_others_beside_it(
+    parts: Build, place: Build, tree: Tree, construction: str, value: float, alike: bool
 ) -> None:
     length = None if construction == "elman" else 7
     model = krohn.load(place(parts("C3", construction, length).pack()))
-    network, tree = model.network, Tree(3, 3)
-    fine = continued(model, tree)[0]
+    network = model.network
+    fine = continued(model, tree, alike)[0]
     letters = network.input if construction == "elman" else network.token
     letters[2] = value
-    broken = continued(model, tree)[0]
-    holds = (tree.last[tree.paths] == 2).cummax(dim=1).values
-    spoilt = ~broken[:, tree.paths].isfinite().all(-1)
-    assert torch.equal(spoilt, holds.expand(2, -1, -1))
-    kept = ~holds.expand(2, -1, -1)
-    assert torch.equal(broken[:, tree.paths][kept], fine[:, tree.paths][kept])
+    broken = continued(model, tree, alike)[0]
+    holds = (tree.last[tree.paths] == 2).cummax(dim=1).values.expand(2, -1, -1)
+    finite = broken[:, tree.paths].isfinite().all(-1)
+    assert not (finite & holds).any()
+    if tree.generations == 1 or construction == "elman":
+        assert torch.equal(finite, ~holds)
+        assert torch.equal(broken[:, tree.paths][finite], fine[:, tree.paths][finite])
 
 
 def test_nodes_of_a_tree_are_numbered_by_generation() -> None:
@@ -150,3 +156,8 @@ def test_nodes_of_a_tree_are_numbered_by_generation() -> None:
     assert tree.last.tolist() == [0, 1, 0, 1, 0, 1]
     assert tree.paths.tolist() == [[0, 2], [0, 3], [1, 4], [1, 5]]
     assert (~tree.strangers).sum(1).tolist() == [1, 1, 2, 2, 2, 2]
+    assert (tree.kind.tolist(), tree.kinds.tolist()) == (
+        [0, 1, 2, 3, 2, 3],
+        [0, 1, 2, 3],
+    )
+    assert tree.above.tolist() == [[0, 0], [1, 1], [2, 0], [3, 0], [4, 1], [5, 1]]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from algebra import zoo
 from algebra.automaton import Automaton
-from algebra.semiautomaton import IntArray, Semiautomaton
+from algebra.semiautomaton import Semiautomaton
 from compiler.pipeline import Options
 from compiler.plan import compile_rnn, compile_transformer
 from network.model import NOT_FINITE, TIED, Model
@@ -24,10 +24,10 @@ from verify.counterexample import (
     Counterexample,
     Pair,
     pair,
-    shorten,
 )
 from verify.exhaustive import exhaustive
-from verify.sampling import STRATEGIES, sample
+from verify.sampling import sample
+from verify.strategies import STRATEGIES
 
 FLOAT32 = PRECISIONS["float32"]
 LONG = 24
@@ -293,20 +293,6 @@ def is_sound(model: Model, machine: Automaton, found: Counterexample) -> bool:
 
 
 class TestSample:
-    @pytest.mark.parametrize("name", list(STRATEGIES))
-    @pytest.mark.parametrize("machine", ["C2", "Grid4", "S5", "FlipFlop"])
-    @pytest.mark.parametrize("length", [1, 2, 33])
-    def test_strategies_give_words(self, name: str, machine: str, length: int) -> None:
-        a = zoo.machine(machine)
-        words = [
-            STRATEGIES[name](np.random.default_rng(s), a, 9, length) for s in (0, 0)
-        ]
-        assert words[0].shape == (9, length)
-        assert words[0].dtype == np.int64
-        assert words[0].min() >= 0
-        assert words[0].max() < len(a.letters)
-        assert np.array_equal(words[0], words[1])
-
     def test_one_letter_is_enough_for_every_strategy(self) -> None:
         a = Automaton(Semiautomaton(np.array([[1, 0]]), ("a",), ("p", "q")))
         for strategy in STRATEGIES.values():
@@ -340,73 +326,6 @@ class TestSample:
         stayed = (trace[:, 1:] == trace[:, :-1]).mean(axis=1)
         assert stayed.max() > 0.9
         assert 0 < stayed.min() < 0.7
-
-
-class TestShorten:
-    def long_failure(self) -> tuple[Model, Automaton, Counterexample]:
-        machine = zoo.machine("S5")
-        far = far_state(machine)
-        other, model = spoil(machine, 0, far, far), build(machine, "scan", 100)
-        found = sample(model, other, 2000, 100, 0).counterexample
-        assert found is not None
-        return model, other, found
-
-    def test_letters_that_do_not_matter_are_deleted(self) -> None:
-        model, machine, found = self.long_failure()
-        short = shorten(model, machine, found)
-        assert len(short.word) < len(found.word)
-        assert pair(model, machine, 100).replay(encode(machine, short)) == short
-        assert short.expected[:-1] == short.actual[:-1]
-        for i in range(len(short.word)):
-            fewer = np.delete(encode(machine, short), i)
-            assert not fewer.size or pair(model, machine, 100).replay(fewer) is None
-
-    def test_it_cuts_at_the_first_wrong_answer(self) -> None:
-        machine = zoo.machine("C2")
-        model, wrong = build(machine, "rnn"), spoil(machine, 1, 0, 0)
-        word = (machine.letters[0],) * 20 + (machine.letters[1],) * 20
-        short = shorten(model, wrong, Counterexample(word, (), ()))
-        assert short.word == (machine.letters[1],)
-
-    def test_the_budget_bounds_the_words_tried(self) -> None:
-        model, machine, found = self.long_failure()
-        tried = 0
-        forward = model.network.forward
-
-        def count(tokens: torch.Tensor) -> torch.Tensor:
-            nonlocal tried
-            tried += len(tokens)
-            return forward(tokens)
-
-        model.network.forward = count  # type: ignore[method-assign]
-        shorten(model, machine, found, budget=10)
-        # The first replay, ten candidates, and at most two replays of each kept one.
-        assert tried <= 2 + 10 + 20
-
-    def test_a_word_that_does_not_fail_is_left_alone(self) -> None:
-        machine = zoo.machine("C2")
-        fine = Counterexample(machine.letters[:1] * 4, ("x",) * 4, ("y",) * 4)
-        assert shorten(build(machine, "rnn"), machine, fine) == fine
-
-    def test_objects(self) -> None:
-        stated = {"word": ["a"], "expected": ["p"], "actual": ["q"]}
-        assert Counterexample(("a",), ("p",), ("q",)).to_object() == stated
-
-
-def encode(machine: Automaton, found: Counterexample) -> IntArray:
-    return machine.semiautomaton.encode(found.word)
-
-
-def far_state(machine: Automaton) -> int:
-    """A state that is reached from the start by no shorter word than any other is."""
-    queue, seen = deque([machine.start]), {machine.start: None}
-    while queue:
-        last = queue.popleft()
-        for q in machine.transitions[:, last].tolist():
-            if q not in seen:
-                seen[q] = None
-                queue.append(q)
-    return last
 
 
 def test_a_pair_answers_for_every_position() -> None:

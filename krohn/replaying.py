@@ -1,0 +1,141 @@
+"""Holding what a model says of one word against what it should say, and asking for it."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from algebra.errors import KrohnError
+from algebra.semiautomaton import shorten
+from krohn.verification import Job
+from verify import bracket_runs
+from verify.counterexample import Counterexample, Pair, Reading, pair
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a network says of a word, beside what is expected.
+
+    Attributes:
+        word: The letters.
+        agrees: Whether every answer that was looked at is as expected.
+        position: After how many letters the answers below are: those at the first
+            difference, or the last ones if there is none.
+        expected: What is expected there.
+        actual: What the network says.
+        reading: How the network was run when it differed. It agrees only if it does so
+            in both ways, at once and letter by letter.
+    """
+
+    word: tuple[str, ...]
+    agrees: bool
+    position: int
+    expected: str
+    actual: str
+    reading: Reading = "at once"
+
+    def to_object(self) -> dict[str, Any]:
+        """Itself for JSON."""
+        return {**asdict(self), "word": list(self.word)}
+
+
+def compare(job: Job, word: Sequence[str], state: str | None = None) -> Comparison:
+    """Hold a model against its machine along a word, or against one state at its end.
+
+    Args:
+        job: A model and the machine that it is held against.
+        word: The letters by name.
+        state: What the model should say after the last letter; None for what the
+            machine says after every letter.
+
+    Raises:
+        KrohnError: If a letter is unknown, the word is too long, or no model could give
+            that answer.
+    """
+    letters = job.machine.semiautomaton.encode(word)
+    if job.generates:
+        if state is not None:
+            raise KrohnError(
+                "a generator says laws, not states; take --expect without a state, which "
+                "holds every law against the right one"
+            )
+        found = bracket_runs.replay(job.file, job.machine, letters)
+        return _along(word, found, "(the right law)")
+    if not word:
+        if state is not None:
+            raise KrohnError("a network says nothing of a word without letters")
+        return _along(word, None, "")
+    judge = pair(job.model, job.machine, len(word))
+    if state is None:
+        return _along(word, judge.replay(letters), judge.expected(letters)[-1])
+    if state not in judge.model.classes:
+        raise KrohnError(
+            f"the model never says {state!r}; it says {shorten(judge.model.classes)}"
+        )
+    return _at_the_end(judge, tuple(word), state)
+
+
+def _along(word: Sequence[str], found: Counterexample | None, last: str) -> Comparison:
+    if found is None:
+        return Comparison(tuple(word), True, len(word), last, last)
+    expected, actual = found.expected[found.at - 1], found.actual[found.at - 1]
+    # A generator also answers before the first letter.
+    position = found.at - (len(found.expected) - len(found.word))
+    return Comparison(tuple(word), False, position, expected, actual, found.reading)
+
+
+def _at_the_end(judge: Pair, word: tuple[str, ...], state: str) -> Comparison:
+    letters = judge.machine.semiautomaton.encode(word)
+    for reading, answers in judge.answers_by_reading(letters):
+        if answers[-1] != state:
+            return Comparison(word, False, len(word), state, answers[-1], reading)
+    return Comparison(word, True, len(word), state, state)
+
+
+def replay_command(
+    file: str, word: Sequence[str], against: Sequence[str] = ()
+) -> str | None:
+    """The shell command that holds a model against its machine along a word.
+
+    Args:
+        file: The model file.
+        word: The letters by name.
+        against: Options that name the machine, if it is not the file's own.
+
+    Returns:
+        None if a letter holds what no command line can: a NUL, or half of a surrogate
+        pair.
+    """
+    parts = ["krohn", "run", *against, "--expect", "--", file, *word]
+    try:
+        line = " ".join(map(quoted, parts))
+    except ValueError:
+        return None
+    # Without a letter, words would be read from standard input.
+    return line if word else f"echo | {line}"
+
+
+def quoted(text: str) -> str:
+    """A text as one word of a shell command, and safe to print.
+
+    What a terminal would obey or hide (escapes, changes of direction) is written as
+    ``$'…'``, which bash, zsh and POSIX 2024 know.
+
+    Raises:
+        ValueError: If no command line can hold it.
+    """
+    data = text.encode()
+    if b"\0" in data:
+        raise ValueError("a NUL ends every argument")
+    if text.isprintable():
+        return shlex.quote(text)
+    return "$'" + "".join(map(_escaped, text)) + "'"
+
+
+def _escaped(character: str) -> str:
+    if character in "\\'":
+        return "\\" + character
+    if character.isprintable():
+        return character
+    # Octal: hexadecimal digits that follow would be read as part of the number.
+    return "".join(f"\\{byte:03o}" for byte in character.encode())
