@@ -18,6 +18,7 @@ from network import modelfile
 from network.model import Model
 from network.modelfile import ModelFile
 from verify import bracket_runs
+from verify.attack.campaign import Attack
 from verify.counterexample import Counterexample, pair
 from verify.exhaustive import exhaustive as run_exhaustive
 from verify.minimal import BUDGET, Minimal, minimise
@@ -51,6 +52,7 @@ class Report:
         elsewhere: Whether the word is one for a network that was compiled on the way, for
             another start state, and is in no file.
         proof: The proof, if one was tried.
+        attack: What came of an attack on the proof, if there was one.
         seconds: How long it took.
     """
 
@@ -64,6 +66,7 @@ class Report:
     proof: Proof | None = None
     minimal: Minimal | None = None
     elsewhere: bool = False
+    attack: Attack | None = None
     seconds: float = field(default=0.0, compare=False)
 
     def to_object(self) -> dict[str, Any]:
@@ -80,6 +83,7 @@ class Report:
             "minimal": self.minimal.least if self.minimal else None,
             "minimality": self.minimal.said if self.minimal else None,
             "evidence": self.proof.evidence if self.proof else None,
+            "attack": self.attack.to_object() if self.attack else None,
             "seconds": round(self.seconds, 3),
         }
 

@@ -10,6 +10,7 @@ from krohn import show
 from krohn.commands.options import Against, Fill, Json, Observe, Start, Wanted
 from krohn.commands.terminal import CANNOT, DONE, REFUTED, emit, progress
 from krohn.commands.verify_options import (
+    Attacked,
     ByProof,
     Cluster,
     EveryStart,
@@ -40,6 +41,7 @@ def verify(
     proof: ByProof = False,
     exhaustive: Exhaustive = None,
     sample: Sample = None,
+    attack: Attacked = None,
     smt: Smt = None,
     smt_lib: SmtLib = None,
     gadgets: Gadgets = None,
@@ -66,12 +68,12 @@ def verify(
     wanted = against.read()
     how = sharding(jobs, memory, shard, job, cluster, every_start)
     other = Solver(file, wanted, observe, smt, smt_lib, gadgets, error, timeout, seed)
-    other.check(proof or bool(exhaustive or sample or how))
+    other.check(proof or bool(exhaustive or sample or how or attack is not None))
     with progress() as report:
         found = other.ask(report) or verified(
             file,
             wanted,
-            proof=True if proof else None,
+            proof=True if proof or attack is not None else None,
             exhaustive=exhaustive,
             sample=sample,
             seed=seed,
@@ -80,10 +82,35 @@ def verify(
             sharding=how,
             progress=report,
         )
+        if attack is not None:
+            found = _attacked(found, file, wanted, attack, seed, observe, report)
     replay = _replay(file, found, against)
     result = {**found.to_object(), "replay": replay}
     emit(result, as_json, lambda: show.report(file, found, replay))
     return {"verified": DONE, "refuted": REFUTED}.get(found.verdict, CANNOT)
+
+
+def _attacked(
+    found: "Report",
+    file: str,
+    wanted: "Automaton | None",
+    seconds: float,
+    seed: int,
+    observation: str | None,
+    report: "Progress",
+) -> "Report":
+    """The same after an attack on the proof."""
+    from krohn.attacking import attacked
+
+    return attacked(
+        found,
+        file,
+        wanted,
+        seconds=seconds,
+        seed=seed,
+        observation=observation,
+        progress=report,
+    )
 
 
 def _replay(file: str, found: "Report", against: Wanted) -> str | None:
@@ -126,7 +153,7 @@ class Solver:
         if asked > 1 and (self.smt is not None or self.gadgets is not None):
             raise KrohnError(
                 "--smt and --gadgets are claims of their own; ask for each, and for "
-                "--proof, --exhaustive and --sample, in another call"
+                "--proof, --exhaustive, --sample and --attack, in another call"
             )
         if self.smt is None and self.smt_lib is not None:
             raise KrohnError("--smt-lib needs --smt N: which words to ask about")
