@@ -19,6 +19,7 @@ from krohn.commands.verify_options import (
     Gadgets,
     JobFile,
     Jobs,
+    Longest,
     Memory,
     Sample,
     Seed,
@@ -31,7 +32,8 @@ from krohn.commands.verify_options import (
 
 if TYPE_CHECKING:
     from algebra.automaton import Automaton
-    from krohn.verification import Progress, Report
+    from krohn.job import Progress
+    from krohn.report import Report
 
 
 def verify(
@@ -40,6 +42,7 @@ def verify(
     proof: ByProof = False,
     exhaustive: Exhaustive = None,
     sample: Sample = None,
+    length: Longest = None,
     smt: Smt = None,
     smt_lib: SmtLib = None,
     gadgets: Gadgets = None,
@@ -66,7 +69,7 @@ def verify(
     wanted = against.read()
     how = sharding(jobs, memory, shard, job, cluster, every_start)
     other = Solver(file, wanted, observe, smt, smt_lib, gadgets, error, timeout, seed)
-    other.check(proof or bool(exhaustive or sample or how))
+    other.check(proof or bool(exhaustive or sample or how or length))
     with progress() as report:
         found = other.ask(report) or verified(
             file,
@@ -77,6 +80,7 @@ def verify(
             seed=seed,
             budget=shorten,
             observation=observe,
+            length=length,
             sharding=how,
             progress=report,
         )

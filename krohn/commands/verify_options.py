@@ -17,6 +17,16 @@ Sample = Annotated[
     int | None,
     typer.Option(metavar="N", min=1, help="Run N random and adversarial long words."),
 ]
+Longest = Annotated[
+    int | None,
+    typer.Option(
+        "-T",
+        "--length",
+        metavar="N",
+        min=1,
+        help="Look at words of up to N letters, without a proof.",
+    ),
+]
 Smt = Annotated[
     int | None,
     typer.Option(
