@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from algebra.automaton import Automaton
-from krohn.verification import Job, Progress, Report, open_job
+from krohn.job import Job, Progress, open_job
+from krohn.report import Report, refuted
 from network.modelfile import ModelFile
 from verify.attack.campaign import Attack, Extent, attack
 from verify.counterexample import Counterexample, pair
@@ -63,15 +64,8 @@ def attacked(
 def _violated(job: Job, report: Report, found: Attack) -> Report:
     wrong = _wrong(job, found)
     if wrong is not None:
-        reason = f"the network is wrong at letter {len(wrong.word)} of this word"
-        return replace(
-            report,
-            verdict="refuted",
-            reason=reason,
-            covers="one word",
-            length=len(wrong.word),
-            counterexample=wrong,
-        )
+        after = refuted([], wrong, job.minimise, report.method)
+        return replace(after, proof=report.proof, attack=found, seconds=report.seconds)
     worst = found.violations[0]
     reason = (
         f"{worst.operation} {worst.channel!r} was off by {worst.observed:.3g} where the "

@@ -14,7 +14,7 @@ from compiler.program import Table as Rows
 if TYPE_CHECKING:
     from krohn.compilation import CompiledModel
     from krohn.replaying import Comparison
-    from krohn.verification import Report
+    from krohn.report import Report
     from verify.attack.campaign import Attack
     from verify.counterexample import Counterexample
 
@@ -24,6 +24,7 @@ SHOWN_GROUPS = 8
 SHOWN_VALUES = 8
 SHOWN_CONTEXTS = 3
 SHOWN_READS = 5
+MOST_HEADS = 8
 WIDE = 96
 
 
@@ -297,10 +298,21 @@ def report(file: str, found: "Report", replay: str | None = None) -> None:
             out.print(f"  {replay}")
     elif found.attack is not None and found.verdict != "verified":
         out.print(f"  {found.attack.positions:,} positions were run")
-    elif found.verdict == "undecided" and found.proof is not None:
-        out.print(
-            f"  {found.words:,} words were run in search of a wrong one; none was"
-        )
+    elif found.verdict == "undecided" and found.words:
+        out.print(f"  {found.words:,} words were run; none was wrong")
+    for note in found.notes:
+        out.print(f"  {note}")
+    _heads(out, found)
+
+
+def _heads(out: Console, found: "Report") -> None:
+    """What the heads cannot do: theorems about them, not about the network."""
+    if found.heads:
+        out.print("heads (what each cannot do by itself, docs/independent.md):")
+    for head in found.heads[:MOST_HEADS]:
+        out.print(f"  {head.said()}")
+    if len(found.heads) > MOST_HEADS:
+        out.print(f"  … and {len(found.heads) - MOST_HEADS} more; --json has all")
 
 
 def _attack(out: Console, found: "Attack") -> None:

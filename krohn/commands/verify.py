@@ -20,6 +20,7 @@ from krohn.commands.verify_options import (
     Gadgets,
     JobFile,
     Jobs,
+    Longest,
     Memory,
     Sample,
     Seed,
@@ -32,7 +33,8 @@ from krohn.commands.verify_options import (
 
 if TYPE_CHECKING:
     from algebra.automaton import Automaton
-    from krohn.verification import Progress, Report
+    from krohn.job import Progress
+    from krohn.report import Report
 
 
 def verify(
@@ -42,6 +44,7 @@ def verify(
     exhaustive: Exhaustive = None,
     sample: Sample = None,
     attack: Attacked = None,
+    length: Longest = None,
     smt: Smt = None,
     smt_lib: SmtLib = None,
     gadgets: Gadgets = None,
@@ -68,7 +71,8 @@ def verify(
     wanted = against.read()
     how = sharding(jobs, memory, shard, job, cluster, every_start)
     other = Solver(file, wanted, observe, smt, smt_lib, gadgets, error, timeout, seed)
-    other.check(proof or bool(exhaustive or sample or how or attack is not None))
+    asked = exhaustive or sample or how or length or attack is not None
+    other.check(proof or bool(asked))
     with progress() as report:
         found = other.ask(report) or verified(
             file,
@@ -79,6 +83,7 @@ def verify(
             seed=seed,
             budget=shorten,
             observation=observe,
+            length=length,
             sharding=how,
             progress=report,
         )

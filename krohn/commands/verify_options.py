@@ -27,6 +27,16 @@ Attacked = Annotated[
         "bred to be bad, other orders of summation, kernels and arithmetics.",
     ),
 ]
+Longest = Annotated[
+    int | None,
+    typer.Option(
+        "-T",
+        "--length",
+        metavar="N",
+        min=1,
+        help="Look at words of up to N letters, without a proof.",
+    ),
+]
 Smt = Annotated[
     int | None,
     typer.Option(
