@@ -13,6 +13,7 @@ from compiler.program import Table as Rows
 
 if TYPE_CHECKING:
     from krohn.compilation import CompiledModel
+    from krohn.evidence import Checked
     from krohn.replaying import Comparison
     from krohn.verification import Report
     from verify.counterexample import Counterexample
@@ -296,6 +297,25 @@ def report(file: str, found: "Report", replay: str | None = None) -> None:
         out.print(
             f"  {found.words:,} words were run in search of a wrong one; none was"
         )
+
+
+def evidence(found: "Checked", written: object = None) -> None:
+    """What the small checker saw in evidence, and how long that took."""
+    out = _console()
+    if found.verdict != "verified":
+        out.print(f"not shown: {found.reason}")
+        return
+    if written is not None:
+        size = f"{found.size / 1024:,.1f} KiB, found in {found.found_in:.2f} s"
+        out.print(f"wrote {written}: evidence, {size}")
+    facts = found.facts
+    out.print(f"checked in {found.seconds:.2f} s: right on all words of up to")
+    out.print(f"  {facts['length']} letters in {facts['dtype']}")
+    for what in ("noise", "leak"):
+        if facts[what]:
+            name, bound = max(facts[what].items(), key=lambda item: item[1])
+            out.print(f"  largest {what} {bound:.2g}, of {legibly(name)}")
+    out.print(f"  margin of the read-out {facts['margin']:.3g}")
 
 
 def _counterexample(out: Console, wrong: "Counterexample") -> None:

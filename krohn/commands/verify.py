@@ -12,6 +12,7 @@ from krohn.commands.terminal import CANNOT, DONE, REFUTED, emit, progress
 from krohn.commands.verify_options import (
     ByProof,
     Cluster,
+    Evidence,
     EveryStart,
     Exhaustive,
     File,
@@ -31,6 +32,7 @@ from krohn.commands.verify_options import (
 
 if TYPE_CHECKING:
     from algebra.automaton import Automaton
+    from krohn.evidence import Checked
     from krohn.verification import Progress, Report
 
 
@@ -53,6 +55,7 @@ def verify(
     cluster: Cluster = None,
     every_start: EveryStart = False,
     shorten: Shorten = 200_000,
+    evidence: Evidence = None,
     start: Start = None,
     observe: Observe = None,
     complete: Fill = "reject",
@@ -82,8 +85,35 @@ def verify(
         )
     replay = _replay(file, found, against)
     result = {**found.to_object(), "replay": replay}
+    if evidence is not None:
+        with progress() as report:
+            written = _written(file, found, evidence, wanted, observe, report)
+        result["written"] = written.to_object()
     emit(result, as_json, lambda: show.report(file, found, replay))
+    if evidence is not None and not as_json:
+        show.evidence(written, evidence)
     return {"verified": DONE, "refuted": REFUTED}.get(found.verdict, CANNOT)
+
+
+def _written(
+    file: str,
+    found: "Report",
+    out: Path,
+    wanted: "Automaton | None",
+    observe: str | None,
+    report: "Progress",
+) -> "Checked":
+    """The evidence for what was proved.
+
+    Raises:
+        KrohnError: If it was not proved, or there is none.
+    """
+    from krohn.evidence import write
+
+    if found.proof is None or found.verdict != "verified":
+        why = found.reason or "evidence is for proofs; ask for --proof as well"
+        raise KrohnError(f"{file} is {found.verdict}, so there is no evidence: {why}")
+    return write(file, out, wanted, observe, report)
 
 
 def _replay(file: str, found: "Report", against: Wanted) -> str | None:
