@@ -276,7 +276,7 @@ def _spoilt(evidence: Json, j: int, states: int) -> Iterator[Json]:
     yield changed(evidence, (*at, "states", 0), lambda v: (v + 1) % states)
     yield changed(evidence, (*at, "states", -1), lambda v: (v + 1) % states)
     yield changed(evidence, (*at, "depths", 0), lambda v: v + 1)
-    yield changed(evidence, (*at, "depths", -1), lambda v: part["length"])
+    yield changed(evidence, (*at, "depths", -1), lambda _: part["length"] + 1)
     yield changed(evidence, (*at, "follow"), lambda v: v[:-1])
     yield changed(evidence, (*at, "follow", 0, 0), lambda v: len(part["states"]))
     for name, (sets, _) in part["cells"].items():
