@@ -10,8 +10,8 @@ from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from algebra.formats.files import atomic_write
 from algebra.shown import shown
-from krohn.verification import Progress, open_job
-from network import modelfile
+from krohn.job import Progress, open_job
+from krohn.report import Report
 from verify.errors import Rejected
 from verify.evidence.find import find
 from verify.recheck.model import Machine, Refused
@@ -46,6 +46,7 @@ class Checked:
 
 
 def write(
+    found: Report,
     path: str | Path,
     out: str | Path,
     machine: Automaton | None = None,
@@ -55,6 +56,7 @@ def write(
     """Find evidence for a model, check it, and write it.
 
     Args:
+        found: What verification came to.
         path: The model file.
         out: The file to write; nothing is written if no evidence is found.
         machine: What the model must compute; by default what its file names.
@@ -62,9 +64,12 @@ def write(
         progress: Called with what is being done, how much is done, and of how much.
 
     Raises:
-        KrohnError: If the small checker cannot be shown the claim, or the file cannot
-            be read or written.
+        KrohnError: If the model was not proved, if the small checker cannot be shown the
+            claim, or if the file cannot be read or written.
     """
+    if found.proof is None or found.verdict != "verified":
+        why = found.reason or "it is for proofs; ask for --proof as well"
+        raise KrohnError(f"{path} is {found.verdict}, so there is no evidence: {why}")
     data, own = _bytes(path), _machine(path, machine, observation)
     began = time.monotonic()
     report = progress or (lambda what, done, total: None)

@@ -10,16 +10,18 @@ from krohn import show
 from krohn.commands.options import Against, Fill, Json, Observe, Start, Wanted
 from krohn.commands.terminal import CANNOT, DONE, REFUTED, emit, progress
 from krohn.commands.verify_options import (
+    Attacked,
     ByProof,
     Cluster,
-    Evidence,
     EveryStart,
+    Evidence,
     Exhaustive,
     File,
     GadgetError,
     Gadgets,
     JobFile,
     Jobs,
+    Longest,
     Memory,
     Sample,
     Seed,
@@ -32,8 +34,8 @@ from krohn.commands.verify_options import (
 
 if TYPE_CHECKING:
     from algebra.automaton import Automaton
-    from krohn.evidence import Checked
-    from krohn.verification import Progress, Report
+    from krohn.job import Progress
+    from krohn.report import Report
 
 
 def verify(
@@ -42,6 +44,8 @@ def verify(
     proof: ByProof = False,
     exhaustive: Exhaustive = None,
     sample: Sample = None,
+    attack: Attacked = None,
+    length: Longest = None,
     smt: Smt = None,
     smt_lib: SmtLib = None,
     gadgets: Gadgets = None,
@@ -62,6 +66,7 @@ def verify(
     as_json: Json = False,
 ) -> int:
     """Decide whether a model computes a machine: proof, all short words, samples, SMT."""
+    from krohn.evidence import write
     from krohn.exhaustion import sharding
     from krohn.verification import verify as verified
 
@@ -69,25 +74,29 @@ def verify(
     wanted = against.read()
     how = sharding(jobs, memory, shard, job, cluster, every_start)
     other = Solver(file, wanted, observe, smt, smt_lib, gadgets, error, timeout, seed)
-    other.check(proof or bool(exhaustive or sample or how))
+    asked = exhaustive or sample or how or length or attack is not None
+    other.check(proof or bool(asked))
     with progress() as report:
         found = other.ask(report) or verified(
             file,
             wanted,
-            proof=True if proof else None,
+            proof=True if proof or attack is not None else None,
             exhaustive=exhaustive,
             sample=sample,
             seed=seed,
             budget=shorten,
             observation=observe,
+            length=length,
             sharding=how,
             progress=report,
         )
+        if attack is not None:
+            found = _attacked(found, file, wanted, attack, seed, observe, report)
     replay = _replay(file, found, against)
     result = {**found.to_object(), "replay": replay}
     if evidence is not None:
         with progress() as report:
-            written = _written(file, found, evidence, wanted, observe, report)
+            written = write(found, file, evidence, wanted, observe, report)
         result["written"] = written.to_object()
     emit(result, as_json, lambda: show.report(file, found, replay))
     if evidence is not None and not as_json:
@@ -95,25 +104,27 @@ def verify(
     return {"verified": DONE, "refuted": REFUTED}.get(found.verdict, CANNOT)
 
 
-def _written(
-    file: str,
+def _attacked(
     found: "Report",
-    out: Path,
+    file: str,
     wanted: "Automaton | None",
-    observe: str | None,
+    seconds: float,
+    seed: int,
+    observation: str | None,
     report: "Progress",
-) -> "Checked":
-    """The evidence for what was proved.
+) -> "Report":
+    """The same after an attack on the proof."""
+    from krohn.attacking import attacked
 
-    Raises:
-        KrohnError: If it was not proved, or there is none.
-    """
-    from krohn.evidence import write
-
-    if found.proof is None or found.verdict != "verified":
-        why = found.reason or "evidence is for proofs; ask for --proof as well"
-        raise KrohnError(f"{file} is {found.verdict}, so there is no evidence: {why}")
-    return write(file, out, wanted, observe, report)
+    return attacked(
+        found,
+        file,
+        wanted,
+        seconds=seconds,
+        seed=seed,
+        observation=observation,
+        progress=report,
+    )
 
 
 def _replay(file: str, found: "Report", against: Wanted) -> str | None:
@@ -156,7 +167,7 @@ class Solver:
         if asked > 1 and (self.smt is not None or self.gadgets is not None):
             raise KrohnError(
                 "--smt and --gadgets are claims of their own; ask for each, and for "
-                "--proof, --exhaustive and --sample, in another call"
+                "--proof, --exhaustive, --sample and --attack, in another call"
             )
         if self.smt is None and self.smt_lib is not None:
             raise KrohnError("--smt-lib needs --smt N: which words to ask about")

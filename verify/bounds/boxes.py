@@ -1,0 +1,111 @@
+"""Between which bounds the residual stream and the scores of heads lie, for all words.
+
+Interval arithmetic over the real numbers, one interval for each dimension; it knows
+nothing of what the network means. docs/independent.md, section 2.3.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from network.modelfile import ModelFile, sines
+from network.precision import FloatArray
+
+
+@dataclass(frozen=True)
+class Box:
+    """All vectors between two.
+
+    Attributes:
+        low: ``(…, d)``.
+        high: ``(…, d)``.
+    """
+
+    low: FloatArray
+    high: FloatArray
+
+    def by(self, matrix: FloatArray) -> "Box":
+        """The image under ``(d, n)``, coordinate by coordinate."""
+        middle, radius = (self.low + self.high) / 2, (self.high - self.low) / 2
+        image, spread = middle @ matrix, radius @ np.abs(matrix)
+        return Box(image - spread, image + spread)
+
+    def plus(self, other: "Box | FloatArray") -> "Box":
+        """Sums of a vector of each."""
+        if isinstance(other, Box):
+            return Box(self.low + other.low, self.high + other.high)
+        return Box(self.low + other, self.high + other)
+
+    @property
+    def largest(self) -> FloatArray:
+        """The largest absolute value of each coordinate."""
+        return np.maximum(np.abs(self.low), np.abs(self.high))
+
+    def activated(self, waves: int) -> "Box":
+        """The sines of the first coordinates, the ReLUs of the others."""
+        low, high = np.maximum(self.low, 0), np.maximum(self.high, 0)
+        low[..., :waves], high[..., :waves] = -1.0, 1.0
+        return Box(low, high)
+
+
+@dataclass(frozen=True)
+class HeadBox:
+    """A head, and what it reads.
+
+    Attributes:
+        block: The number of its block.
+        head: Its number there.
+        query: ``(d, k)``.
+        key: ``(d, k)``.
+        stream: Of each position, BOS among them: between which bounds it lies.
+    """
+
+    block: int
+    head: int
+    query: FloatArray
+    key: FloatArray
+    stream: Box
+
+    @property
+    def spread(self) -> float:
+        """How far two scores of one query can differ at most."""
+        key = self.stream.by(self.key)
+        queries = self.stream.by(self.query).largest
+        return float(queries @ (key.high - key.low))
+
+
+def head_boxes(file: ModelFile) -> Iterator[HeadBox]:
+    """Every head of a Transformer, with the bounds of what it reads."""
+    at = file.tensors
+    rows = at["embed.position"]
+    letters = at["embed.token"][:-1]
+    start = at["embed.token"][-1:] + rows[:1]
+    words = (letters[:, None] + rows[1:]).reshape(-1, rows.shape[1])
+    every = np.concatenate([start, words])
+    stream = Box(every.min(axis=0), every.max(axis=0))
+    for i, block in enumerate(file.header["architecture"]["blocks"]):
+        added = []
+        for h in range(block["heads"]):
+            names = ("query", "key", "value", "out")
+            query, key, value, out = (at[f"blocks.{i}.attention.{n}"][h] for n in names)
+            yield HeadBox(i, h, query, key, stream)
+            added.append(stream.by(value).by(out))
+        for box in added:
+            stream = stream.plus(box)
+        stream = _mlp(file, i, stream)
+
+
+def _mlp(file: ModelFile, block: int, stream: Box) -> Box:
+    at, where = file.tensors, f"blocks.{block}.mlp"
+    shape = file.header["architecture"]["blocks"][block]
+    mask = at.get(f"{where}.residual", np.ones(stream.low.shape[-1]))
+    kept = stream.by(np.diag(mask))
+    if not shape["mlp"]:
+        return kept
+    waves = (*sines(shape), 0)
+    for j, count in enumerate(waves):
+        stream = stream.by(at[f"{where}.{j}.weight"]).plus(at[f"{where}.{j}.bias"])
+        if j < len(waves) - 1:
+            stream = stream.activated(count)
+    return kept.plus(stream)
