@@ -74,13 +74,13 @@ def write(
     began = time.monotonic()
     report = progress or (lambda what, done, total: None)
     try:
-        found = find(data, own, lambda done, total: report("evidence", done, total))
+        evidence = find(data, own, lambda done, total: report("evidence", done, total))
     except (Refused, Rejected) as reason:
         raise KrohnError(
             f"there is no evidence of a kind that can be checked again: {reason}; "
             "nothing was written"
         ) from None
-    text = json.dumps(found, sort_keys=True, separators=(",", ":")) + "\n"
+    text = json.dumps(evidence, sort_keys=True, separators=(",", ":")) + "\n"
     seconds = time.monotonic() - began
     checked = _check(data, text.encode(), own)
     if checked.verdict != "verified":

@@ -345,8 +345,8 @@ def evidence(found: "Checked", written: object = None) -> None:
         size = f"{found.size / 1024:,.1f} KiB, found in {found.found_in:.2f} s"
         out.print(f"wrote {written}: evidence, {size}")
     facts = found.facts
-    out.print(f"checked in {found.seconds:.2f} s: right on all words of up to")
-    out.print(f"  {facts['length']} letters in {facts['dtype']}")
+    words = f"all words of up to {facts['length']} letters, in {facts['dtype']}"
+    out.print(f"checked in {found.seconds:.2f} s: right on {words}")
     for what in ("noise", "leak"):
         if facts[what]:
             name, bound = max(facts[what].items(), key=lambda item: item[1])

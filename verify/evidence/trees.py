@@ -15,9 +15,7 @@ def axes(statement: Statement, names: Sequence[str]) -> list[str]:
     return free if len(free) == len(names) else [token, *free]
 
 
-def tree(
-    statement: Statement, cubes: Sequence[tuple[Cube, int]], single: bool
-) -> Any:
+def tree(statement: Statement, cubes: Sequence[tuple[Cube, int]], single: bool) -> Any:
     """A tree whose leaves are cubes that exclude each other, or hold nothing that occurs.
 
     Args:
@@ -30,7 +28,9 @@ def tree(
     return _node(plain, full, full, single)
 
 
-def _node(cubes: list[Cube], left: dict[str, frozenset[int]], full: Cube, single: bool) -> Any:
+def _node(
+    cubes: list[Cube], left: dict[str, frozenset[int]], full: Cube, single: bool
+) -> Any:
     name = next((n for c in cubes for n in c if not left[n] <= c[n]), None)
     if name is None:
         return None

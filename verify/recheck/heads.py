@@ -1,6 +1,6 @@
 """Attention: where each head looks, and what its channels hold (docs/recheck.md, 4)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from verify.recheck.program import Channel
 from verify.recheck.stream import FEATURE, FREE, Stream, per_value
 
 CELLS = 2_000_000
+MOST = 2**31
 NEVER = -np.inf
 SUMS = ("prefix-sum", "marked-sum")
 ATTENTION = ("shift", "latest", "latest-match", "sibling-latest", *SUMS)
@@ -113,10 +114,14 @@ class Heads:
         said = np.union1d(key.later, key.bos) if key else np.zeros(1, np.int64)
         every = np.ones(len(self.stream.positions), np.int64)
         k = self._projected(self.key[channel.head], key, np.kron(said, every))
-        worst = np.zeros(3)
-        for value in query.later if query else (1,):
+        worst, asked = np.zeros(3), query.later if query else np.ones(1, np.int64)
+        for value in asked:
             q = self._projected(self.query[channel.head], query, value * every)
-            for t in self._looking(channel, q):
+            looking = _looking(channel, q)
+            work = len(asked) * len(looking) * len(k.value)
+            demand(work <= MOST, "a head has too many scores to check")
+            parts = work // len(asked) // CELLS + 1
+            for t in np.array_split(looking, min(parts, len(looking))):
                 scores, *bounds = _scores(q.rows(t), k)
                 scores = scores.reshape(len(t), len(said), -1)
                 occurs = np.isin(said, key.later) if key else np.array([True])
@@ -145,19 +150,6 @@ class Heads:
         base = np.tile(positions, (len(column) // len(positions), 1))
         x = self.stream.at({read.name: column} if read else {}, base)
         return x.columns(used).affine(matrix[used], np.zeros(matrix.shape[1]))
-
-    def _looking(self, channel: Channel, q: Noisy) -> Iterator[IntArray]:
-        """The positions from which to look, in parts.
-
-        Of those that ask the same the last one has all rivals of the others.
-        """
-        t = np.arange(1, len(q.value))
-        if channel.op in ("latest", "latest-match"):
-            asked = np.hstack([q.value, q.total])[:0:-1]
-            t = t[::-1][np.unique(asked, axis=0, return_index=True)[1]]
-        size = max(1, CELLS // len(q.value))
-        for low in range(0, len(t), size):
-            yield t[low : low + size]
 
     def _added_up(self, channel: Channel, gain: float) -> tuple[FloatArray, float]:
         """Theorem 13."""
@@ -199,6 +191,15 @@ class Heads:
         worst = self._written(channel, most, error * INFLATION).max()
         values = channel.domain
         return per_value(channel, values, np.full(len(values), worst)), leaked.max()
+
+
+def _looking(channel: Channel, q: Noisy) -> IntArray:
+    """From where to look: of those that ask the same the last has all their rivals."""
+    t = np.arange(1, len(q.value))
+    if channel.op not in ("latest", "latest-match"):
+        return t
+    asked = np.hstack([q.value, q.total])[:0:-1]
+    return t[::-1][np.unique(asked, axis=0, return_index=True)[1]]
 
 
 def _uniform(q: Noisy, keys: FloatArray, off: FloatArray, found: float) -> float:
@@ -258,9 +259,11 @@ def _leak(on: FloatArray, off: FloatArray, inside: BoolArray, default: bool) -> 
     """
     either = np.maximum(on, off)
     outside = np.logaddexp.reduce(np.where(inside, NEVER, either), axis=1)[:, None]
-    before = _earlier(np.where(inside, either, NEVER))
-    after = _earlier(np.where(inside, off, NEVER)[:, ::-1])[:, ::-1]
-    rivals = np.logaddexp(outside, np.logaddexp(before, after))
+    rivals = outside
+    if inside.sum(axis=1).max() > 1:
+        before = _earlier(np.where(inside, either, NEVER))
+        after = _earlier(np.where(inside, off, NEVER)[:, ::-1])[:, ::-1]
+        rivals = np.logaddexp(outside, np.logaddexp(before, after))
     right = inside & (on != NEVER)
     leak = np.exp(np.where(right, rivals - np.where(right, on, 0), NEVER)).max()
     if default:

@@ -159,11 +159,11 @@ class Mlp:
         demand(lone <= 1, "a hidden unit mixes channels below another hidden layer")
         rows, grid = len(next(iter(sets.values()))), finest(weight)
         total = [*np.zeros((4, rows, len(bias))), np.ones((rows, len(bias)), bool)]
-        for name in (None, *(n for n in belongs if belongs[n].any())):
-            column = {} if name is None else {name: self.live[name].domain}
-            inside = np.ones((rows, 1), bool) if name is None else sets[name]
+        read = [n for n in belongs if belongs[n].any()]
+        each = [({n: self.live[n].domain}, sets[n], belongs[n]) for n in read]
+        for column, inside, own in [({}, np.ones((rows, 1), bool), lone == 0), *each]:
             x = self.stream.at(column, np.zeros((inside.shape[1], len(self.mask))))
-            x = self._below(x, needed).where(belongs.get(name, lone == 0))
+            x = self._below(x, needed).where(own)
             grid = max(grid, finest(weight) + finest(x.value))
             _, first, of = np.unique(
                 np.packbits(inside, axis=1),
@@ -171,10 +171,10 @@ class Mlp:
                 return_index=True,
                 return_inverse=True,
             )
-            each = _between(x, weight, inside[first])
-            for i, more in enumerate(each[:4]):
-                total[i] += more[of.reshape(-1)]
-            total[4] &= each[4][of.reshape(-1)]
+            *more, one = _between(x, weight, inside[first])
+            for i, part in enumerate(more):
+                total[i] += part[of.reshape(-1)]
+            total[4] &= one[of.reshape(-1)]
         value, rest, size, terms, known = total
 
         def added(b: FloatArray) -> Noisy:

@@ -79,7 +79,10 @@ def established(model: Model, said: Any, machine: Machine | None) -> dict[str, A
 
 def stated(model: Model, letters: int) -> Program:
     """The Program that a Transformer claims to compute."""
-    kind, length = model.header["architecture"]["kind"], model.header["claim"]["length"]
+    kind, length = (
+        model.header["architecture"]["kind"],
+        model.header["claim"].get("length"),
+    )
     demand(
         kind == "transformer", f"there is no evidence for a network of kind {kind!r}"
     )
@@ -94,8 +97,9 @@ def stated(model: Model, letters: int) -> Program:
 def _shapes(said: Any) -> dict[str, tuple[int, ...]]:
     """The tensors of an architecture, as docs/model-format.md lists them."""
     d, outputs = said["d_model"], said["outputs"]
-    found = {"embed.token": (said["vocabulary"], d), "unembed.weight": (d, outputs)}
-    found |= {"embed.position": (said["positions"], d), "unembed.bias": (outputs,)}
+    found: dict[str, tuple[int, ...]] = {"embed.token": (said["vocabulary"], d)}
+    found |= {"embed.position": (said["positions"], d)}
+    found |= {"unembed.weight": (d, outputs), "unembed.bias": (outputs,)}
     for b, block in enumerate(said["blocks"]):
         h, k, v, widths = (block[n] for n in ("heads", "d_qk", "d_v", "mlp"))
         for name in ("query", "key", "value", "out") if h else ():
@@ -141,7 +145,8 @@ def attention(
     noise: Noise = {}
     leak: dict[str, float] = {}
     if parts[0] in model.tensors:
-        heads = Heads(stream, *(model.tensors[n] for n in parts), {})
+        query, key, value, out = (model.tensors[n] for n in parts)
+        heads = Heads(stream, query, key, value, out, {})
         heads.copies(new)
         for channel in new:
             noise[channel.name], leak[channel.name] = heads.noise(channel)
