@@ -158,10 +158,10 @@ def unrefuted(
             f"all {letters}^{length} words of length {length}, and all shorter, each run "
             "as it is run here"
         )
-        return Report("verified", "exhaustive", "", length, found.words, covers)
+        return Report("verified", found.method, "", length, found.words, covers)
     return Report(
         verdict="undecided",
-        method="exhaustive+sample",
+        method=found.method,
         reason=f"{reason}; {found.said}",
         length=length,
         words=found.words,

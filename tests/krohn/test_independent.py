@@ -42,7 +42,7 @@ class TestFiles:
         assert report.verdict == "undecided"
         assert "has no Program" in report.reason
         assert "all words of up to 8 letters are right" in report.reason
-        assert "so are 512 long ones of 40" in report.reason
+        assert "512 words of up to 40 letters are right" in report.reason
         assert report.proof is None
 
     def test_it_is_verified_if_every_word_was_run(self) -> None:
@@ -62,6 +62,30 @@ class TestFiles:
         assert krohn.verify(file, FLIP_FLOP, length=11).verdict == "undecided"
         assert krohn.verify(file, FLIP_FLOP, length=12).verdict == "refuted"
         beyond = krohn.verify(file, FLIP_FLOP, length=41)
+        assert beyond.verdict == "out-of-range"
+
+    def test_samples_alone_verify_nothing(self) -> None:
+        file = flip_flop(40, 2.0)
+        sampled = krohn.verify(file, FLIP_FLOP, sample=100)
+        some = krohn.verify(file, FLIP_FLOP, exhaustive=5)
+        both = krohn.verify(file, FLIP_FLOP, exhaustive=5, sample=100, length=20)
+        assert [r.verdict for r in (sampled, some, both)] == ["undecided"] * 3
+        assert [r.method for r in (sampled, some, both)] == [
+            "sample",
+            "exhaustive",
+            "exhaustive+sample",
+        ]
+        assert "100 words of up to 20 letters" in both.reason
+        everything = krohn.verify(file, FLIP_FLOP, exhaustive=6, length=6)
+        assert everything.verdict == "verified"
+
+    def test_a_claim_beyond_the_positions_is_out_of_range(self) -> None:
+        file = flip_flop(10, 2.0)
+        claims = {**file.header, "claim": {"length": 11}}
+        far = ModelFile(claims, file.tensors, file.precision)
+        assert krohn.verify(far, FLIP_FLOP).verdict == "out-of-range"
+        assert krohn.verify(far, FLIP_FLOP, length=7).verdict == "verified"
+        beyond = krohn.verify(file, FLIP_FLOP, exhaustive=11)
         assert beyond.verdict == "out-of-range"
 
     def test_a_proof_needs_a_program(self) -> None:
@@ -141,7 +165,7 @@ class TestBlackBoxes:
         assert krohn.examine(states, FLIP_FLOP, 8).verdict == "verified"
         report = krohn.examine(states, FLIP_FLOP, 30, samples=64)
         assert report.verdict == "undecided"
-        assert "so are 64 long ones of 30" in report.reason
+        assert "64 words of up to 30 letters are right" in report.reason
 
     def test_an_untrained_network_gets_its_first_failing_word(self) -> None:
         torch.manual_seed(0)
