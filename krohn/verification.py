@@ -47,7 +47,8 @@ class Report:
         words: How many words were run through the network.
         covers: In words, which inputs the verdict is about.
         counterexample: A word on which network and machine differ.
-        minimal: What is known of smaller ones.
+        runs: The simulations that led to the verdict.
+        minimal: What is known of smaller wrong words.
         elsewhere: Whether the word is one for a network that was compiled on the way, for
             another start state, and is in no file.
         proof: The proof, if one was tried.
@@ -62,6 +63,7 @@ class Report:
     covers: str
     counterexample: Counterexample | None = None
     proof: Proof | None = None
+    runs: tuple[Simulation, ...] = ()
     minimal: Minimal | None = None
     elsewhere: bool = False
     seconds: float = field(default=0.0, compare=False)
@@ -301,8 +303,9 @@ def _verify(
         return _search(job, method, done, seed)
     words = sum(r.words for r in runs)
     length = job.length if proof else max(r.length for r in runs)
+    covers = _covers(job, proof, runs)
     return Report(
-        "verified", method, "", length, words, _covers(job, proof, runs), None, done
+        *("verified", method, "", length, words, covers, None, done), runs=tuple(runs)
     )
 
 
@@ -348,6 +351,7 @@ def _refuted(
         covers="one word",
         counterexample=word,
         proof=done,
+        runs=tuple(runs),
         minimal=minimal,
         elsewhere=bool(run and run.elsewhere),
     )
