@@ -1,269 +1,249 @@
-"""Mutation test of the proof: change single weights, and see the proof refuse them.
+"""Mutation score of the proof: models of every construction changed in every way.
 
-    python benchmarks/mutation.py [--quick] [--construction NAME] [--markdown]
+    python benchmarks/mutation.py [--each N] [--seconds N] [--seed N] [--model TEXT]
 
-Every weight that is not 0 is, in turn, given the other sign and multiplied by 1.1, and a
-sample of the zeros is set to 1. A mutant that the proof refuses is *killed*. One that it
-still accepts must be truly harmless: it is replayed on every short word and on adversarial
-words of full length, and a wrong answer would be an error of the checker. Classes of
-survivors are told apart by the tensor and by whether a logit changes at all.
+A mutant is a model with a weight, a part, a claim or its machine changed
+(compare/mutation). The checker judges it, and then it is run: on all words up to T where
+there are few enough, else on all short words, on drawn ones, and on those at which the
+model as compiled is nearest to a tie. A mutant that is accepted and wrong is a hole.
 """
 
+import sys
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
-import numpy as np
 import torch
-from report import Row, Table, each, parser, publish
+from report import Row, Table, parser, publish
 
 import krohn
-from algebra import zoo
-from algebra.automaton import Automaton
-from network.model import Model
+from algebra.formats import json_format
+from compare.mutation import claims, statements, structure, weights
+from compare.mutation.mill import Outcome, grind, reason_class, score
+from compare.mutation.subject import Subject
+from compiler.errors import CompileError
+from compiler.plan import CONSTRUCTIONS, ON_REQUEST
 from network.modelfile import ModelFile
-from verify.exhaustive import exhaustive
-from verify.proof import prove
-from verify.sampling import sample
-from verify.strategies import uniform
 
-SEED = 0
-ZEROS = 300
-REPLAYED = 150
-WORDS = 600
-SAMPLES = 64
-FACTOR = 1.1
+EACH = 4
+FAMILIES = {
+    "weights": weights.KINDS,
+    "parts": structure.KINDS,
+    "claims and machine": claims.KINDS,
+    "Program": statements.KINDS,
+}
 
 
 @dataclass(frozen=True)
 class Job:
-    """A model whose weights are to be changed.
+    """A model that is to be changed.
 
     Attributes:
-        machine: A name of the zoo.
-        construction: How it is compiled; ``elman`` is an RNN.
+        machine: What `krohn.read` takes.
+        construction: How it is compiled; ``elman`` is an RNN, ``balanced`` a generator.
         length: T.
-        dtype: The number format.
-        strict: Whether in the strict form.
-        most: How many mutants to try, sampled if there are more; 0 for all.
+        how: Further arguments of the compilation.
     """
 
     machine: str
     construction: str
     length: int
-    dtype: str = "float32"
-    strict: bool = False
-    most: int = 0
+    how: tuple[tuple[str, Any], ...] = ()
 
     @property
     def title(self) -> str:
         """The model in a few words."""
-        form = " strict" if self.strict else ""
-        return f"{self.machine} {self.construction}{form} T={self.length} {self.dtype}"
+        options = " ".join(v if isinstance(v, str) else k for k, v in self.how)
+        title = f"{self.machine} {self.construction} T={self.length} {options}"
+        return title.strip()
+
+
+def job(machine: str, construction: str, length: int, **how: Any) -> Job:
+    """A model with further arguments of the compilation."""
+    return Job(machine, construction, length, tuple(how.items()))
 
 
 JOBS = (
-    Job("C2", "counter", 16),
-    Job("C5", "counter", 12),
-    Job("C2xC2", "product", 10),
-    Job("FlipFlop", "memory", 16),
-    Job("Memory5", "memory", 12),
-    Job("Grid4", "scan", 10),
-    Job("D6", "scan", 8),
-    Job("S5", "scan", 8, most=2000),
-    Job("Grid4", "sequential", 5),
-    Job("Grid4", "scan", 5, strict=True),
-    Job("C2", "counter", 16, strict=True),
-    Job("Grid4", "elman", 10),
-    Job("Grid4", "scan", 5, dtype="bfloat16"),
-    Job("Grid4", "scan", 5, dtype="float64"),
-    Job("S4", "cascade", 12, most=1000),
-    Job("Q8", "cascade", 20, most=1000),
-    Job("Grid4", "cascade", 16, most=1000),
-    Job("Dyck2,2", "cascade", 12, most=1000),
-    Job("PermReset3", "cascade", 20, most=1000),
+    job("C3", "counter", 6),
+    job("C2", "counter", 11, strict=True),
+    job("C5", "counter", 4, activation="sine"),
+    job("C2", "counter", 6, dtype="bfloat16"),
+    job("C2", "counter", 11, dtype="float16"),
+    job("FlipFlop", "memory", 6),
+    job("Memory5", "memory", 12, uniform=True),
+    job("FlipFlop", "memory", 6, dtype="float16"),
+    job("FFLTracker2", "window", 4),
+    job("C2xC2", "product", 5),
+    job("C6", "product", 4, dtype="float64"),
+    job("Grid4", "gridworld", 10),
+    job("Grid4", "gridworld", 4, strict=True),
+    job("Grid5", "corridor", 8),
+    job("Dyck2,2", "dyck", 5),
+    job("Dyck2,2", "dyck", 5, observation="stack-top"),
+    job("regex:(a|b)*a(a|b)", "definite", 9),
+    job("C3", "content", 6),
+    job("S3", "cascade", 6),
+    job("Grid3", "cascade", 7),
+    job("PermReset2", "cascade", 5, strict=True),
+    job("Parity8@2,3,7", "parity-selected", 8),
+    job("Parity8@2,3,7", "parity", 8),
+    job("Parity8@2,3,7", "parity-table", 8),
+    job("ParityTree2,2", "parity-tree", 4),
+    job("D6", "semidirect-car", 8),
+    job("A4", "wreath", 8),
+    job("Grid4", "scan", 8),
+    job("D6", "scan", 8),
+    job("Grid4", "scan", 5, strict=True),
+    job("Grid4", "scan", 8, dtype="bfloat16"),
+    job("S3", "scan", 5, observation="first-chair"),
+    job("FlipFlop", "scan", 40),
+    job("Grid4", "sequential", 6),
+    job("D6", "scan3", 8),
+    job("C2", "scan5", 8),
+    job("C2", "scan10", 8),
+    job("D6", "semidirect", 8),
+    job("D8", "series", 8),
+    job("PermReset3", "permutation-reset", 3),
+    job("Grid3", "krohn-rhodes", 7),
+    job("D6", "chunked", 6),
+    job("Grid3", "memorising", 5),
+    job("Grid4", "elman", 0),
+    job("D6", "elman", 0, dtype="bfloat16"),
+    job("Dyck2,2", "balanced", 5, dtype="float64"),
+    job("Dyck1,2", "balanced", 6),
 )
 
 
-@dataclass(frozen=True)
-class Mutant:
-    """One weight with another value."""
-
-    tensor: str
-    index: int
-    value: float
-    change: str
-
-    def of(self, file: ModelFile) -> ModelFile:
-        """The file with this weight changed."""
-        array = file.tensors[self.tensor].copy()
-        array.reshape(-1)[self.index] = self.value
-        return replace(file, tensors={**file.tensors, self.tensor: array})
+def compiled(job: Job, length: int) -> ModelFile:
+    """The model as it should be, proved."""
+    how = dict(job.how)
+    if job.construction == "elman":
+        return krohn.compile(job.machine, arch="rnn", **how).file
+    if job.construction == "balanced":
+        return krohn.compile_generator(job.machine, length, **how).file
+    return krohn.compile(job.machine, length, job.construction, **how).file
 
 
-def mutants(file: ModelFile, rng: np.random.Generator) -> Iterator[Mutant]:
-    """Every nonzero weight changed twice, then a sample of the zeros set to 1."""
-    zeros = []
-    for name, array in file.tensors.items():
-        for index, weight in enumerate(array.reshape(-1).tolist()):
-            if weight == 0:
-                zeros.append((name, index))
-                continue
-            scaled = float(file.precision.round(FACTOR * weight))
-            yield Mutant(name, index, -weight, "sign")
-            yield Mutant(name, index, scaled, "times 1.1")
-    chosen = rng.permutation(len(zeros))[:ZEROS]
-    for i in sorted(chosen.tolist()):
-        yield Mutant(*zeros[i], 1.0, "zero to one")
+def subject(job: Job) -> Subject:
+    """The model with its machine, and the same for another length if there is one."""
+    file = compiled(job, job.length)
+    machine = json_format.from_object(file.header["machine"])
+    try:
+        return Subject(file, machine, compiled(job, 2 * job.length))
+    except CompileError:
+        return Subject(file, machine)
 
 
-def changes(file: ModelFile, mutant: Mutant) -> bool:
-    """Whether the weight is another one after rounding."""
-    return bool(file.tensors[mutant.tensor].reshape(-1)[mutant.index] != mutant.value)
-
-
-def place(tensor: str) -> str:
-    """What a tensor belongs to, and so why a change of it may be harmless."""
-    if tensor.endswith(("query", "key")) or tensor == "embed.position":
-        return "where a head looks: the gap of its scores is still wide enough"
-    if tensor.endswith("residual"):
-        return "residual mask: of a dimension that holds nothing there"
-    if tensor.startswith("unembed"):
-        return "read-out: the right logit is still the largest"
-    if tensor.endswith(("value", "out")):
-        return "what a head copies"
-    if tensor == "embed.token":
-        return "token embedding"
-    if ".mlp." in tensor:
-        return "table: still on its plateaus, or a row that does not occur"
-    return "hidden state of the RNN: a unit that is never on there"
-
-
-def replay(file: ModelFile, machine: Automaton, length: int) -> bool:
-    """Whether short words and adversarial long ones are all answered rightly."""
-    model = Model(file)
-    short, letters = 1, len(machine.letters)
-    while short < length and letters ** (short + 1) <= WORDS:
-        short += 1
-    passed = exhaustive(model, machine, short).passed
-    return passed and sample(model, machine, SAMPLES, length, SEED).passed
-
-
-def logits(file: ModelFile, machine: Automaton, length: int) -> torch.Tensor:
-    """The logits of some random words of full length."""
-    words = uniform(np.random.default_rng(SEED), machine, SAMPLES, length)
-    with torch.inference_mode():
-        found: torch.Tensor = Model(file)(torch.from_numpy(words))
+def ground(job: Job, each: int, seed: int, seconds: float) -> list[Outcome]:
+    """What became of the mutants of a model; how it went is told on stderr."""
+    began = monotonic()
+    seeds = (seed, JOBS.index(job))
+    found = list(grind(subject(job), each=each, seed=seeds, seconds=seconds))
+    passed = monotonic() - began
+    print(f"{job.title}: {score(found)}, {passed:.1f} s", file=sys.stderr)
     return found
 
 
-def survivors(file: ModelFile, machine: Automaton, tried: list[Mutant]) -> list[Mutant]:
-    """The mutants that the proof still accepts."""
-    return [m for m in tried if prove(m.of(file), machine).verdict == "verified"]
+def rows(
+    outcomes: Iterable[tuple[str, Outcome]], column: str, order: Sequence[str]
+) -> list[Row]:
+    """A row of counts for each name, in a given order."""
+    by: dict[str, list[Outcome]] = {name: [] for name in order}
+    for name, outcome in outcomes:
+        by.setdefault(name, []).append(outcome)
+    return [{column: name} | _counts(found) for name, found in by.items() if found]
 
 
-def compiled(job: Job) -> tuple[ModelFile, Automaton]:
-    """The model as it should be, proved, and its machine."""
-    machine = zoo.machine(job.machine)
-    options: dict[str, Any] = {"dtype": job.dtype}
-    if job.construction == "elman":
-        options |= {"arch": "rnn"}
-    else:
-        options |= {"construction": job.construction, "strict": job.strict}
-    return krohn.compile(machine, job.length, **options).file, machine
-
-
-def measure(job: Job) -> Row:
-    """Try all mutants of a model, and replay those that survive."""
-    began, rng = monotonic(), np.random.default_rng(SEED)
-    file, machine = compiled(job)
-    tried = list(mutants(file, rng))
-    same = [m for m in tried if not changes(file, m)]
-    tried = [m for m in tried if changes(file, m)]
-    if job.most and len(tried) > job.most:
-        chosen = rng.permutation(len(tried))[: job.most]
-        tried = [tried[i] for i in sorted(chosen.tolist())]
-    left = survivors(file, machine, tried)
-    seen = [left[i] for i in rng.permutation(len(left))[:REPLAYED].tolist()]
-    wrong = [m for m in seen if not replay(m.of(file), machine, job.length)]
+def _counts(outcomes: Sequence[Outcome]) -> Row:
+    found = score(outcomes)
+    # Where not all words are run, harmless only means that no wrong one was found.
+    certain = score(o for o in outcomes if o.exact)
     return {
-        "model": job.title,
-        "mutants": len(tried),
-        "unchanged by rounding": len(same),
-        "killed": len(tried) - len(left),
-        "survived": len(left),
-        "replayed": len(seen),
-        "wrong": len(wrong),
-        "seconds": monotonic() - began,
-        "classes": classes(job, file, machine, left, seen),
-        "errors": [str(m) for m in wrong],
+        "mutants": found.mutants,
+        "harmful rejected": found.harmful_rejected,
+        "harmless accepted": found.harmless_accepted,
+        "harmless rejected": found.harmless_rejected,
+        "harmful accepted": found.holes,
+        "share of harmless rejected": certain.strictness,
     }
 
 
-def classes(
-    job: Job,
-    file: ModelFile,
-    machine: Automaton,
-    left: list[Mutant],
-    seen: list[Mutant],
-) -> Counter[tuple[str, str, str]]:
-    """How many survivors there are by tensor and change, and what became of logits."""
-    before = logits(file, machine, job.length)
-    after = {m: logits(m.of(file), machine, job.length) for m in seen}
-    found: Counter[tuple[str, str, str]] = Counter()
-    for mutant in left:
-        effect = "not replayed"
-        if mutant in after:
-            equal = bool(torch.equal(before, after[mutant]))
-            effect = "same logits" if equal else "other logits"
-        found[place(mutant.tensor), mutant.change, effect] += 1
-    return found
-
-
-def by_class(rows: list[Row]) -> Table:
-    """Survivors of all models together, by class."""
-    total: Counter[tuple[str, str, str]] = Counter()
-    for row in rows:
-        total.update(row["classes"])
-    kinds = sorted({(why, change) for why, change, _ in total})
-    effects = ("same logits", "other logits", "not replayed")
-    table = [
-        {
-            "class": why,
-            "change": change,
-            **{effect: total[why, change, effect] for effect in effects},
-        }
-        for why, change in kinds
+def reasons(outcomes: Iterable[Outcome], most: int = 30) -> list[Row]:
+    """Why mutants were rejected that do no harm, the most frequent reasons first."""
+    found: Counter[str] = Counter()
+    families: dict[str, Counter[str]] = {}
+    for outcome in outcomes:
+        if not outcome.harm and not outcome.judgement.accepted:
+            why = reason_class(outcome.judgement.reason)
+            found[why] += 1
+            families.setdefault(why, Counter())[family(outcome.kind)] += 1
+    return [
+        {"reason": why, "mutants": n, "of": ", ".join(sorted(families[why]))}
+        for why, n in found.most_common(most)
     ]
-    return Table("Survivors by class", table)
+
+
+def family(kind: str) -> str:
+    """What a kind of mutation changes."""
+    return next((name for name, kinds in FAMILIES.items() if kind in kinds), kind)
+
+
+def tables(by_model: dict[str, list[Outcome]]) -> list[Table]:
+    """All that is published."""
+    every = [o for found in by_model.values() for o in found]
+    models = [(title, o) for title, found in by_model.items() for o in found]
+    kinds = [kind for found in FAMILIES.values() for kind in found]
+    holes = [
+        {"model": title, "kind": o.kind, "where": o.where, "harm": o.harm}
+        for title, o in models
+        if o.hole
+    ]
+    note = (
+        "Harmful: wrong on some word. Share of harmless rejected: among the models of "
+        "which all words up to T were run."
+    )
+    return [
+        Table("Mutants", [_counts(every)], note),
+        Table(
+            "By what is changed",
+            rows(((family(o.kind), o) for o in every), "changed", list(FAMILIES)),
+        ),
+        Table("By kind", rows(((o.kind, o) for o in every), "kind", kinds)),
+        Table("By model", rows(models, "model", list(by_model))),
+        Table("Harmless and rejected", reasons(every)),
+        Table("Holes: accepted and wrong", holes),
+    ]
+
+
+def check_complete() -> None:
+    """Every construction has a model."""
+    missing = (CONSTRUCTIONS | ON_REQUEST).keys() - {j.construction for j in JOBS}
+    if missing:
+        sys.exit(f"no model of {', '.join(sorted(missing))} is mutated")
 
 
 def main() -> None:
-    """Print one row per model, then the survivors by class."""
+    """Grind all models, and print how mutants came out; exit code 1 if there is a hole."""
     options = parser(__doc__)
-    options.add_argument("--quick", action="store_true", help="small models only")
-    options.add_argument("--construction", default="", help="models of this one only")
+    options.add_argument("--each", type=int, default=EACH, help="mutants of each kind")
+    options.add_argument("--seconds", type=float, default=float("inf"), help="in all")
+    options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--model", default="", help="only models with this in a title")
     chosen = options.parse_args()
     torch.set_num_threads(1)
-    large = ("scan", "cascade") if chosen.quick else ()
-    jobs = [j for j in JOBS if j.construction not in large]
-    jobs = [j for j in jobs if chosen.construction in j.construction]
-    rows = each(measure, jobs)
-    shown = [
-        {k: v for k, v in row.items() if k not in ("classes", "errors")} for row in rows
-    ]
-    errors = [{"model": r["model"], "mutant": e} for r in rows for e in r["errors"]]
-    note = "Killed: refused by the proof. Wrong: accepted, and wrong on a word."
-    publish(
-        [
-            Table("Mutation test of the proof", shown, note),
-            by_class(rows),
-            Table("Accepted and wrong: errors of the checker", errors),
-        ],
-        chosen,
-    )
+    check_complete()
+    jobs = [j for j in JOBS if chosen.model in j.title]
+    ends = monotonic() + chosen.seconds
+    by_model = {}
+    for done, each_job in enumerate(jobs):
+        share = (ends - monotonic()) / (len(jobs) - done)
+        found = ground(each_job, chosen.each, chosen.seed, share)
+        by_model[each_job.title] = found
+    publish(tables(by_model), chosen)
+    if any(o.hole for found in by_model.values() for o in found):
+        sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -85,14 +85,18 @@ def _row(law: FloatArray) -> str:
 
 
 def _runs(file: ModelFile, machine: Automaton) -> _Runs:
-    claim = claimed(file, machine)
-    stacks = claim.law.brackets.stacks
-    silent = (Fraction(0),) * claim.law.letters
-    laws = [silent if stack is None else claim.law.law(stack) for stack in stacks]
-    table = np.array(laws, dtype=np.float64)
+    claim, table = claimed(file, machine), laws_of(file, machine)
     # Laws are rounded here as well.
     tolerance = float(claim.tolerance) + 2.0**-53
     return _Runs(Generator(file), machine, claim.law, table, tolerance)
+
+
+def laws_of(file: ModelFile, machine: Automaton) -> FloatArray:
+    """``(states, letters)``: the law of the next letter; 0 in the error."""
+    law = claimed(file, machine).law
+    silent = (Fraction(0),) * law.letters
+    laws = [silent if s is None else law.law(s) for s in law.brackets.stacks]
+    return np.array(laws, dtype=np.float64)
 
 
 def run_all(

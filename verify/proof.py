@@ -5,7 +5,7 @@ and not the code that runs them.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -17,9 +17,11 @@ from algebra.shown import SHOWS, Shown, shown
 from network.modelfile import ModelFile
 from verify import generator, meaning, recurrent, transformer
 from verify.errors import Differs, Rejected
+from verify.established import Bounds
 from verify.statement import check_domains, parse
 
 Verdict = Literal["verified", "refuted", "undecided", "out-of-range"]
+Steps = Generator[dict[str, Any], None, Bounds | None]
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ class Proof:
         evidence: What was established, step by step.
         word: A shortest word on which Program and machine differ, letter indices.
         seconds: How long it took.
+        bounds: Every bound that was established, if a Transformer is verified.
     """
 
     verdict: Verdict
@@ -43,6 +46,7 @@ class Proof:
     evidence: list[dict[str, Any]] = field(default_factory=list)
     word: tuple[int, ...] | None = None
     seconds: float = 0.0
+    bounds: Bounds | None = field(default=None, repr=False, compare=False)
 
 
 def prove(
@@ -65,13 +69,15 @@ def prove(
     began = time.monotonic()
     established: list[dict[str, Any]] = []
     length = file.header["claim"].get("length")
+
+    def report() -> None:
+        if progress is not None:
+            progress(len(established), _expected(file))
+
     try:
         with np.errstate(all="ignore"):  # what is not a number fails every comparison
-            for step in _steps(file, machine):
-                established.append(step)
-                if progress is not None:
-                    progress(len(established), _expected(file))
-        result = Proof("verified", "", length, established)
+            known = _follow(_steps(file, machine), established, report)
+        result = Proof("verified", "", length, established, bounds=known)
     except Rejected as error:
         result = Proof("undecided", str(error), length, established)
     except (ArithmeticError, LookupError, TypeError, ValueError, MemoryError) as error:
@@ -83,18 +89,31 @@ def prove(
     return Proof(**{**result.__dict__, "seconds": seconds})
 
 
-def _steps(file: ModelFile, machine: Automaton) -> Iterator[dict[str, Any]]:
+def _follow(
+    steps: Steps, established: list[dict[str, Any]], report: Callable[[], None]
+) -> Bounds | None:
+    """Take every step, and return what the last one returns."""
+    while True:
+        try:
+            established.append(next(steps))
+        except StopIteration as end:
+            bounds: Bounds | None = end.value
+            return bounds
+        report()
+
+
+def _steps(file: ModelFile, machine: Automaton) -> Steps:
     _check_numbers(file)
     kind = file.header["architecture"]["kind"]
     if kind == "generator":
         yield from generator.prove(file, machine)
-        return
+        return None
     length, classes = file.header["claim"].get("length"), _classes(file, machine)
     if file.header["architecture"]["outputs"] > len(classes.names):
         raise Rejected("the file has logits for what the machine does not have")
     if kind == "rnn":
         yield recurrent.prove(file, machine, classes.of)
-        return
+        return None
     if type(length) is not int or length < 1:
         raise Rejected("the file claims no length")
     if length >= len(file.tensors["embed.position"]):
@@ -109,7 +128,8 @@ def _steps(file: ModelFile, machine: Automaton) -> Iterator[dict[str, Any]]:
     reach = check_domains(statement)
     meant = meaning.prove(statement, machine, reach, classes.of)
     yield {"program": meant.evidence()}
-    yield from transformer.prove(transformer.Tensors(file, statement, reach), meant)
+    tensors = transformer.Tensors(file, statement, reach)
+    return (yield from transformer.prove(tensors, meant))
 
 
 def _check_numbers(file: ModelFile) -> None:

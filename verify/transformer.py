@@ -1,6 +1,6 @@
 """Second half of a proof: the tensors of a Transformer compute the Program."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 from network.modelfile import ModelFile, sines
 from network.precision import FLOAT64, FloatArray
 from verify.errors import Rejected
+from verify.established import Bounds, Logits
 from verify.heads import Attention, Look
 from verify.meaning import Meaning
 from verify.mlp import Mlp
@@ -57,11 +58,16 @@ class Tensors:
         return [c for c in channels if c.dims and c.born == snapshot]
 
 
-def prove(tensors: Tensors, meaning: Meaning) -> Iterator[dict[str, Any]]:
+def prove(
+    tensors: Tensors, meaning: Meaning
+) -> Generator[dict[str, Any], None, Bounds]:
     """Show, sublayer by sublayer, that every channel holds its value.
 
     Yields:
         For every sublayer what was established, as certificates state it.
+
+    Returns:
+        All bounds, when every sublayer is done.
 
     Raises:
         Rejected: At the first step that cannot be established.
@@ -69,12 +75,18 @@ def prove(tensors: Tensors, meaning: Meaning) -> Iterator[dict[str, Any]]:
     _check_places(tensors)
     stream, evidence = _embedding(tensors)
     yield evidence
+    streams, looks = [stream], dict[str, Look]()
     for block in range(tensors.blocks):
-        stream, evidence = _attention(tensors, stream, block)
+        stream, evidence, found = _attention(tensors, stream, block)
         yield evidence
+        streams.append(stream)
+        looks |= found
         stream, evidence = _mlp(tensors, stream, block)
         yield evidence
-    yield _read_out(tensors, stream, meaning)
+        streams.append(stream)
+    logits = _read_out(tensors, stream, meaning)
+    yield {"sublayer": "read-out", "margin": min(logits.margin, FLOAT64.largest)}
+    return Bounds(tensors.statement, tuple(streams), looks, logits)
 
 
 def _check_places(tensors: Tensors) -> None:
@@ -134,13 +146,14 @@ def _after(
 
 def _attention(
     tensors: Tensors, before: Stream, block: int
-) -> tuple[Stream, dict[str, Any]]:
+) -> tuple[Stream, dict[str, Any], dict[str, Look]]:
     born = tensors.born(before.snapshot + 1)
     freed = _dying(tensors, before.snapshot)
     if freed:
         raise Rejected(f"channel {freed[0].name!r} ends where nothing can clear it")
     query = tensors.block(block, "attention.query")
     noise: dict[str, FloatArray] = {}
+    found: dict[str, Look] = {}
     heads = []
     if query is None:
         if born:
@@ -150,10 +163,11 @@ def _attention(
         attention.copies(born)
         looks: dict[object, Look] = {}
         for channel in born:
-            noise[channel.name], evidence = _head(attention, channel, looks)
-            heads.append(evidence)
+            look = found[channel.name] = _look(attention, channel, looks)
+            noise[channel.name] = _heard(attention, channel, look)
+            heads.append(_evidence(channel, look, noise[channel.name]))
     stream = _after(tensors, before, noise, before.free)
-    return stream, {"sublayer": f"attention {block}", "channels": heads}
+    return stream, {"sublayer": f"attention {block}", "channels": heads}, found
 
 
 def _dying(tensors: Tensors, snapshot: int) -> list[Channel]:
@@ -179,21 +193,25 @@ def _heads(tensors: Tensors, before: Stream, block: int) -> Attention:
     )
 
 
-def _head(
-    attention: Attention, channel: Channel, looks: dict[object, Look]
-) -> tuple[FloatArray, dict[str, Any]]:
-    """One channel of a head; channels that look alike through one head are alike."""
+def _look(attention: Attention, channel: Channel, looks: dict[object, Look]) -> Look:
+    """Where a head looks; channels that look alike through one head are alike."""
     if channel.op not in ATTENTION:
         raise Rejected(f"channel {channel.name!r} is not what a head can compute")
     alike = (channel.head, channel.op, channel.by, channel.inputs[1:])
     if alike not in looks:
         looks[alike] = attention.look(channel)
-    look = looks[alike]
+    return looks[alike]
+
+
+def _heard(attention: Attention, channel: Channel, look: Look) -> FloatArray:
+    """The noise of each value of a channel that a head writes."""
     if channel.op in SUMS:
-        noise = attention.counted(channel)
-    else:
-        noise = attention.carried(channel, look)
-    return noise, {
+        return attention.counted(channel)
+    return attention.carried(channel, look)
+
+
+def _evidence(channel: Channel, look: Look, noise: FloatArray) -> dict[str, Any]:
+    return {
         "channel": channel.name,
         "gap": look.gap,
         "leak": look.leak,
@@ -260,7 +278,7 @@ def _check_untouched(tensors: Tensors, mlp: Mlp, names: tuple[str, ...]) -> None
             raise Rejected("an MLP changes a position feature")
 
 
-def _read_out(tensors: Tensors, stream: Stream, meaning: Meaning) -> dict[str, Any]:
+def _read_out(tensors: Tensors, stream: Stream, meaning: Meaning) -> Logits:
     """The right state has the largest logit for every tuple of output values."""
     weight, bias = tensors.tensor("unembed.weight"), tensors.tensor("unembed.bias")
     channels = [tensors.statement.channels[n] for n in tensors.statement.outputs]
@@ -277,7 +295,7 @@ def _read_out(tensors: Tensors, stream: Stream, meaning: Meaning) -> dict[str, A
     margin = _margin(logits, states)
     if not margin > 0:
         raise Rejected(f"the read-out can confuse two states (margin {margin:.2g})")
-    return {"sublayer": "read-out", "margin": min(margin, FLOAT64.largest)}
+    return Logits(meaning.readings, logits, margin)
 
 
 def _readings(

@@ -13,6 +13,7 @@ from krohn import show
 from krohn.commands.options import Against, Fill, Json, Observe, Start, Wanted
 from krohn.commands.terminal import CANNOT, DONE, REFUTED, emit, progress, waiting
 from krohn.commands.verify_options import (
+    Attacked,
     ByProof,
     Cluster,
     EveryStart,
@@ -24,6 +25,7 @@ from krohn.commands.verify_options import (
     HtmlSeconds,
     JobFile,
     Jobs,
+    Longest,
     Memory,
     Sample,
     Seed,
@@ -36,7 +38,8 @@ from krohn.commands.verify_options import (
 
 if TYPE_CHECKING:
     from algebra.automaton import Automaton
-    from krohn.verification import Progress, Report
+    from krohn.job import Progress
+    from krohn.report import Report
 
 
 def verify(
@@ -46,6 +49,8 @@ def verify(
     proof: ByProof = False,
     exhaustive: Exhaustive = None,
     sample: Sample = None,
+    attack: Attacked = None,
+    length: Longest = None,
     smt: Smt = None,
     smt_lib: SmtLib = None,
     gadgets: Gadgets = None,
@@ -75,24 +80,28 @@ def verify(
     wanted = against.read()
     how = sharding(jobs, memory, shard, job, cluster, every_start)
     other = Solver(file, wanted, observe, smt, smt_lib, gadgets, error, timeout, seed)
-    other.check(proof or bool(exhaustive or sample or how))
+    asked = exhaustive or sample or how or length or attack is not None
+    other.check(proof or bool(asked))
     with progress() as report:
         found = other.ask(report) or verified(
             file,
             wanted,
-            proof=True if proof else None,
+            proof=True if proof or attack is not None else None,
             exhaustive=exhaustive,
             sample=sample,
             seed=seed,
             budget=shorten,
             observation=observe,
+            length=length,
             sharding=how,
             progress=report,
         )
+        if attack is not None:
+            found = _attacked(found, file, wanted, attack, seed, observe, report)
     replay = _replay(file, found, against)
     if html is not None:
-        asked = context.find_root().obj or ()
-        _write_page(html, file, wanted, found, asked, replay, html_seconds)
+        arguments = context.find_root().obj or ()
+        _write_page(html, file, wanted, found, arguments, replay, html_seconds)
     result = {**found.to_object(), "replay": replay}
     emit(result, as_json, lambda: show.report(file, found, replay))
     return {"verified": DONE, "refuted": REFUTED}.get(found.verdict, CANNOT)
@@ -111,18 +120,41 @@ def _write_page(
     file: str,
     machine: "Automaton | None",
     found: "Report",
-    asked: Sequence[str],
+    arguments: Sequence[str],
     replay: str | None,
     seconds: float,
 ) -> None:
     """Write the page of a verdict."""
-    from algebra.formats import json_format
+    from krohn.foreign import own_machine
     from krohn.page import Request, write
     from network import modelfile
 
-    own = json_format.from_object(modelfile.read(file).header["machine"])
+    held = machine or own_machine(modelfile.read(file))
     with waiting("writing the page"):
-        write(Request(file, machine or own, found, asked, replay, seconds), path)
+        write(Request(file, held, found, arguments, replay, seconds), path)
+
+
+def _attacked(
+    found: "Report",
+    file: str,
+    wanted: "Automaton | None",
+    seconds: float,
+    seed: int,
+    observation: str | None,
+    report: "Progress",
+) -> "Report":
+    """The same after an attack on the proof."""
+    from krohn.attacking import attacked
+
+    return attacked(
+        found,
+        file,
+        wanted,
+        seconds=seconds,
+        seed=seed,
+        observation=observation,
+        progress=report,
+    )
 
 
 def _replay(file: str, found: "Report", against: Wanted) -> str | None:
@@ -165,7 +197,7 @@ class Solver:
         if asked > 1 and (self.smt is not None or self.gadgets is not None):
             raise KrohnError(
                 "--smt and --gadgets are claims of their own; ask for each, and for "
-                "--proof, --exhaustive and --sample, in another call"
+                "--proof, --exhaustive, --sample and --attack, in another call"
             )
         if self.smt is None and self.smt_lib is not None:
             raise KrohnError("--smt-lib needs --smt N: which words to ask about")

@@ -17,6 +17,26 @@ Sample = Annotated[
     int | None,
     typer.Option(metavar="N", min=1, help="Run N random and adversarial long words."),
 ]
+Attacked = Annotated[
+    float | None,
+    typer.Option(
+        "--attack",
+        metavar="SECONDS",
+        min=0,
+        help="Prove it, then try to violate every bound of the proof: words that are "
+        "bred to be bad, other orders of summation, kernels and arithmetics.",
+    ),
+]
+Longest = Annotated[
+    int | None,
+    typer.Option(
+        "-T",
+        "--length",
+        metavar="N",
+        min=1,
+        help="Look at words of up to N letters, without a proof.",
+    ),
+]
 Smt = Annotated[
     int | None,
     typer.Option(

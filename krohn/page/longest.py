@@ -15,6 +15,7 @@ from algebra.formats import json_format
 from compiler.plan import CONSTRUCTIONS, ON_REQUEST
 from krohn.compilation import OWN
 from krohn.compilation import compile as compiled
+from krohn.foreign import names_machine
 from network.modelfile import ModelFile, sines
 from network.precision import PRECISIONS
 
@@ -63,6 +64,8 @@ def longest(
         return (
             "An RNN has no longest word: what is proved of it holds for every length."
         )
+    if not names_machine(file):
+        return "The file states no machine that could be compiled again."
     if name not in {*CONSTRUCTIONS, *ON_REQUEST} or type(claimed) is not int:
         return "The file names no construction of Krohn that could be compiled again."
     if proved is None:

@@ -14,18 +14,20 @@ from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from algebra.formats.files import atomic_write
 from krohn.drawing import DrawingError
+from krohn.foreign import with_names
 from krohn.page import pictures
 from krohn.page.chart import chart, superscript
 from krohn.page.longest import SECONDS, Longest, longest
 from krohn.page.margins import margin, noises, sublayers, worst_head
 from krohn.page.operations import operations
 from krohn.page.provenance import provenance
-from krohn.verification import Report
+from krohn.report import Report
 from network import modelfile
 from network.modelfile import ModelFile
 
 SHOWN_LETTERS = 24
 LONGEST_NAME = 120
+MOST_HEADS = 40
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,8 @@ def _rounded(value: float | None, rounding: str) -> str:
 
 
 def _facts(request: Request) -> dict[str, Any]:
-    file, report = modelfile.read(request.path), request.report
+    report = request.report
+    file, _ = with_names(modelfile.read(request.path), request.machine)
     evidence = report.proof.evidence if report.proof else []
     layers = sublayers(evidence)
     return {
@@ -133,6 +136,8 @@ def _facts(request: Request) -> dict[str, Any]:
         "parameters": modelfile.parameters(file.header["architecture"]),
         "wrong": _wrong(report),
         "replay": request.replay,
+        "bounds": [head.said() for head in report.heads[:MOST_HEADS]],
+        "attack": sorted(report.attack.tightest.items()) if report.attack else [],
         "chart": chart(layers) if layers else None,
         "worst": worst_head(layers),
         "margin": margin(evidence),

@@ -116,18 +116,34 @@ def test_a_refuted_network(page: Callable[..., str], grid: ModelFile) -> None:
     assert "established before the proof ended" in text
 
 
-def test_an_undecided_network(page: Callable[..., str], grid: ModelFile) -> None:
-    header = {k: v for k, v in grid.header.items() if k != "program"}
-    text = Seen(page(ModelFile(header, grid.tensors, grid.precision), code=2)).texts
-    assert "undecided: the file does not say what its channels are" in text
-    assert "words were run in search of a wrong one" in text
-    assert "The proof ended before it bounded any error" in text
+def test_an_undecided_network(page: Callable[..., str]) -> None:
+    file = krohn.compile("Grid4", 40, "scan").file
+    header = {k: v for k, v in file.header.items() if k != "program"}
+    text = Seen(page(ModelFile(header, file.tensors, file.precision), code=2)).texts
+    assert "undecided: the file has no Program from which a proof could start" in text
+    assert "letters, all there are: every answer was right" in text
+    assert "What the heads cannot do" in text
+    assert "There is no proof" in text
+
+
+def test_a_network_without_names(page: Callable[..., str], grid: ModelFile) -> None:
+    header = {"architecture": grid.header["architecture"]}
+    header |= {"machine": {}, "claim": {"dtype": "float32"}}
+    file = ModelFile(header, grid.tensors, grid.precision)
+    text = Seen(page(file, "--machine", "Grid4")).texts
+    assert "matched with those of the machine by their order" in text
+    assert "The file states no machine" in text
+
+
+def test_an_attack(page: Callable[..., str], grid: ModelFile) -> None:
+    text = Seen(page(grid, "--attack", 1)).texts
+    assert "every number was within its bound" in text
 
 
 def test_words_that_are_too_long(page: Callable[..., str], grid: ModelFile) -> None:
     text = Seen(page(grid, "--exhaustive", 9, code=2)).texts
     assert "out-of-range: the model is for words of up to 6 letters" in text
-    assert "No proof was asked for" in text
+    assert "There is no proof" in text
 
 
 def test_an_rnn(page: Callable[..., str]) -> None:

@@ -112,11 +112,12 @@ def hostile() -> ModelFile:
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A page for each kind of verdict and network."""
     grid = krohn.compile("Grid4", 8, "scan").file
-    plain = {k: v for k, v in grid.header.items() if k != "program"}
+    long = krohn.compile("Grid4", 40, "scan").file
+    plain = {k: v for k, v in long.header.items() if k != "program"}
     files = {
         "verified": grid,
         "refuted": zeroed(grid),
-        "undecided": ModelFile(plain, grid.tensors, grid.precision),
+        "undecided": ModelFile(plain, long.tensors, long.precision),
         "generator": krohn.compile_generator("Dyck2,2", 8).file,
         "rnn": krohn.compile("C3", arch="rnn").file,
         "hostile": hostile(),

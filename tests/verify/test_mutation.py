@@ -1,175 +1,232 @@
-"""A changed weight that matters is refused; one that is accepted does no harm.
+"""The mill of mutants: the proof accepts none that is wrong, and the mill would see it.
 
-benchmarks/mutation.py does this with every weight of many more models.
+benchmarks/mutation.py grinds models of every construction.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 import krohn
-from algebra import zoo
 from algebra.automaton import Automaton
-from network.model import Model
+from algebra.formats import json_format
+from compare.mutation.kinds import KINDS, draw
+from compare.mutation.mill import (
+    Judgement,
+    Outcome,
+    by_proof,
+    grind,
+    reason_class,
+    score,
+)
+from compare.mutation.subject import Subject, same
+from compare.mutation.truth import Truth
 from network.modelfile import ModelFile
-from verify.exhaustive import exhaustive
-from verify.proof import prove
 
 torch.set_num_threads(1)
 
-TRIED = 120
-HEADS = ("counter", "memory", "gridworld")
-SHORT = 5
-
-Key = tuple[str, str, int, str, bool]
-PLAIN: list[Key] = [
-    ("C2", "counter", 6, "float32", False),
-    ("C5", "counter", 4, "float32", False),
-    ("C2xC2", "product", 4, "float32", False),
-    ("FlipFlop", "memory", 6, "float32", False),
-    ("Memory5", "memory", 5, "float32", False),
-    ("Grid4", "scan", 4, "float32", False),
-    ("D6", "scan", 4, "float32", False),
-    ("Grid4", "sequential", 3, "float32", False),
-    ("Grid3", "gridworld", 4, "float32", False),
-    ("Dyck2,2", "dyck", 4, "float32", False),
+Key = tuple[str, str, int, tuple[tuple[str, Any], ...]]
+MODELS: list[Key] = [
+    ("C3", "counter", 4, ()),
+    ("C2", "counter", 5, (("strict", True),)),
+    ("C3", "counter", 4, (("activation", "sine"),)),
+    ("FlipFlop", "memory", 5, (("uniform", True),)),
+    ("FlipFlop", "memory", 5, (("dtype", "float16"),)),
+    ("C2xC2", "product", 4, ()),
+    ("Grid3", "gridworld", 5, ()),
+    ("Dyck2,1", "dyck", 5, (("observation", "stack-top"),)),
+    ("C2", "content", 5, ()),
+    ("Parity8@2,3,7", "parity-selected", 8, ()),
+    ("S3", "cascade", 4, ()),
+    ("D6", "scan", 6, ()),
+    ("Grid4", "scan", 5, (("dtype", "bfloat16"),)),
+    ("Grid3", "sequential", 4, ()),
+    ("Grid4", "elman", 0, ()),
+    ("Dyck1,2", "balanced", 4, ()),
 ]
-OTHERS: list[Key] = [
-    ("C2", "counter", 6, "float32", True),
-    ("Grid4", "scan", 4, "float32", True),
-    ("Grid4", "scan", 4, "bfloat16", False),
-    ("Grid4", "scan", 4, "float64", False),
-    ("S3", "cascade", 5, "float32", False),
-    ("Grid3", "cascade", 5, "float32", False),
-    ("PermReset2", "cascade", 5, "float32", True),
-    ("Grid4", "elman", 5, "float32", False),
-]
+EACH = pytest.mark.parametrize("key", MODELS, ids=lambda k: f"{k[0]}-{k[1]}")
+COUNTER = MODELS[0]
 
 
-@dataclass(frozen=True)
-class Mutant:
-    """A file with one weight changed."""
-
-    tensor: str
-    index: int
-    file: ModelFile
+def compiled(key: Key, factor: int) -> ModelFile:
+    name, construction, length, how = key
+    if construction == "elman":
+        return krohn.compile(name, arch="rnn", **dict(how)).file
+    if construction == "balanced":
+        return krohn.compile_generator(name, factor * length, **dict(how)).file
+    return krohn.compile(name, factor * length, construction, **dict(how)).file
 
 
 @cache
-def compiled(key: Key) -> tuple[ModelFile, Automaton]:
-    name, construction, length, dtype, strict = key
-    machine = zoo.machine(name)
-    if construction == "elman":
-        built = krohn.compile(machine, arch="rnn", dtype=dtype)
-    else:
-        built = krohn.compile(machine, length, construction, dtype=dtype, strict=strict)
-    return built.file, machine
+def subject(key: Key) -> Subject:
+    file = compiled(key, 1)
+    machine = json_format.from_object(file.header["machine"])
+    return Subject(file, machine, compiled(key, 2))
 
 
-def changed(file: ModelFile, tensor: str, index: int, factor: float) -> Mutant:
-    """One weight multiplied by a factor and rounded; a weight of 0 set to 1."""
-    array = file.tensors[tensor].copy()
-    flat = array.reshape(-1)
-    flat[index] = file.precision.round(flat[index] * factor) if flat[index] else 1.0
-    assert not np.array_equal(array, file.tensors[tensor])
-    return Mutant(tensor, index, replace(file, tensors={**file.tensors, tensor: array}))
+@cache
+def outcomes(key: Key) -> tuple[Outcome, ...]:
+    return tuple(grind(subject(key), seed=(MODELS.index(key),)))
 
 
-def weights(file: ModelFile, *endings: str) -> Iterator[tuple[str, int]]:
-    """Every nonzero weight of the tensors whose names end so."""
-    for name, array in file.tensors.items():
-        if name.endswith(endings):
-            for index in np.flatnonzero(array.reshape(-1)).tolist():
-                yield name, index
+@EACH
+def test_no_mutant_that_is_wrong_is_accepted(key: Key) -> None:
+    found = score(outcomes(key))
+    assert found.holes == 0
+    assert found.mutants > 20
+    assert found.harmful_rejected > 0
+    assert found.harmless_accepted > 0
 
 
-def tables(file: ModelFile) -> tuple[str, ...]:
-    """The weights of the last layer of every MLP."""
-    blocks = file.header["architecture"]["blocks"]
-    return tuple(
-        f"blocks.{b}.mlp.{len(block['mlp'])}.weight" for b, block in enumerate(blocks)
-    )
+@EACH
+def test_mutants_of_single_weights_are_among_them(key: Key) -> None:
+    kinds = {o.kind for o in outcomes(key)}
+    assert kinds >= {"sign flipped", "weight to 0", "machine: one transition"}
 
 
-def verified(file: ModelFile, machine: Automaton) -> bool:
-    return prove(file, machine).verdict == "verified"
+def test_every_kind_has_something_to_change_somewhere() -> None:
+    found = {o.kind for key in MODELS for o in outcomes(key)}
+    # No model here has two blocks alike or tells the latest value before a position.
+    rare = {"two blocks exchanged", "channel: level ±1"}
+    assert KINDS.keys() - found <= rare
 
 
-@pytest.mark.parametrize("key", [*PLAIN, *OTHERS])
-def test_survivors_are_right(key: Key) -> None:
-    file, machine = compiled(key)
-    rng = np.random.default_rng(1)
-    survived = 0
-    for _ in range(TRIED):
-        tensor = rng.choice(sorted(file.tensors))
-        array = file.tensors[tensor]
-        index = int(rng.integers(array.size))
-        if nonzero := np.flatnonzero(array.reshape(-1)).tolist():
-            index = int(rng.choice([index, *nonzero]))
-        mutant = changed(file, str(tensor), index, float(rng.choice([-1.0, 1.1, 0.9])))
-        if verified(mutant.file, machine):
-            survived += 1
-            assert exhaustive(Model(mutant.file), machine, min(SHORT, key[2])).passed
-    assert 0 < survived < TRIED
+def test_two_blocks_of_one_shape_can_trade_places() -> None:
+    blocks = Subject(krohn.compile("C2", 6, "sequential").file, krohn.read("C2"))
+    found = list(grind(blocks, kinds=["two blocks exchanged"], each=4))
+    assert found
+    assert not any(o.hole for o in found)
 
 
-@pytest.mark.parametrize("key", PLAIN)
-@pytest.mark.parametrize("factor", [-1.0, 1.1, 0.9])
-def test_every_copy_of_a_head_matters(key: Key, factor: float) -> None:
-    file, machine = compiled(key)
-    copies = list(weights(file, "attention.value", "attention.out"))
-    assert copies
-    for tensor, index in copies:
-        assert not verified(changed(file, tensor, index, factor).file, machine)
+def accepts_all(file: ModelFile, machine: Automaton) -> Judgement:
+    return Judgement(True)
 
 
-@pytest.mark.parametrize("key", PLAIN)
-def test_every_sign_in_the_result_of_a_table_matters(key: Key) -> None:
-    file, machine = compiled(key)
-    for tensor, index in weights(file, *tables(file)):
-        assert not verified(changed(file, tensor, index, -1.0).file, machine)
+def rejects_all(file: ModelFile, machine: Automaton) -> Judgement:
+    return Judgement(False, "no")
 
 
-@pytest.mark.parametrize("key", [*PLAIN, *OTHERS[:-1]])
-def test_every_sign_in_the_read_out_matters(key: Key) -> None:
-    file, machine = compiled(key)
-    for tensor, index in weights(file, "unembed.weight"):
-        assert not verified(changed(file, tensor, index, -1.0).file, machine)
+def runs_short_words_only(file: ModelFile, machine: Automaton) -> Judgement:
+    try:
+        report = krohn.verify(file, machine, exhaustive=1)
+    except krohn.KrohnError as error:
+        return Judgement(False, str(error))
+    return Judgement(report.verdict == "verified", report.reason)
 
 
-@pytest.mark.parametrize("key", PLAIN)
-def test_every_entry_of_the_token_embedding_matters(key: Key) -> None:
-    file, machine = compiled(key)
-    for index in range(file.tensors["embed.token"].size):
-        for factor in (-1.0, 1.1):
-            mutant = changed(file, "embed.token", index, factor)
-            assert not verified(mutant.file, machine)
+def raises(file: ModelFile, machine: Automaton) -> Judgement:
+    raise KeyError("what it needs")
 
 
-@pytest.mark.parametrize("key", PLAIN)
-def test_letters_that_trade_places_are_noticed(key: Key) -> None:
-    file, machine = compiled(key)
-    letters = len(machine.letters)
-    rows = np.array([1, 0, *range(2, letters + 1)])
-    token = file.tensors["embed.token"][rows]
-    assert not verified(
-        replace(file, tensors={**file.tensors, "embed.token": token}), machine
-    )
+@pytest.mark.parametrize("key", [COUNTER, MODELS[-2], MODELS[-1]])
+def test_a_checker_that_accepts_everything_is_found_out(key: Key) -> None:
+    found = score(grind(subject(key), accepts_all))
+    assert found.holes > 5
+    assert found.harmful_rejected == found.harmless_rejected == 0
+    assert found.strictness == 0
 
 
-@pytest.mark.parametrize("key", [k for k in PLAIN if k[1] in HEADS])
-def test_every_weight_of_a_uniform_or_latest_head_points_there(key: Key) -> None:
-    file, machine = compiled(key)
-    for tensor, index in weights(file, "attention.query", "attention.key"):
-        assert not verified(changed(file, tensor, index, -1.0).file, machine)
+def test_a_checker_that_looks_at_one_letter_is_found_out() -> None:
+    found = [o for o in grind(subject(COUNTER), runs_short_words_only, 3) if o.hole]
+    assert found
+    assert all(o.judgement.accepted and o.harm for o in found)
 
 
-@pytest.mark.parametrize("key", OTHERS[-1:])
-def test_every_weight_of_an_rnn_matters(key: Key) -> None:
-    file, machine = compiled(key)
-    for tensor, index in weights(file, "hidden.weight", "input.weight", "hidden.bias"):
-        assert not verified(changed(file, tensor, index, -1.0).file, machine)
+def test_a_checker_that_rejects_everything_is_sound_and_strict() -> None:
+    found = score(grind(subject(COUNTER), rejects_all))
+    assert found.holes == found.harmless_accepted == 0
+    assert found.strictness == 1
+
+
+def test_what_a_checker_raises_is_no_acceptance() -> None:
+    found = list(grind(subject(COUNTER), raises))
+    assert score(found).holes == 0
+    assert all("raised KeyError" in o.judgement.reason for o in found)
+
+
+def test_the_same_seed_gives_the_same_mutants() -> None:
+    again = tuple(grind(subject(COUNTER), seed=(0,)))
+    other = tuple(grind(subject(COUNTER), seed=(1,)))
+    assert again == outcomes(COUNTER)
+    assert [o.where for o in other] != [o.where for o in again]
+
+
+@EACH
+def test_units_that_trade_places_change_no_answer(key: Key) -> None:
+    right, rng = subject(key), np.random.default_rng(0)
+    mutant = draw("two units exchanged", right, rng)
+    if mutant is not None:
+        assert Truth(right).harm(mutant.subject) == ""
+        assert by_proof(mutant.subject.file, mutant.subject.machine).accepted
+
+
+@EACH
+def test_a_mutant_is_another_model(key: Key) -> None:
+    right = subject(key)
+    for name in KINDS:
+        mutant = draw(name, right, np.random.default_rng(1))
+        if mutant is not None:
+            assert not same(mutant.subject, right)
+
+
+def test_the_truth_is_found_at_the_last_letter() -> None:
+    right = subject(COUNTER)
+    table = right.file.tensors["embed.position"].copy()
+    table[-1] += 100.0
+    harm = Truth(right).harm(right.with_tensors({"embed.position": table}))
+    assert harm == "wrong after letters [0, 0, 0, 0]"
+
+
+def test_the_truth_of_long_words_is_sought_near_ties() -> None:
+    long = Subject(krohn.compile("FlipFlop", 40, "memory").file, krohn.read("FlipFlop"))
+    truth = Truth(long)
+    assert not truth.exact
+    assert truth.harm(long) == ""
+    table = long.file.tensors["embed.position"].copy()
+    table[-1] = 0.0
+    assert truth.harm(long.with_tensors({"embed.position": table}))
+
+
+def test_a_word_that_the_checker_names_is_tried() -> None:
+    right = subject(MODELS[-2])
+    bias = right.file.tensors["hidden.bias"].copy()
+    bias[0] -= 2.0**-6  # what is lost at a wall adds up, letter by letter
+    slow = right.with_tensors({"hidden.bias": bias})
+    word = by_proof(slow.file, slow.machine).word
+    assert len(word) > 30
+    assert Truth(right).harm(slow) == ""
+    assert Truth(right).harm(slow, word) == f"wrong after letters {list(word)}"
+
+
+def test_a_claim_that_cannot_be_run_is_wrong() -> None:
+    right = subject(COUNTER)
+    longer = right.with_header(lambda h: h["claim"].update(length=10**18))
+    assert "which it cannot read" in Truth(right).harm(longer)
+
+
+def test_reasons_are_counted_without_names_and_numbers() -> None:
+    said = {
+        reason_class(f"the file's channel {name!r} can be off by {by:.2g} at {(1, 2)}")
+        for name, by in (("sum", 0.5), ("a'b", 1e-9))
+    }
+    assert len(said) == 2
+    assert "the file's channel … can be off by # at (…)" in said
+
+
+COUNTED = [
+    (True, "", "harmless_accepted"),
+    (False, "", "harmless_rejected"),
+    (True, "wrong", "holes"),
+    (False, "wrong", "harmful_rejected"),
+]
+
+
+@pytest.mark.parametrize(("accepted", "harm", "counted"), COUNTED)
+def test_every_outcome_is_counted_once(accepted: bool, harm: str, counted: str) -> None:
+    found = score([Outcome("sign flipped", "here", Judgement(accepted), harm, True)])
+    assert found.mutants == 1
+    assert getattr(found, counted) == 1
+    assert sum(getattr(found, name) for *_, name in COUNTED) == 1

@@ -1,0 +1,189 @@
+"""No bound of a proof is violated by real or allowed arithmetic; wrong bounds are."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import krohn
+from algebra import zoo
+from compiler.interpreter import interpret
+from krohn.compilation import CompiledModel
+from network.modelfile import ModelFile
+from network.precision import FloatArray
+from verify.attack.arithmetic import Arithmetic
+from verify.attack.campaign import Attack, Extent, attack
+from verify.attack.meaning import Evaluator
+from verify.attack.record import Worst
+from verify.attack.ways import network, permuted, still, whole
+from verify.counterexample import CheckError
+from verify.proof import Proof, prove
+from verify.stream import Stream
+
+SOME = Extent(positions=60_000)
+
+MODELS = [
+    ("C3", "counter", 12, "float32"),
+    ("C2", "counter", 6, "bfloat16"),
+    ("Memory3", "memory", 12, "bfloat16"),
+    ("Grid4", "scan", 6, "float16"),
+    ("Grid4", "gridworld", 8, "float32"),
+    ("Grid4", "corridor", 8, "float64"),
+    ("Dyck2,2", "dyck", 8, "float64"),
+]
+
+
+def against(
+    built: CompiledModel, name: str, extent: Extent = SOME, **changes: Any
+) -> Attack:
+    """Attack a network, or a changed file or proof instead of its own."""
+    file, proof = changes.get("file", built.file), changes.get("proof", built.proof)
+    return attack(file, zoo.machine(name), proof, extent, seed=1)
+
+
+def proof_of(built: CompiledModel) -> Proof:
+    assert built.proof is not None
+    return built.proof
+
+
+@pytest.mark.parametrize(("name", "construction", "length", "dtype"), MODELS)
+def test_every_bound_of_a_transformer_holds(
+    name: str, construction: str, length: int, dtype: str
+) -> None:
+    built = krohn.compile(name, length, construction, dtype=dtype)
+    found = against(built, name)
+    assert found.passed, found.violations[0]
+    assert found.positions == sum(found.ways.values()) >= 60_000
+    assert {"eager", "letter by letter", "worst arithmetic"} <= found.ways.keys()
+    assert found.tightest["logits"].share <= 1 <= found.tightest["margin"].share + 1
+
+
+def test_every_bound_of_an_rnn_holds() -> None:
+    built = krohn.compile("D6", arch="rnn", dtype="float16")
+    found = against(built, "D6")
+    assert found.passed
+    assert found.tightest["RNN: hidden"].observed == 0
+
+
+def test_every_bound_of_a_generator_holds() -> None:
+    built = krohn.compile_generator("Dyck3,2", 16, opening=Fraction(1, 3))
+    found = against(built, "Dyck3,2")
+    assert found.passed
+    assert 0 < found.tightest["generator: law"].observed
+
+
+def shrunk(proof: Proof, name: str, factor: float) -> Proof:
+    """A proof that claims a smaller noise of one channel than it has established."""
+    assert proof.bounds is not None
+
+    def less(stream: Stream) -> Stream:
+        if name not in stream.noise:
+            return stream
+        return replace(
+            stream, noise={**stream.noise, name: stream.noise[name] * factor}
+        )
+
+    bounds = replace(proof.bounds, streams=tuple(map(less, proof.bounds.streams)))
+    return replace(proof, bounds=bounds)
+
+
+def test_a_bound_that_is_too_small_is_found_out() -> None:
+    built = krohn.compile("C2", 16, "counter")
+    found = against(built, "C2", proof=shrunk(proof_of(built), "sum", 1 / 8))
+    assert any(v.operation == "prefix-sum" for v in found.violations)
+    worst = found.violations[0]
+    assert worst.observed > worst.bound
+    assert len(worst.word) == worst.position
+    assert any(v.again for v in found.violations)
+
+
+def test_a_leak_that_is_too_small_is_found_out() -> None:
+    built = krohn.compile("Memory3", 12, "memory")
+    proof = proof_of(built)
+    assert proof.bounds is not None
+    looks = {n: replace(k, leak=k.leak / 4) for n, k in proof.bounds.looks.items()}
+    smaller = replace(proof, bounds=replace(proof.bounds, looks=looks))
+    found = against(built, "Memory3", proof=smaller)
+    assert {v.operation for v in found.violations} == {"latest: leak"}
+
+
+def damaged(file: ModelFile, name: str, change: Callable[[FloatArray], None]) -> Any:
+    tensor = file.tensors[name].copy()
+    change(tensor)
+    tensor = file.precision.round(tensor)
+    return replace(file, tensors={**file.tensors, name: tensor})
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "blocks.0.attention.value",
+        "blocks.0.attention.out",
+        "blocks.0.mlp.1.weight",
+        "embed.token",
+        "unembed.weight",
+    ],
+)
+def test_a_network_that_is_a_little_different_violates_the_bounds(name: str) -> None:
+    built = krohn.compile("C3", 12, "counter")
+
+    def change(tensor: FloatArray) -> None:
+        largest = np.unravel_index(np.abs(tensor).argmax(), tensor.shape)
+        tensor[largest] *= 1.01
+
+    file = damaged(built.file, name, change)
+    assert not against(built, "C3", file=file).passed
+
+
+def test_what_is_not_verified_is_not_attacked() -> None:
+    built = krohn.compile("C2", 8, "counter")
+    file = damaged(built.file, "unembed.weight", lambda w: w.fill(0.0))
+    with pytest.raises(CheckError, match="nothing to attack"):
+        against(built, "C2", file=file, proof=prove(file, zoo.machine("C2")))
+
+
+@pytest.mark.parametrize(("name", "construction", "length", "dtype"), MODELS)
+def test_channels_mean_what_the_interpreter_says(
+    name: str, construction: str, length: int, dtype: str, levels: Any
+) -> None:
+    level = levels(name, construction, length, dtype)
+    bounds = proof_of(level.compiled).bounds
+    assert bounds is not None
+    words = level.words(32)
+    meant = Evaluator.of(bounds.statement)(torch.from_numpy(words)).values
+    for channel, right in interpret(level.optimised, words).items():
+        assert np.array_equal(meant[channel].numpy(), right)
+
+
+@pytest.mark.parametrize("order", range(3))
+def test_other_orders_are_the_same_function(order: int) -> None:
+    built = krohn.compile("Grid4", 8, "gridworld", dtype="float64")
+    net = network(built.file, built.file.tensors)
+    words = torch.randint(2, (16, 8), generator=torch.Generator().manual_seed(order))
+    run = permuted(built.file, np.random.default_rng(order))
+    for one, other in zip(whole(net, words)[0], run(words, still)[0], strict=True):
+        assert torch.allclose(one, other, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
+def test_the_worst_arithmetic_stays_near_the_real_one(dtype: str) -> None:
+    built = krohn.compile("C2", 6, "counter", dtype=dtype)
+    net = network(built.file, built.file.tensors)
+    words = torch.randint(2, (64, 6), generator=torch.Generator().manual_seed(0))
+    bad = Arithmetic(built.file.precision, np.random.default_rng(0))
+    real, worst = whole(net, words)[1], bad.run(net, words, still)[1]
+    far = (real.double() - worst.double()).abs().max()
+    assert far <= 2**8 * built.file.precision.unit
+
+
+def test_no_number_is_within_a_bound() -> None:
+    nan = Worst("table", "x", 0, float("nan"), 1.0)
+    assert nan.violated
+    assert Worst("table", "x", 0, 0.0, 0.0).share == 0
+    assert Worst("table", "x", 0, 1e-30, 0.0).violated
+    assert Worst("margin", "", 0, 0.5, 0.25).share == 0.5
+    assert Worst("margin", "", 0, 0.25, 0.5).violated

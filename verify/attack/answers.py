@@ -1,0 +1,89 @@
+"""Logits beside their bounds, and answers beside the machine."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from verify.attack.meaning import Meant, Tree, size
+from verify.attack.record import Batch
+from verify.established import Bounds
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a proof says of the logits.
+
+    Attributes:
+        outputs: The channels that say the class.
+        place: The row of each tuple of their values.
+        right: ``(readings,)``: the class that a tuple means.
+        logits: ``(readings, classes)``: the logits of each tuple.
+        noise: How far each of them may be off.
+        margin: How far the right one is ahead, at least.
+    """
+
+    outputs: tuple[str, ...]
+    place: Tree
+    right: Tensor
+    logits: Tensor
+    noise: Tensor
+    margin: float
+
+    @staticmethod
+    def of(bounds: Bounds) -> "Answers":
+        """Lay out the bounds of the logits."""
+        statement, known = bounds.statement, bounds.logits
+        rows = {values: i for i, values in enumerate(known.readings)}
+        sizes = [size(statement, name) for name in statement.outputs]
+        return Answers(
+            statement.outputs,
+            Tree.of(rows, sizes),
+            torch.tensor(list(known.readings.values())),
+            torch.from_numpy(known.numbers.value),
+            torch.from_numpy(known.numbers.total),
+            known.margin,
+        )
+
+    def judge(
+        self, batch: Batch, logits: Tensor, meant: Meant, classes: Tensor
+    ) -> Tensor:
+        """Hold every logit against its bound, and every answer against the machine.
+
+        Args:
+            batch: The words.
+            logits: ``(batch, time, classes)``.
+            meant: The true values.
+            classes: ``(batch, time)``: the machine's answers.
+
+        Returns:
+            ``(batch, classes)``: the greatest share of its bound that each word reaches.
+        """
+        found = logits.double()
+        rows = self.place([meant.values[n][:, 1:] for n in self.outputs])
+        # A tuple that was not expected has no row, and every number is off.
+        known = (rows >= 0)[..., None]
+        off = torch.where(known, (found - self.logits[rows]).abs(), torch.inf)
+        width = found.shape[2]
+        keys = [("logits", str(i), -1) for i in range(width)]
+        share = batch.judge(keys, off, self.noise[rows], first=1)
+        batch.record.numbers["logits"] += found.numel()
+        judge_margin(batch, found, classes, self.margin)
+        return share
+
+
+def judge_margin(batch: Batch, found: Tensor, classes: Tensor, margin: float) -> None:
+    """Hold how far the right logit is ahead against what was proved.
+
+    Args:
+        batch: The words.
+        found: ``(batch, time, classes)`` logits.
+        classes: ``(batch, time)``: the right answers.
+        margin: How far it must be ahead.
+    """
+    right = found.gather(2, classes[..., None])
+    others = found.scatter(2, classes[..., None], -torch.inf).amax(dim=2)
+    ahead = (right[..., 0] - others).nan_to_num(nan=-torch.inf, posinf=torch.inf)
+    word, time = divmod(int(ahead.argmin()), ahead.shape[1])
+    batch.note(("margin", "", -1), float(ahead.min()), margin, (word, time + 1))
+    batch.record.numbers["margin"] += ahead.numel()

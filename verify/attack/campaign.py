@@ -1,0 +1,148 @@
+"""An attack on a proof from beginning to end, within a time or a number of positions."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from algebra.automaton import Automaton
+from algebra.shown import shown
+from network.modelfile import ModelFile
+from verify.attack import generators, rnns, transformers
+from verify.attack.record import Record, Worst, by_operation
+from verify.counterexample import CheckError
+from verify.proof import Proof
+
+Progress = Callable[[int, float], None]
+"""Told after every batch how many positions were run, and how many seconds passed."""
+
+
+@dataclass(frozen=True)
+class Attack:
+    """What came of an attack.
+
+    Attributes:
+        positions: How many positions of words were run.
+        ways: How many of them by each way to run the network.
+        left_out: Ways that cannot be gone here, and why.
+        numbers: For each operation how many numbers were held against a bound.
+        tightest: For each operation what came closest to its bound.
+        violations: The first numbers beyond their bounds. One is an error of the proof
+            or of its assumptions about arithmetic.
+        seconds: How long it took.
+    """
+
+    positions: int
+    ways: Mapping[str, int]
+    left_out: Mapping[str, str]
+    numbers: Mapping[str, int]
+    tightest: Mapping[str, Worst]
+    violations: tuple[Worst, ...]
+    seconds: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether every bound held."""
+        return not self.violations
+
+    def to_object(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "positions": self.positions,
+            "ways": dict(self.ways),
+            "left_out": dict(self.left_out),
+            "numbers": dict(self.numbers),
+            "tightest": [worst.to_object() for worst in self.tightest.values()],
+            "violations": [worst.to_object() for worst in self.violations],
+            "seconds": round(self.seconds, 3),
+        }
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How long an attack goes on: until one of both is reached.
+
+    Attributes:
+        seconds: Time.
+        positions: Positions of words.
+    """
+
+    seconds: float = float("inf")
+    positions: float = float("inf")
+
+
+def attack(
+    file: ModelFile,
+    machine: Automaton,
+    proof: Proof,
+    extent: Extent,
+    seed: int = 0,
+    compiled: bool = False,
+    progress: Progress | None = None,
+) -> Attack:
+    """Try to violate every bound of a proof.
+
+    An interruption from the keyboard ends it early, with what was found so far.
+
+    Args:
+        file: The network.
+        machine: What it computes.
+        proof: Its proof, which must have verified it.
+        extent: How long to try.
+        seed: Of words, orders and the worst arithmetic.
+        compiled: Whether to run it through ``torch.compile`` as well.
+        progress: Called after every batch.
+
+    Raises:
+        CheckError: If it is not verified: then there are no bounds to violate.
+    """
+    if proof.verdict != "verified":
+        raise CheckError(
+            f"there is nothing to attack: the proof is {proof.verdict} ({proof.reason})"
+        )
+    began, record = time.monotonic(), Record()
+    rng = np.random.default_rng(seed)
+    try:
+        for _ in _rounds(file, machine, proof, rng, compiled, record):
+            passed = time.monotonic() - began
+            if progress is not None:
+                progress(record.positions, passed)
+            if record.positions >= extent.positions or passed >= extent.seconds:
+                break
+    except KeyboardInterrupt:
+        pass
+    return Attack(
+        record.positions,
+        record.ways,
+        record.left_out,
+        record.numbers,
+        by_operation(record.worst.values()),
+        tuple(record.violations),
+        time.monotonic() - began,
+    )
+
+
+def _rounds(
+    file: ModelFile,
+    machine: Automaton,
+    proof: Proof,
+    rng: np.random.Generator,
+    compiled: bool,
+    record: Record,
+) -> Iterator[None]:
+    kind = file.header["architecture"]["kind"]
+    if kind == "generator":
+        error = next(e["law"]["error"] for e in proof.evidence if "law" in e)
+        assert proof.length is not None
+        spoken = generators.Target(file, machine, error, proof.length)
+        return generators.rounds(spoken, rng, record)
+    shows = shown(machine, file.header["claim"].get("shows", "states")).of
+    if proof.bounds is None:
+        margin = float(proof.evidence[-1]["margin"])
+        return rnns.rounds(rnns.Target(file, machine, shows, margin), rng, record)
+    assert proof.length is not None
+    target = transformers.Target(file, machine, shows, proof.bounds, proof.length)
+    found = transformers.ways(target, rng, compiled)
+    return transformers.rounds(target, found, rng, record)

@@ -1,0 +1,164 @@
+"""What the channels of a Program should hold, for many words at once, with torch."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from verify.statement import SUMS, Channel, Statement
+
+
+@dataclass(frozen=True)
+class Meant:
+    """The true values of some words.
+
+    Attributes:
+        values: For each channel ``(batch, time + 1)`` integers; column 0 is BOS.
+        sources: For each channel that a head fetches, the positions fetched from.
+    """
+
+    values: Mapping[str, Tensor]
+    sources: Mapping[str, Tensor]
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A finite function of several whole numbers, one look-up for each of them.
+
+    Attributes:
+        levels: For each argument ``(nodes, values)``: the node that a value leads to.
+            Node 0 is where no row leads; it leads to itself.
+        results: ``(nodes,)``: the result at each leaf; −1 at leaf 0.
+    """
+
+    levels: tuple[Tensor, ...]
+    results: Tensor
+
+    @staticmethod
+    def of(rows: Mapping[tuple[int, ...], int], sizes: Sequence[int]) -> "Tree":
+        """From argument tuples to results; ``sizes`` bounds the values of each."""
+        nodes: dict[tuple[int, ...], int] = {(): 1}
+        levels = []
+        for depth, size in enumerate(sizes, 1):
+            below: dict[tuple[int, ...], int] = {}
+            for row in rows:
+                below.setdefault(row[:depth], len(below) + 1)
+            level = torch.zeros((len(nodes) + 1, size), dtype=torch.int64)
+            for prefix, node in below.items():
+                if prefix[-1] < size:
+                    level[nodes[prefix[:-1]], prefix[-1]] = node
+            levels.append(level)
+            nodes = below
+        results = torch.full((len(nodes) + 1,), -1, dtype=torch.int64)
+        for row, node in nodes.items():
+            results[node] = rows[row]
+        return Tree(tuple(levels), results)
+
+    def __call__(self, arguments: Sequence[Tensor]) -> Tensor:
+        """The results for arguments of one shape; −1 where there is no row."""
+        node = torch.ones_like(arguments[0])
+        for level, argument in zip(self.levels, arguments, strict=True):
+            node = level.reshape(-1)[node * level.shape[1] + argument]
+        return self.results[node]
+
+
+@dataclass(frozen=True)
+class Evaluator:
+    """A Program, ready to be evaluated.
+
+    Attributes:
+        statement: The Program.
+        tables: The function of each table.
+    """
+
+    statement: Statement
+    tables: Mapping[str, Tree]
+
+    @staticmethod
+    def of(statement: Statement) -> "Evaluator":
+        """Lay out all tables."""
+        tables = {
+            c.name: Tree.of(c.table, [size(statement, n) for n in c.inputs])
+            for c in statement.channels.values()
+            if c.op == "table"
+        }
+        return Evaluator(statement, tables)
+
+    def __call__(self, words: Tensor) -> Meant:
+        """Evaluate every channel on words ``(batch, time)`` of letter indices."""
+        bos = words.new_full((len(words), 1), self.statement.letters)
+        tokens = torch.cat([bos, words], dim=1)
+        values: dict[str, Tensor] = {}
+        sources: dict[str, Tensor] = {}
+        for channel in self.statement.channels.values():
+            read = [values[n] for n in channel.inputs]
+            if channel.op in _FETCHED:
+                at = _FETCHED[channel.op](channel, read)
+                sources[channel.name] = at
+                values[channel.name] = read[0].gather(1, at)
+            else:
+                values[channel.name] = self._here(channel, read, tokens)
+        return Meant(values, sources)
+
+    def _here(self, channel: Channel, read: list[Tensor], tokens: Tensor) -> Tensor:
+        if channel.op == "token":
+            return tokens
+        if channel.op == "position":
+            row = torch.tensor(channel.values[: tokens.shape[1]])
+            return row.expand_as(tokens)
+        if channel.op == "table":
+            return self.tables[channel.name](read)
+        if channel.op == "select":
+            return torch.stack(read[1:], -1).gather(-1, read[0][..., None])[..., 0]
+        product = torch.stack(read).prod(dim=0)
+        return product.cumsum(1) if channel.op in SUMS else torch.stack(read).sum(0)
+
+
+def size(statement: Statement, name: str) -> int:
+    """One more than the largest value of a channel."""
+    channel = statement.channels[name]
+    return statement.letters + 1 if channel.op == "token" else channel.domain[-1] + 1
+
+
+def _positions(like: Tensor) -> Tensor:
+    return torch.arange(like.shape[1]).expand_as(like)
+
+
+def _last(flags: Tensor) -> Tensor:
+    """The last flagged position up to each; 0 if there is none."""
+    marked = torch.where(flags, _positions(flags), 0)
+    return marked.cummax(dim=1).values
+
+
+def _shifted(channel: Channel, read: list[Tensor]) -> Tensor:
+    return (_positions(read[0]) - channel.by).clamp(min=0)
+
+
+def _latest(_: Channel, read: list[Tensor]) -> Tensor:
+    return _last(read[1] == 1)
+
+
+def _match(_: Channel, read: list[Tensor]) -> Tensor:
+    source, key, query = read
+    at = torch.zeros_like(source)
+    for value in torch.unique(query).tolist():
+        matches = _last((key == value) & (_positions(key) > 0))
+        at = torch.where(query == value, matches, at)
+    return at
+
+
+def _sibling(channel: Channel, read: list[Tensor]) -> Tensor:
+    block = _positions(read[0]) >> channel.by
+    end = ((block << channel.by) - 1).clamp(min=0)
+    last = _last(read[1] == 1).gather(1, end)
+    inside = (block % 2 == 1) & (last >> channel.by == block - 1)
+    return torch.where(inside, last, 0)
+
+
+_FETCHED = {
+    "shift": _shifted,
+    "latest": _latest,
+    "latest-match": _match,
+    "sibling-latest": _sibling,
+}

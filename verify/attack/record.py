@@ -1,0 +1,164 @@
+"""The worst that was seen of every bound."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from math import isfinite
+from typing import Any
+
+import torch
+from torch import Tensor
+
+Key = tuple[str, str, int]
+MOST_KEPT = 20
+
+
+@dataclass(frozen=True)
+class Worst:
+    """A bound, and the number that came closest to it.
+
+    Attributes:
+        operation: What is bounded: an operation for what it stores, with ``: leak`` or
+            ``: score`` for where it looks; ``features``, ``free``, ``logits`` and
+            ``margin``; ``hidden`` of an RNN; ``law`` of a generator.
+        channel: Which one; for logits the class.
+        snapshot: Where in the residual stream.
+        observed: How far the number was off; for a margin how wide it was.
+        bound: What the proof allows; for a margin what it demands.
+        word: The letters, indices.
+        position: After how many of them.
+        way: How the network was run.
+        again: For a violation, whether it is there when the word is run by itself.
+    """
+
+    operation: str
+    channel: str
+    snapshot: int
+    observed: float
+    bound: float
+    word: tuple[int, ...] = ()
+    position: int = 0
+    way: str = ""
+    again: bool | None = None
+
+    @property
+    def key(self) -> Key:
+        """Which bound it is."""
+        return self.operation, self.channel, self.snapshot
+
+    @property
+    def share(self) -> float:
+        """Observed / bound: more than 1 is a violation; 0 if nothing was off."""
+        low, high = self.observed, self.bound
+        if self.operation == "margin":
+            low, high = high, low
+        if low != low or high != high:
+            return float("inf")
+        if low == 0:
+            return 0.0
+        return low / high if high > 0 else float("inf")
+
+    @property
+    def violated(self) -> bool:
+        """Whether the bound does not hold."""
+        return not self.share <= 1
+
+    def to_object(self) -> dict[str, Any]:
+        """For JSON, which has no infinity."""
+        share = self.share if isfinite(self.share) else None
+        return {**asdict(self), "word": list(self.word), "share": share}
+
+
+@dataclass
+class Record:
+    """What has been seen so far.
+
+    Attributes:
+        worst: For each bound what came closest.
+        numbers: For each operation how many numbers were held against a bound.
+        ways: How many positions of words were run by each way; all numbers there are
+            held against their bounds.
+        left_out: Ways that cannot be gone here, and why.
+        violations: The first numbers beyond their bounds.
+    """
+
+    worst: dict[Key, Worst] = field(default_factory=dict)
+    numbers: Counter[str] = field(default_factory=Counter)
+    ways: Counter[str] = field(default_factory=Counter)
+    left_out: dict[str, str] = field(default_factory=dict)
+    violations: list[Worst] = field(default_factory=list)
+
+    @property
+    def positions(self) -> int:
+        """How many positions of words were run."""
+        return self.ways.total()
+
+    def note(self, found: Worst) -> None:
+        """Keep what was seen if it is closer to its bound than anything before."""
+        if self.nears(found.key, found.share):
+            self.worst[found.key] = found
+        if found.violated and len(self.violations) < MOST_KEPT:
+            self.violations.append(found)
+
+    def nears(self, key: Key, share: float) -> bool:
+        """Whether a share is above the worst so far, so that its word is wanted."""
+        before = self.worst.get(key)
+        return before is None or not share <= before.share
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Words that are run together.
+
+    Attributes:
+        words: ``(batch, time)`` letter indices.
+        way: How the network was run.
+        record: Where the worst is kept.
+    """
+
+    words: Tensor
+    way: str
+    record: Record
+
+    def judge(
+        self, keys: list[Key], off: Tensor, bound: Tensor, first: int = 0
+    ) -> Tensor:
+        """Hold numbers against their bounds.
+
+        Args:
+            keys: Which bound each column is about.
+            off: ``(batch, positions, columns)``: how far each number is off.
+            bound: What the proof allows, of a shape that broadcasts to it.
+            first: The first position; BOS is 0.
+
+        Returns:
+            ``(batch, columns)``: the greatest share of its bound that each word reaches.
+        """
+        share = torch.where(off == 0, 0.0, off / bound).nan_to_num(nan=torch.inf)
+        best = share.amax(dim=1)
+        for column, top in enumerate(best.amax(dim=0).tolist()):
+            if self.record.nears(keys[column], top):
+                at = int(share[..., column].argmax())
+                word, time = divmod(at, share.shape[1])
+                observed = float(off[word, time, column])
+                allowed = float(bound.expand_as(off)[word, time, column])
+                self.note(keys[column], observed, allowed, (word, time + first))
+        return best
+
+    def note(
+        self, key: Key, observed: float, bound: float, place: tuple[int, int]
+    ) -> None:
+        """Keep what was seen at a word and a position of it."""
+        word, position = place
+        letters = tuple(self.words[word, :position].tolist())
+        self.record.note(Worst(*key, observed, bound, letters, position, self.way))
+
+
+def by_operation(found: Iterable[Worst]) -> Mapping[str, Worst]:
+    """For each operation the bound that was approached most."""
+    tightest: dict[str, Worst] = {}
+    for worst in found:
+        before = tightest.get(worst.operation)
+        if before is None or worst.share > before.share:
+            tightest[worst.operation] = worst
+    return tightest

@@ -1,0 +1,137 @@
+"""Attacks on the proof of an RNN, which says that nothing is ever rounded."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from algebra.automaton import Automaton
+from algebra.semiautomaton import IntArray
+from network.modelfile import ModelFile
+from network.precision import FLOAT64, FloatArray, Precision
+from network.rnn import Rnn
+from verify.attack.answers import judge_margin
+from verify.attack.record import Batch, Record
+from verify.attack.search import Breeding
+
+AT_ONCE = 1024
+ORDERS = 3
+BATCHES = (1, 7, 64)
+LENGTH = 64
+"""Of words; the proof holds for all lengths."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A network, its machine, and how far its right logit is ahead.
+
+    Attributes:
+        file: The network.
+        machine: Its letters are in the order of the inputs.
+        shows: ``(states,)``: the class of each state.
+        margin: What the proof established.
+        length: How long words are.
+    """
+
+    file: ModelFile
+    machine: Automaton
+    shows: IntArray
+    margin: float
+    length: int = LENGTH
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to run an RNN: ``(batch, time)`` to hidden states and logits of each time.
+
+    Attributes:
+        name: What it is called in reports.
+        net: The network, its hidden units in some order.
+        back: ``(hidden,)``: where each unit of the file stands.
+        most: How many words at once.
+    """
+
+    name: str
+    net: Rnn
+    back: Tensor
+    most: int
+
+    def __call__(self, words: Tensor) -> tuple[Tensor, Tensor]:
+        """Run words, at most ``most`` at once."""
+        parts = [self._run(part) for part in torch.split(words, self.most)]
+        hidden, logits = zip(*parts, strict=True)
+        return torch.cat(hidden)[..., self.back], torch.cat(logits)
+
+    def _run(self, words: Tensor) -> tuple[Tensor, Tensor]:
+        cache, hidden, logits = self.net.start(len(words)), [], []
+        for letters in words.unbind(1):
+            now, cache = self.net.step(letters, cache)
+            hidden.append(cache.parts[0])
+            logits.append(now)
+        return torch.stack(hidden, dim=1), torch.stack(logits, dim=1)
+
+
+def ways(target: Target, rng: np.random.Generator) -> list[Way]:
+    """Batches of several sizes, and hidden units in several orders."""
+    file, precision = target.file, target.file.precision
+    units = np.arange(len(file.tensors["hidden.start"]))
+    plain = network(file, units, precision)
+    still = torch.from_numpy(units)
+    found = [Way("eager", plain, still, AT_ONCE)]
+    found += [Way(f"batches of {n}", plain, still, n) for n in BATCHES]
+    for i in range(ORDERS):
+        order = rng.permutation(len(units))
+        net, back = network(file, order, precision), torch.from_numpy(order.argsort())
+        found.append(Way(f"order {i + 1}", net, back, AT_ONCE))
+    return found
+
+
+def network(file: ModelFile, order: IntArray, precision: Precision) -> Rnn:
+    """The runtime with its hidden units in some order, in some format."""
+    new: dict[str, FloatArray] = dict(file.tensors)
+    for name in ("hidden.start", "hidden.bias"):
+        new[name] = new[name][order]
+    new["hidden.weight"] = new["hidden.weight"][np.ix_(order, order)]
+    new["input.weight"] = new["input.weight"][:, order]
+    new["unembed.weight"] = new["unembed.weight"][order]
+    dtype = getattr(torch, precision.name)
+    loaded = {n: torch.from_numpy(a.copy()).to(dtype) for n, a in new.items()}
+    return Rnn(file.header["architecture"], loaded)
+
+
+def rounds(target: Target, rng: np.random.Generator, record: Record) -> Iterator[None]:
+    """Run batch after batch, without end, by every way in turn.
+
+    Every number is held against the same network in float64 with its units the other way
+    round: what is exact does not depend on either.
+    """
+    back = np.arange(len(target.file.tensors["hidden.start"]))[::-1].copy()
+    judged = network(target.file, back, FLOAT64)
+    true = Way("float64", judged, torch.from_numpy(back), AT_ONCE)
+    breeding = Breeding(target.machine, target.length, rng)
+    found = ways(target, rng)
+    while True:
+        for way in found:
+            words = breeding.words(min(AT_ONCE, 16 * way.most))
+            with torch.inference_mode():
+                _judge(Batch(words, way.name, record), target, way(words), true(words))
+            record.ways[way.name] += words.numel()
+            yield
+
+
+def _judge(
+    batch: Batch,
+    target: Target,
+    seen: tuple[Tensor, Tensor],
+    right: tuple[Tensor, Tensor],
+) -> None:
+    for name, found, true in zip(("hidden", "logits"), seen, right, strict=True):
+        off = (found.double() - true).abs().amax(dim=2, keepdim=True)
+        batch.judge([(f"RNN: {name}", "", -1)], off, off.new_zeros(1), first=1)
+        batch.record.numbers[f"RNN: {name}"] += found.numel()
+    machine = target.machine
+    trace = machine.semiautomaton.trace(batch.words.numpy(), machine.start)
+    classes = torch.from_numpy(target.shows[trace])
+    judge_margin(batch, seen[1].double(), classes, target.margin)

@@ -1,0 +1,265 @@
+"""Attacks on the proof of a Transformer."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count
+from os import cpu_count
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.attention import SDPBackend
+
+from algebra.automaton import Automaton
+from algebra.semiautomaton import IntArray
+from network.modelfile import ModelFile
+from verify.attack import looks
+from verify.attack.answers import Answers
+from verify.attack.arithmetic import Arithmetic
+from verify.attack.meaning import Evaluator, Meant
+from verify.attack.record import Batch, Record
+from verify.attack.search import Breeding
+from verify.attack.stored import Stored
+from verify.attack.ways import (
+    Push,
+    Seen,
+    Way,
+    apart,
+    even,
+    network,
+    one_by_one,
+    permuted,
+    still,
+    whole,
+    with_backend,
+    with_threads,
+)
+from verify.established import Bounds
+
+ORDERS = 3
+SMALL = (1, 2, 7)
+"""Sizes of small batches."""
+LOOKED = 32
+LOOK_EVERY = 4
+SHORT = 64
+CELLS = 2_000_000
+"""How many numbers of the stream one batch may hold at a snapshot."""
+WORST = 256
+"""How many words at once the worst arithmetic takes: it adds up term by term."""
+
+BACKENDS = {
+    "math": SDPBackend.MATH,
+    "flash": SDPBackend.FLASH_ATTENTION,
+    "efficient": SDPBackend.EFFICIENT_ATTENTION,
+}
+
+
+@dataclass(frozen=True)
+class Target:
+    """A network, its machine, and the bounds that are to be violated.
+
+    Attributes:
+        file: The network.
+        machine: Its letters are in the order of the tokens.
+        shows: ``(states,)``: the class of each state.
+        bounds: What its proof established.
+        length: How long words are.
+    """
+
+    file: ModelFile
+    machine: Automaton
+    shows: IntArray
+    bounds: Bounds
+    length: int
+
+    @property
+    def at_once(self) -> int:
+        """How many words a batch has."""
+        width = int(self.file.tensors["embed.token"].shape[1])
+        return max(64, min(4096, CELLS // (width * (self.length + 1))))
+
+    @property
+    def narrow(self) -> torch.dtype:
+        """The format of the network."""
+        dtype: torch.dtype = getattr(torch, self.file.precision.name)
+        return dtype
+
+    def classes(self, words: Tensor) -> Tensor:
+        """``(batch, time)``: what the machine shows after each letter."""
+        machine = self.machine
+        trace = machine.semiautomaton.trace(words.numpy(), machine.start)
+        return torch.from_numpy(self.shows[trace])
+
+
+def ways(target: Target, rng: np.random.Generator, compiled: bool) -> list[Way]:
+    """Every way to run a network here, with how much goes by each."""
+    file, most = target.file, target.at_once
+    net = network(file, file.tensors)
+    bad, some = Arithmetic(file.precision, rng), min(most, WORST)
+    found = [
+        Way("eager", partial(whole, net), most, 40),
+        *(Way(f"batches of {n}", partial(whole, net), n, n / 5) for n in SMALL),
+        Way("batches of 64", partial(whole, net), 64, 4),
+        Way("letter by letter", partial(one_by_one, net), most, 2),
+        Way("pushed", partial(apart, net), most, 10, pushes=True),
+        Way("worst arithmetic", partial(bad.run, net), some, 0.5),
+        Way("pushed, worst arithmetic", partial(bad.run, net), some, 0.5, pushes=True),
+    ]
+    found += [
+        Way(f"order {i + 1}", permuted(file, rng), most, 8) for i in range(ORDERS)
+    ]
+    if (cpu_count() or 1) > 1:
+        found.append(Way("2 threads", partial(with_threads, net, 2), most, 0.2))
+    if compiled:
+        found.append(_compiled(partial(whole, net), most))
+    found += _by_kernels(target)
+    return found
+
+
+def _compiled(run: Callable[[Tensor], Seen], most: int) -> Way:
+    compiled = torch.compile(run, dynamic=False)
+
+    def through(words: Tensor, _: Push) -> Seen:
+        seen: Seen = compiled(words)
+        return seen
+
+    return Way("compiled", through, most, 10, fixed=True)
+
+
+def _by_kernels(target: Target) -> list[Way]:
+    """The kernels of attention that there are."""
+    file = target.file
+    net = network(file, even(file.tensors))
+    return [
+        Way(f"attention: {name}", partial(with_backend, net, b), target.at_once, 4)
+        for name, b in BACKENDS.items()
+    ]
+
+
+def obstacle(way: Way, target: Target) -> str:
+    """Why a way cannot be gone here; empty if it can."""
+    words = torch.zeros((way.most if way.fixed else 1, target.length), dtype=torch.long)
+    with warnings.catch_warnings(), torch.inference_mode():
+        warnings.simplefilter("ignore")
+        try:
+            way(words, still)
+        except (RuntimeError, OSError) as error:
+            return str(error).splitlines()[0]
+    return ""
+
+
+@dataclass(frozen=True)
+class Judges:
+    """Everything that a run is held against.
+
+    Attributes:
+        target: The network and its bounds.
+        stored: Bounds of the residual stream.
+        answers: Bounds of the logits.
+        heads: Bounds of where heads look.
+        evaluate: What channels should hold.
+    """
+
+    target: Target
+    stored: Stored
+    answers: Answers
+    heads: tuple[looks.Head, ...]
+    evaluate: Evaluator
+
+    @staticmethod
+    def of(target: Target) -> "Judges":
+        """Lay out all bounds."""
+        file, bounds = target.file, target.bounds
+        positions, dtype = file.tensors["embed.position"], file.precision.name
+        return Judges(
+            target,
+            Stored.of(bounds, positions, dtype),
+            Answers.of(bounds),
+            tuple(looks.heads(file, bounds)),
+            Evaluator.of(bounds.statement),
+        )
+
+    def run(
+        self, batch: Batch, way: Way, rng: np.random.Generator, look: bool
+    ) -> Tensor:
+        """Run words, and hold all that is seen against its bound.
+
+        Returns:
+            ``(batch, targets)``: the greatest share of its bound that each word reaches.
+        """
+        meant = self.evaluate(batch.words)
+        expected = self.stored.expected(meant)
+        given: list[Tensor] = []
+
+        def push(snapshot: int, x: Tensor) -> Tensor:
+            narrow = self.target.narrow
+            given.append(self.stored.push(expected, rng, narrow, snapshot, x))
+            return given[-1]
+
+        seen, logits = way(batch.words, push if way.pushes else still)
+        read = [seen[0], *given] if way.pushes else seen
+        share = self.stored.judge(batch, seen, read, expected)
+        classes = self.target.classes(batch.words)
+        said = self.answers.judge(batch, logits, meant, classes)
+        if look:
+            self._look(batch, seen, meant, expected[0])
+        return torch.cat([share.double(), said], dim=1)
+
+    def replay(self, record: Record, way: Way, rng: np.random.Generator) -> None:
+        """Run the words of new violations by themselves."""
+        for at, found in enumerate(record.violations):
+            if found.again is None and not way.fixed:
+                word = torch.tensor([found.word], dtype=torch.int64)
+                alone = Batch(word, way.name, Record())
+                if word.numel():
+                    self.run(alone, way, rng, look=True)
+                again = any(v.key == found.key for v in alone.record.violations)
+                record.violations[at] = replace(found, again=again)
+
+    def _look(
+        self, batch: Batch, seen: list[Tensor], meant: Meant, right: Tensor
+    ) -> None:
+        """Scores are held against their bounds for the first words only."""
+        some = slice(LOOKED)
+        part = Batch(batch.words[some], batch.way, batch.record)
+        first = [x[some] for x in seen]
+        true = Meant(
+            {n: v[some] for n, v in meant.values.items()},
+            {n: v[some] for n, v in meant.sources.items()},
+        )
+        looks.judge(part, self.heads, first, true, self.stored, right[some])
+
+
+def rounds(
+    target: Target, found: list[Way], rng: np.random.Generator, record: Record
+) -> Iterator[None]:
+    """Run batch after batch, without end, by the way that lags most behind its share."""
+    judges = Judges.of(target)
+    obstacles = {way.name: obstacle(way, target) for way in found}
+    record.left_out |= {name: why for name, why in obstacles.items() if why}
+    found = [way for way in found if not obstacles[way.name]]
+    breeding = Breeding(target.machine, target.length, rng)
+    run = np.zeros(len(found))
+    shares = np.array([way.share for way in found])
+    for turn in count():
+        chosen = int((run / shares).argmin())
+        way = found[chosen]
+        # At first every way is tried on a few words.
+        most = target.at_once if run[chosen] else SHORT
+        words = breeding.words(way.size(most))
+        # Kernels take other paths for other lengths.
+        cut = target.length if way.fixed else _cut(rng, target.length)
+        batch = Batch(words[:, :cut], way.name, record)
+        with torch.inference_mode():
+            share = judges.run(batch, way, rng, turn % LOOK_EVERY == 0)
+            judges.replay(record, way, rng)
+        breeding.learn(words, share)
+        run[chosen] += batch.words.numel()
+        record.ways[way.name] += batch.words.numel()
+        yield
+
+
+def _cut(rng: np.random.Generator, length: int) -> int:
+    return length if rng.random() < 0.75 else int(rng.integers(1, length + 1))
