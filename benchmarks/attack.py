@@ -83,7 +83,7 @@ JOBS = (
     Job("C2xC3", "product", (12, 4, 2), 3),
     Job("Memory5", "memory", (64,), 9),
     Job("Memory5", "memory", (64,), 9, options=(("uniform", True),)),
-    Job("Parity8@2,3,7", "parity-selected", (8,), 3, options=SEEN),
+    Job("Parity8@2,3,7", "parity-selected", (8,), 3, compiled=True, options=SEEN),
     Job("ParityTree2,2", "parity-tree", (8,), options=SEEN),
     Job("FFLTracker2", "window", (32,), 4),
     Job("regex:(a|b)*ab", "definite", (16,), 2),

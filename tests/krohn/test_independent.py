@@ -1,12 +1,13 @@
 """Networks that Krohn did not compile are held against a machine all the same."""
 
 import json
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from foreign import FLIP_FLOP, flip_flop
+from foreign import FLIP_FLOP, flip_flop, trained
 from torch import Tensor, nn
 
 import krohn
@@ -18,6 +19,8 @@ from krohn import cli
 from network import modelfile
 from network.model import Model
 from network.modelfile import ModelFile
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "independent.py"
 
 
 def states(words: IntArray) -> IntArray:
@@ -191,3 +194,41 @@ class TestBlackBoxes:
         report = krohn.examine(peeks, FLIP_FLOP, 6)
         assert report.verdict == "refuted"
         assert "letter 1 of this word, because of letters that follow" in report.reason
+
+
+@pytest.mark.slow
+class TestTrained:
+    """Networks that make no mistake on random words get their first failing word."""
+
+    @staticmethod
+    def wrong(answers: IntArray, words: IntArray) -> float:
+        return float((answers != states(words)).mean())
+
+    def test_a_trained_file(self, tmp_path: Path) -> None:
+        file = trained(32, 400)
+        words = np.random.default_rng(9).integers(3, size=(200, 32))
+        answers = Model(file)(torch.from_numpy(words)).argmax(dim=-1).numpy()
+        assert self.wrong(answers, words) < 0.01
+        path = tmp_path / "trained.safetensors"
+        modelfile.write(path, file.header, file.tensors)
+        report = krohn.verify(path, FLIP_FLOP)
+        assert report.verdict == "refuted"
+        assert report.counterexample is not None
+        assert len(report.heads) == 2
+        assert all(head.first is not None for head in report.heads)
+
+    def test_a_trained_lstm(self) -> None:
+        spec = spec_from_file_location("independent", EXAMPLE)
+        assert spec is not None
+        assert spec.loader is not None
+        example = module_from_spec(spec)
+        spec.loader.exec_module(example)
+        torch.manual_seed(0)
+        model = example.Lstm()
+        assert example.train(model, np.random.default_rng(0)) < 0.01
+        report = krohn.examine(model, FLIP_FLOP, 200)
+        assert report.verdict == "refuted"
+        assert report.counterexample is not None
+        word = FLIP_FLOP.semiautomaton.encode(report.counterexample.word)
+        said = model(torch.from_numpy(word[None])).argmax(dim=-1).numpy()
+        assert self.wrong(said, word[None]) > 0
