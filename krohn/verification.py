@@ -136,8 +136,9 @@ def _verify(
         return _search(job, method, done, seed)
     words = sum(r.words for r in runs)
     length = job.length if proof else max(r.length for r in runs)
+    covers = _covers(job, proof, runs)
     return Report(
-        "verified", method, "", length, words, _covers(job, proof, runs), None, done
+        *("verified", method, "", length, words, covers, None, done), runs=tuple(runs)
     )
 
 
