@@ -61,7 +61,8 @@ def run(arguments: list[str]) -> int:
     """The command with its arguments; returns the exit code."""
     wants_json = "--json" in arguments
     try:
-        code = app(arguments or ["--help"], standalone_mode=False)
+        # What was asked for is kept for commands that say how to ask again.
+        code = app(arguments or ["--help"], standalone_mode=False, obj=arguments)
     except (typer.Abort, KeyboardInterrupt):
         return _cannot("interrupted; nothing was written", wants_json)
     except UsageError as error:

@@ -119,3 +119,15 @@ Shorten = Annotated[
         help="How many words may be run to make a wrong one the shortest there is.",
     ),
 ]
+Html = Annotated[
+    Path | None,
+    typer.Option(metavar="OUT", help="Write all that is known as one page of HTML."),
+]
+HtmlSeconds = Annotated[
+    float,
+    typer.Option(
+        metavar="SECONDS",
+        min=0,
+        help="With --html: how long to look for the longest words of each format.",
+    ),
+]
