@@ -110,5 +110,5 @@ def _report(
         found.runs,
         failed.counterexample,
         lambda wrong: minimise(model, machine, wrong, budget),
-        "exhaustive+sample",
+        found.method,
     )

@@ -1,7 +1,7 @@
 """What verification came to."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from verify.attack.campaign import Attack
@@ -36,6 +36,7 @@ class Report:
         heads: What the heads cannot do, if there is no proof.
         notes: What else is to be known.
         attack: What came of an attack on the proof, if there was one.
+        runs: The simulations that led to the verdict.
     """
 
     verdict: Verdict
@@ -52,6 +53,7 @@ class Report:
     heads: tuple[HeadBounds, ...] = ()
     notes: tuple[str, ...] = ()
     attack: Attack | None = None
+    runs: tuple[Simulation, ...] = ()
 
     def to_object(self) -> dict[str, Any]:
         """As ``krohn verify --json`` prints it."""
@@ -96,7 +98,8 @@ def refuted(
     if word.reading == "among others":
         longest = max(r.length for r in runs)
         why = _unrepeated(word)
-        return Report("undecided", method, why, longest, words, "nothing")
+        report = Report("undecided", method, why, longest, words, "nothing")
+        return replace(report, runs=tuple(runs))
     return Report(
         verdict="refuted",
         method=method,
@@ -106,6 +109,7 @@ def refuted(
         covers="one word",
         counterexample=word,
         minimal=minimal,
+        runs=tuple(runs),
         elsewhere=bool(run and run.elsewhere),
     )
 
@@ -158,12 +162,14 @@ def unrefuted(
             f"all {letters}^{length} words of length {length}, and all shorter, each run "
             "as it is run here"
         )
-        return Report("verified", "exhaustive", "", length, found.words, covers)
+        report = Report("verified", found.method, "", length, found.words, covers)
+        return replace(report, runs=found.runs)
     return Report(
         verdict="undecided",
-        method="exhaustive+sample",
+        method=found.method,
         reason=f"{reason}; {found.said}",
         length=length,
         words=found.words,
         covers="nothing",
+        runs=found.runs,
     )
