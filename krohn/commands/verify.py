@@ -17,6 +17,7 @@ from krohn.commands.verify_options import (
     ByProof,
     Cluster,
     EveryStart,
+    Evidence,
     Exhaustive,
     File,
     GadgetError,
@@ -64,6 +65,7 @@ def verify(
     cluster: Cluster = None,
     every_start: EveryStart = False,
     shorten: Shorten = 200_000,
+    evidence: Evidence = None,
     html: Html = None,
     html_seconds: HtmlSeconds = 20.0,
     start: Start = None,
@@ -103,7 +105,15 @@ def verify(
         arguments = context.find_root().obj or ()
         _write_page(html, file, wanted, found, arguments, replay, html_seconds)
     result = {**found.to_object(), "replay": replay}
+    if evidence is not None:
+        from krohn.evidence import write
+
+        with progress() as report:
+            written = write(found, file, evidence, wanted, observe, report)
+        result["written"] = written.to_object()
     emit(result, as_json, lambda: show.report(file, found, replay))
+    if evidence is not None and not as_json:
+        show.evidence(written, evidence)
     return {"verified": DONE, "refuted": REFUTED}.get(found.verdict, CANNOT)
 
 

@@ -9,6 +9,13 @@ File = Annotated[str, typer.Argument(metavar="F", help="A model file.")]
 ByProof = Annotated[
     bool, typer.Option("--proof", help="Prove it for all words (the default).")
 ]
+Evidence = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="OUT",
+        help="With a proof: write evidence that `krohn recheck` can check again.",
+    ),
+]
 Exhaustive = Annotated[
     int | None,
     typer.Option(metavar="N", min=1, help="Run all words of up to N letters."),
