@@ -86,6 +86,8 @@ def main() -> None:
             print(f"  expected  {report.counterexample.expected[-1]}")
             print(f"  actual    {report.counterexample.actual[-1]}")
             print(f"  {report.minimal.said if report.minimal else ''}")
+        for head in report.heads:
+            print(f"  head {head.said()}")
 
 
 if __name__ == "__main__":
