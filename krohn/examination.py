@@ -17,6 +17,7 @@ from krohn.report import Report, refuted, unrefuted
 from krohn.sources import read
 from network.model import Model
 from verify.black_box import BlackBox, black_box
+from verify.bounds.layer_norm import module_bounds
 from verify.examination import PREFIXES, SAMPLES, Examination
 from verify.examination import examine as examined
 from verify.minimal import BUDGET, minimise
@@ -82,7 +83,8 @@ def examine(
             report=lambda what: lambda done, total: told(what, done, total),
         )
         report = _report(simulator, wanted, found, budget)
-    return replace(report, seconds=time.monotonic() - began)
+    seconds = time.monotonic() - began
+    return replace(report, heads=module_bounds(model, length), seconds=seconds)
 
 
 @contextmanager
@@ -110,5 +112,5 @@ def _report(
         found.runs,
         failed.counterexample,
         lambda wrong: minimise(model, machine, wrong, budget),
-        "exhaustive+sample",
+        found.method,
     )

@@ -40,12 +40,15 @@ class Job:
     notes: tuple[str, ...] = ()
 
     @property
-    def length(self) -> int | None:
-        """The longest word that is asked about, or that the file claims."""
+    def claimed(self) -> int | None:
+        """The longest word that the file claims."""
         length = self.file.header["claim"].get("length")
-        if self.asked is None and type(length) is not int and not self.provable:
-            return self.positions
-        return self.asked or (length if type(length) is int else None)
+        return length if type(length) is int else None
+
+    @property
+    def length(self) -> int | None:
+        """The longest word that is asked about."""
+        return self.asked or self.claimed or (None if self.provable else self.positions)
 
     @property
     def letters(self) -> int:

@@ -1,7 +1,7 @@
 """What verification came to."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from verify.attack.campaign import Attack
@@ -29,13 +29,14 @@ class Report:
         covers: In words, which inputs the verdict is about.
         counterexample: A word on which network and machine differ.
         minimal: What is known of smaller ones.
-        elsewhere: Whether the word is one for a network that was compiled on the way, for
-            another start state, and is in no file.
+        elsewhere: The start state, if the word is one for a network that was compiled on
+            the way, for another start state, and is in no file.
         proof: The proof, if one was tried.
         seconds: How long it took.
         heads: What the heads cannot do, if there is no proof.
         notes: What else is to be known.
         attack: What came of an attack on the proof, if there was one.
+        runs: The simulations that led to the verdict.
     """
 
     verdict: Verdict
@@ -47,11 +48,12 @@ class Report:
     counterexample: Counterexample | None = None
     proof: Proof | None = None
     minimal: Minimal | None = None
-    elsewhere: bool = False
+    elsewhere: str | None = None
     seconds: float = field(default=0.0, compare=False)
     heads: tuple[HeadBounds, ...] = ()
     notes: tuple[str, ...] = ()
     attack: Attack | None = None
+    runs: tuple[Simulation, ...] = ()
 
     def to_object(self) -> dict[str, Any]:
         """As ``krohn verify --json`` prints it."""
@@ -96,7 +98,8 @@ def refuted(
     if word.reading == "among others":
         longest = max(r.length for r in runs)
         why = _unrepeated(word)
-        return Report("undecided", method, why, longest, words, "nothing")
+        report = Report("undecided", method, why, longest, words, "nothing")
+        return replace(report, runs=tuple(runs))
     return Report(
         verdict="refuted",
         method=method,
@@ -106,7 +109,8 @@ def refuted(
         covers="one word",
         counterexample=word,
         minimal=minimal,
-        elsewhere=bool(run and run.elsewhere),
+        runs=tuple(runs),
+        elsewhere=run.elsewhere if run else None,
     )
 
 
@@ -116,7 +120,7 @@ def _minimal(
     found: Counterexample,
 ) -> Minimal:
     """What is known of smaller words; nothing is run if the run knows it already."""
-    if run is not None and (run.every or run.elsewhere):
+    if run is not None and (run.every or run.elsewhere is not None):
         right = len(found.word) - 1 if run.every else 0
         return Minimal(found, run.every, right, 0, 0)
     return minimise(found)
@@ -158,12 +162,14 @@ def unrefuted(
             f"all {letters}^{length} words of length {length}, and all shorter, each run "
             "as it is run here"
         )
-        return Report("verified", "exhaustive", "", length, found.words, covers)
+        report = Report("verified", found.method, "", length, found.words, covers)
+        return replace(report, runs=found.runs)
     return Report(
         verdict="undecided",
-        method="exhaustive+sample",
+        method=found.method,
         reason=f"{reason}; {found.said}",
         length=length,
         words=found.words,
         covers="nothing",
+        runs=found.runs,
     )

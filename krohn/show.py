@@ -13,6 +13,7 @@ from compiler.program import Table as Rows
 
 if TYPE_CHECKING:
     from krohn.compilation import CompiledModel
+    from krohn.evidence import Checked
     from krohn.replaying import Comparison
     from krohn.report import Report
     from verify.attack.campaign import Attack
@@ -293,9 +294,8 @@ def report(file: str, found: "Report", replay: str | None = None) -> None:
         _counterexample(out, found.counterexample)
         if found.minimal is not None:
             out.print(f"  {found.minimal.said}")
-        if replay is not None:
-            out.print("Replay it:")
-            out.print(f"  {replay}")
+        out.print("Replay it:")
+        out.print(f"  {replay or 'a letter holds what no command line can hold'}")
     elif found.attack is not None and found.verdict != "verified":
         out.print(f"  {found.attack.positions:,} positions were run")
     elif found.verdict == "undecided" and found.words:
@@ -332,6 +332,25 @@ def _attack(out: Console, found: "Attack") -> None:
             worst.way if worst.share else "",
         )
     out.print(table)
+
+
+def evidence(found: "Checked", written: object = None) -> None:
+    """What the small checker saw in evidence, and how long that took."""
+    out = _console()
+    if found.verdict != "verified":
+        out.print(f"not shown: {found.reason}")
+        return
+    if written is not None:
+        size = f"{found.size / 1024:,.1f} KiB, found in {found.found_in:.2f} s"
+        out.print(f"wrote {written}: evidence, {size}")
+    facts = found.facts
+    words = f"all words of up to {facts['length']} letters, in {facts['dtype']}"
+    out.print(f"checked in {found.seconds:.2f} s: right on {words}")
+    for what in ("noise", "leak"):
+        if facts[what]:
+            name, bound = max(facts[what].items(), key=lambda item: item[1])
+            out.print(f"  largest {what} {bound:.2g}, of {legibly(name)}")
+    out.print(f"  margin of the read-out {facts['margin']:.3g}")
 
 
 def _counterexample(out: Console, wrong: "Counterexample") -> None:

@@ -84,17 +84,30 @@ def _decide(
     sample: int | None,
     seed: int,
 ) -> Report:
-    wanted = proof if proof is not None else not (exhaustive or sample)
-    if job.asked and job.positions is not None and job.asked > job.positions:
-        reason = f"the network has positions for words of up to {job.positions} letters"
-        return Report("out-of-range", "", reason, job.positions, 0, "nothing")
     if job.asked and proof:
         raise KrohnError(
             "-T is for words that are run; a proof is about all words that the file claims"
         )
-    if wanted and not proof and (job.asked or not job.provable):
-        return _examine(job, "exhaustive+sample", None, _unproved(job), seed)
-    return _verify(job, wanted, exhaustive, sample, seed)
+    wanted = proof if proof is not None else not (exhaustive or sample or job.asked)
+    asked = {"proof": wanted, "exhaustive": exhaustive, "sample": sample}
+    method = "+".join(name for name, given in asked.items() if given)
+    if (beyond := _beyond(job, exhaustive)) is not None:
+        reason = f"the model is for words of up to {beyond} letters"
+        return Report("out-of-range", method, reason, beyond, 0, "nothing")
+    if proof or (job.provable and method):
+        return _verify(job, method, wanted, exhaustive, sample, seed)
+    if not (exhaustive or sample):
+        return _examine(job, None, _unproved(job), seed)
+    return _conclude(job, None, _unproved(job), exhaustive, sample, seed)
+
+
+def _beyond(job: Job, exhaustive: int | None) -> int | None:
+    """The longest word of a network, if longer ones are asked about."""
+    longest = job.claimed if job.provable else job.positions
+    asked = job.asked or (None if job.provable else job.claimed)
+    if longest is None or max(asked or 0, exhaustive or 0) <= longest:
+        return None
+    return longest
 
 
 def _unproved(job: Job) -> str:
@@ -105,13 +118,13 @@ def _unproved(job: Job) -> str:
 
 
 def _verify(
-    job: Job, proof: bool, exhaustive: int | None, sample: int | None, seed: int
+    job: Job,
+    method: str,
+    proof: bool,
+    exhaustive: int | None,
+    sample: int | None,
+    seed: int,
 ) -> Report:
-    asked = {"proof": proof, "exhaustive": exhaustive, "sample": sample}
-    method = "+".join(name for name, wanted in asked.items() if wanted)
-    if exhaustive and job.length is not None and exhaustive > job.length:
-        reason = f"the model is for words of up to {job.length} letters"
-        return Report("out-of-range", method, reason, job.length, 0, "nothing")
     done = prove(job.file, job.machine, job.report("proving")) if proof else None
     runs: list[Simulation] = []
     if done is None or done.verdict == "verified":
@@ -123,8 +136,9 @@ def _verify(
         return _search(job, method, done, seed)
     words = sum(r.words for r in runs)
     length = job.length if proof else max(r.length for r in runs)
+    covers = _covers(job, proof, runs)
     return Report(
-        "verified", method, "", length, words, _covers(job, proof, runs), None, done
+        *("verified", method, "", length, words, covers, None, done), runs=tuple(runs)
     )
 
 
@@ -157,23 +171,35 @@ def _search(job: Job, method: str, done: Proof, seed: int) -> Report:
         found = pair(job.model, job.machine, len(done.word)).replay(np.array(done.word))
         if found is not None:
             return _refuted(job, method, done, [], found)
-    return _examine(job, method, done, done.reason, seed)
+    return _examine(job, done, done.reason, seed)
 
 
-def _examine(
-    job: Job, method: str, done: Proof | None, reason: str, seed: int
-) -> Report:
+def _examine(job: Job, done: Proof | None, reason: str, seed: int) -> Report:
     """Run all short words and long hard ones: what can be said without a proof."""
     length = job.length or DEFAULT_SAMPLE_LENGTH
-    every = affordable(len(job.machine.letters), length)
+    every = affordable(job.letters, length)
     rest = SAMPLES if every < length else None
-    found = Examination(tuple(_simulations(job, every, rest, seed)), length)
+    return _conclude(job, done, reason, every, rest, seed)
+
+
+def _conclude(
+    job: Job,
+    done: Proof | None,
+    reason: str,
+    exhaustive: int | None,
+    sample: int | None,
+    seed: int,
+) -> Report:
+    """What words say of a network that is not proved."""
+    runs = tuple(_simulations(job, exhaustive, sample, seed))
+    found = Examination(runs, job.length or DEFAULT_SAMPLE_LENGTH)
     if found.failed is not None and found.failed.counterexample is not None:
-        wrong = found.failed.counterexample
-        report = _refuted(job, method, done, list(found.runs), wrong)
+        report = refuted(runs, found.failed.counterexample, job.minimise, found.method)
     else:
         all_asked = job.length is not None and not job.generates
-        report = replace(unrefuted(found, job.letters, reason, all_asked), proof=done)
+        report = unrefuted(found, job.letters, reason, all_asked)
+    proved = "proof+" if done is not None else ""
+    report = replace(report, proof=done, method=proved + report.method)
     if job.generates:
         return report
     return replace(report, heads=head_bounds(job.file, job.machine))

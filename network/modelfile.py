@@ -56,12 +56,17 @@ def write(
     Raises:
         ModelFileError: If the file system refuses.
     """
+    _replace(Path(path), pack(header, tensors))
+
+
+def pack(header: Mapping[str, Any], tensors: Mapping[str, FloatArray]) -> bytes:
+    """The bytes of a model file; the same content gives the same bytes."""
     precision = PRECISIONS[header["architecture"]["dtype"]]
     version = _version(header["architecture"])
     body = {"format": FORMAT, "version": version, **header}
     packed = {name: precision.store(array) for name, array in sorted(tensors.items())}
     text = json.dumps(body, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    _replace(Path(path), safetensors.numpy.save(packed, {KEY: text}))
+    return safetensors.numpy.save(packed, {KEY: text})
 
 
 def _version(architecture: Mapping[str, Any]) -> int:

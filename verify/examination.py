@@ -37,11 +37,21 @@ class Examination:
         return sum(run.words for run in self.runs)
 
     @property
+    def method(self) -> str:
+        """What was done, joined by ``+``."""
+        return "+".join("exhaustive" if r.every else "sample" for r in self.runs)
+
+    @property
     def right(self) -> int:
         """All words of up to so many letters were run, and every answer was right."""
-        every = self.runs[0]
-        found = every.counterexample
-        return every.length if found is None else len(found.word) - 1
+        ends = [
+            run.length
+            if run.counterexample is None
+            else len(run.counterexample.word) - 1
+            for run in self.runs
+            if run.every
+        ]
+        return max(ends, default=0)
 
     @property
     def complete(self) -> bool:
@@ -51,11 +61,15 @@ class Examination:
     @property
     def said(self) -> str:
         """What is known if no word failed, for people."""
-        parts = [f"all words of up to {self.right} letters are right"]
-        parts += [
-            f"so are {run.words:,} long ones of {run.length}" for run in self.runs[1:]
+        every = [f"all words of up to {self.right} letters are right"] * bool(
+            self.right
+        )
+        rest = [
+            f"{run.words:,} words of up to {run.length} letters{run.about} are right"
+            for run in self.runs
+            if not run.every
         ]
-        return ", ".join(parts)
+        return ", and ".join([*every, *rest])
 
 
 def affordable(letters: int, length: int, words: int = PREFIXES) -> int:

@@ -1,23 +1,29 @@
 """``krohn verify``."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import typer
 
 from algebra.errors import KrohnError
 from krohn import show
 from krohn.commands.options import Against, Fill, Json, Observe, Start, Wanted
-from krohn.commands.terminal import CANNOT, DONE, REFUTED, emit, progress
+from krohn.commands.terminal import CANNOT, DONE, REFUTED, emit, progress, waiting
 from krohn.commands.verify_options import (
     Attacked,
     ByProof,
     Cluster,
     EveryStart,
+    Evidence,
     Exhaustive,
     File,
     GadgetError,
     Gadgets,
+    Html,
+    HtmlSeconds,
     JobFile,
     Jobs,
     Longest,
@@ -38,6 +44,7 @@ if TYPE_CHECKING:
 
 
 def verify(
+    context: typer.Context,
     file: File,
     machine: Against = None,
     proof: ByProof = False,
@@ -58,6 +65,9 @@ def verify(
     cluster: Cluster = None,
     every_start: EveryStart = False,
     shorten: Shorten = 200_000,
+    evidence: Evidence = None,
+    html: Html = None,
+    html_seconds: HtmlSeconds = 20.0,
     start: Start = None,
     observe: Observe = None,
     complete: Fill = "reject",
@@ -67,6 +77,7 @@ def verify(
     from krohn.exhaustion import sharding
     from krohn.verification import verify as verified
 
+    _check_page(html)
     against = Wanted(machine, start, observe, complete)
     wanted = against.read()
     how = sharding(jobs, memory, shard, job, cluster, every_start)
@@ -90,9 +101,47 @@ def verify(
         if attack is not None:
             found = _attacked(found, file, wanted, attack, seed, observe, report)
     replay = _replay(file, found, against)
+    if html is not None:
+        arguments = context.find_root().obj or ()
+        _write_page(html, file, wanted, found, arguments, replay, html_seconds)
     result = {**found.to_object(), "replay": replay}
+    if evidence is not None:
+        from krohn.evidence import write
+
+        with progress() as report:
+            written = write(found, file, evidence, wanted, observe, report)
+        result["written"] = written.to_object()
     emit(result, as_json, lambda: show.report(file, found, replay))
+    if evidence is not None and not as_json:
+        show.evidence(written, evidence)
     return {"verified": DONE, "refuted": REFUTED}.get(found.verdict, CANNOT)
+
+
+def _check_page(path: Path | None) -> None:
+    """Refuse a bad name before anything is verified."""
+    if path is not None:
+        from krohn.page import check_suffix
+
+        check_suffix(path)
+
+
+def _write_page(
+    path: Path,
+    file: str,
+    machine: "Automaton | None",
+    found: "Report",
+    arguments: Sequence[str],
+    replay: str | None,
+    seconds: float,
+) -> None:
+    """Write the page of a verdict."""
+    from krohn.foreign import own_machine
+    from krohn.page import Request, write
+    from network import modelfile
+
+    held = machine or own_machine(modelfile.read(file))
+    with waiting("writing the page"):
+        write(Request(file, held, found, arguments, replay, seconds), path)
 
 
 def _attacked(
@@ -120,15 +169,33 @@ def _attacked(
 
 def _replay(file: str, found: "Report", against: Wanted) -> str | None:
     """The command that shows a wrong word again; None if there is none."""
-    from krohn.replaying import quoted, replay_command
+    from krohn.replaying import quoted, replay_command, replay_elsewhere
 
     wrong = found.counterexample
-    if wrong is None or found.elsewhere:
+    if wrong is None:
         return None
+    if found.elsewhere is not None:
+        claim, start = _compiled(file), found.elsewhere
+        return replay_elsewhere(file, claim, start, wrong.word, against.machine)
     if found.method == "smt":
         how = ["krohn", "verify", f"--smt={len(wrong.word)}", *against.arguments()]
         return " ".join(map(quoted, [*how, "--", file]))
     return replay_command(file, wrong.word, against.arguments())
+
+
+def _compiled(file: str) -> dict[str, Any]:
+    """How to compile networks like that of a file, by the options of the command."""
+    from network import modelfile
+
+    header = modelfile.read(file).header
+    recurrent = header["architecture"]["kind"] == "rnn"
+    return {
+        "--length": header["claim"].get("length"),
+        "--construction": None if recurrent else header.get("construction"),
+        "--arch": "rnn" if recurrent else None,
+        "--dtype": header["architecture"]["dtype"],
+        "--observe": "outputs" if header["claim"].get("shows") == "outputs" else None,
+    }
 
 
 @dataclass(frozen=True)

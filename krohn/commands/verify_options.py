@@ -9,6 +9,13 @@ File = Annotated[str, typer.Argument(metavar="F", help="A model file.")]
 ByProof = Annotated[
     bool, typer.Option("--proof", help="Prove it for all words (the default).")
 ]
+Evidence = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="OUT",
+        help="With a proof: write evidence that `krohn recheck` can check again.",
+    ),
+]
 Exhaustive = Annotated[
     int | None,
     typer.Option(metavar="N", min=1, help="Run all words of up to N letters."),
@@ -110,5 +117,17 @@ Shorten = Annotated[
         metavar="WORDS",
         min=0,
         help="How many words may be run to make a wrong one the shortest there is.",
+    ),
+]
+Html = Annotated[
+    Path | None,
+    typer.Option(metavar="OUT", help="Write all that is known as one page of HTML."),
+]
+HtmlSeconds = Annotated[
+    float,
+    typer.Option(
+        metavar="SECONDS",
+        min=0,
+        help="With --html: how long to look for the longest words of each format.",
     ),
 ]

@@ -1,12 +1,13 @@
 """Networks that Krohn did not compile are held against a machine all the same."""
 
 import json
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from foreign import FLIP_FLOP, flip_flop
+from foreign import FLIP_FLOP, flip_flop, trained
 from torch import Tensor, nn
 
 import krohn
@@ -18,6 +19,8 @@ from krohn import cli
 from network import modelfile
 from network.model import Model
 from network.modelfile import ModelFile
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "independent.py"
 
 
 def states(words: IntArray) -> IntArray:
@@ -39,7 +42,7 @@ class TestFiles:
         assert report.verdict == "undecided"
         assert "has no Program" in report.reason
         assert "all words of up to 8 letters are right" in report.reason
-        assert "so are 512 long ones of 40" in report.reason
+        assert "512 words of up to 40 letters are right" in report.reason
         assert report.proof is None
 
     def test_it_is_verified_if_every_word_was_run(self) -> None:
@@ -59,6 +62,30 @@ class TestFiles:
         assert krohn.verify(file, FLIP_FLOP, length=11).verdict == "undecided"
         assert krohn.verify(file, FLIP_FLOP, length=12).verdict == "refuted"
         beyond = krohn.verify(file, FLIP_FLOP, length=41)
+        assert beyond.verdict == "out-of-range"
+
+    def test_samples_alone_verify_nothing(self) -> None:
+        file = flip_flop(40, 2.0)
+        sampled = krohn.verify(file, FLIP_FLOP, sample=100)
+        some = krohn.verify(file, FLIP_FLOP, exhaustive=5)
+        both = krohn.verify(file, FLIP_FLOP, exhaustive=5, sample=100, length=20)
+        assert [r.verdict for r in (sampled, some, both)] == ["undecided"] * 3
+        assert [r.method for r in (sampled, some, both)] == [
+            "sample",
+            "exhaustive",
+            "exhaustive+sample",
+        ]
+        assert "100 words of up to 20 letters" in both.reason
+        everything = krohn.verify(file, FLIP_FLOP, exhaustive=6, length=6)
+        assert everything.verdict == "verified"
+
+    def test_a_claim_beyond_the_positions_is_out_of_range(self) -> None:
+        file = flip_flop(10, 2.0)
+        claims = {**file.header, "claim": {"length": 11}}
+        far = ModelFile(claims, file.tensors, file.precision)
+        assert krohn.verify(far, FLIP_FLOP).verdict == "out-of-range"
+        assert krohn.verify(far, FLIP_FLOP, length=7).verdict == "verified"
+        beyond = krohn.verify(file, FLIP_FLOP, exhaustive=11)
         assert beyond.verdict == "out-of-range"
 
     def test_a_proof_needs_a_program(self) -> None:
@@ -138,7 +165,7 @@ class TestBlackBoxes:
         assert krohn.examine(states, FLIP_FLOP, 8).verdict == "verified"
         report = krohn.examine(states, FLIP_FLOP, 30, samples=64)
         assert report.verdict == "undecided"
-        assert "so are 64 long ones of 30" in report.reason
+        assert "64 words of up to 30 letters are right" in report.reason
 
     def test_an_untrained_network_gets_its_first_failing_word(self) -> None:
         torch.manual_seed(0)
@@ -191,3 +218,41 @@ class TestBlackBoxes:
         report = krohn.examine(peeks, FLIP_FLOP, 6)
         assert report.verdict == "refuted"
         assert "letter 1 of this word, because of letters that follow" in report.reason
+
+
+@pytest.mark.slow
+class TestTrained:
+    """Networks that make no mistake on random words get their first failing word."""
+
+    @staticmethod
+    def wrong(answers: IntArray, words: IntArray) -> float:
+        return float((answers != states(words)).mean())
+
+    def test_a_trained_file(self, tmp_path: Path) -> None:
+        file = trained(32, 400)
+        words = np.random.default_rng(9).integers(3, size=(200, 32))
+        answers = Model(file)(torch.from_numpy(words)).argmax(dim=-1).numpy()
+        assert self.wrong(answers, words) < 0.01
+        path = tmp_path / "trained.safetensors"
+        modelfile.write(path, file.header, file.tensors)
+        report = krohn.verify(path, FLIP_FLOP)
+        assert report.verdict == "refuted"
+        assert report.counterexample is not None
+        assert len(report.heads) == 2
+        assert all(head.first is not None for head in report.heads)
+
+    def test_a_trained_lstm(self) -> None:
+        spec = spec_from_file_location("independent", EXAMPLE)
+        assert spec is not None
+        assert spec.loader is not None
+        example = module_from_spec(spec)
+        spec.loader.exec_module(example)
+        torch.manual_seed(0)
+        model = example.Lstm()
+        assert example.train(model, np.random.default_rng(0)) < 0.01
+        report = krohn.examine(model, FLIP_FLOP, 200)
+        assert report.verdict == "refuted"
+        assert report.counterexample is not None
+        word = FLIP_FLOP.semiautomaton.encode(report.counterexample.word)
+        said = model(torch.from_numpy(word[None])).argmax(dim=-1).numpy()
+        assert self.wrong(said, word[None]) > 0
