@@ -148,8 +148,7 @@ class Job:
     @property
     def length(self) -> int | None:
         """The longest word that the file claims."""
-        length = self.file.header["claim"].get("length")
-        return length if type(length) is int else None
+        return modelfile.claimed_length(self.file.header)
 
     @property
     def model(self) -> Model:
@@ -206,6 +205,7 @@ def open_job(
         KrohnError: If the file is damaged or the alphabets do not fit.
     """
     file = model if isinstance(model, ModelFile) else modelfile.read(model)
+    modelfile.claimed_length(file.header)
     own = json_format.from_object(file.header["machine"])
     outputs = file.header["claim"].get("shows") == "outputs"
     if machine is None:

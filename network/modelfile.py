@@ -27,6 +27,8 @@ VERSIONS = (1, 2)
 KEY = "krohn"
 LARGEST_FILE = 16 * 2**30
 LARGEST_HEADER = 96 * 2**20
+LONGEST = 2**31
+"""What a file without positions may claim, in letters."""
 
 
 class ModelFileError(Exception):
@@ -139,6 +141,7 @@ def _parse(data: bytes) -> ModelFile:
     _check_shapes(tensors, expected_shapes(header["architecture"]))
     if _version(header["architecture"]) > header["version"]:
         raise ModelFileError("is damaged: a file of its version has no sines")
+    claimed_length(header)
     return ModelFile(header, tensors, precision)
 
 
@@ -351,6 +354,30 @@ def size(holder: Mapping[str, Any], key: str, least: int = 1) -> int:
     if type(value) is not int or not least <= value <= 2**31:
         raise ModelFileError(f"is damaged: {key!r} is {value!r}, not a sensible size")
     return value
+
+
+def claimed_length(header: Mapping[str, Any]) -> int | None:
+    """The longest word that a file is said to be for; None for an RNN, which has none.
+
+    Raises:
+        ModelFileError: If it says none, or a longer one than it has positions for.
+    """
+    shape, length = header["architecture"], header["claim"].get("length")
+    if shape["kind"] == "rnn" and length is None:
+        return None
+    if shape["kind"] == "rnn":
+        raise ModelFileError(
+            f"is damaged: it claims the length {length!r}, but an RNN has no longest word"
+        )
+    if type(length) is not int or length < 1:
+        raise ModelFileError(f"is damaged: it claims the length {length!r}")
+    longest = shape.get("positions", LONGEST + 1) - 1
+    if length > longest:
+        raise ModelFileError(
+            f"is damaged: it claims words of {length} letters, and can read at most "
+            f"{longest}"
+        )
+    return length
 
 
 def parameters(architecture: Mapping[str, Any]) -> int:
