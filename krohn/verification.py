@@ -29,7 +29,13 @@ Progress = Callable[[str, int, int], None]
 
 SEARCH_PREFIXES = 20_000
 SEARCH_SAMPLES = 256
+SEARCH_SCORES = 2**28
+"""About so many scores of a head are computed for the words of a search."""
 DEFAULT_SAMPLE_LENGTH = 256
+LONGEST_SAMPLE = 8192
+"""Longer words are not drawn in a search."""
+LONGEST_PREFIX = 1024
+"""Longer prefixes are not drawn for a generator, whose claim needs no positions."""
 
 
 @dataclass(frozen=True)
@@ -171,13 +177,15 @@ class Job:
             return bracket_runs.run_all(self.file, self.machine, length, report)
         return run_exhaustive(self.model, self.machine, length, report)
 
-    def run_sample(self, count: int, seed: int) -> Simulation:
-        """Run random and adversarial words."""
-        length, report = (
-            self.length or DEFAULT_SAMPLE_LENGTH,
-            self.report("running samples"),
-        )
+    def run_sample(
+        self, count: int, seed: int, longest: int | None = None
+    ) -> Simulation:
+        """Run random and adversarial words, of ``longest`` letters if T is greater."""
+        length = self.length or DEFAULT_SAMPLE_LENGTH
+        length = length if longest is None else min(length, longest)
+        report = self.report("running samples")
         if self.generates:
+            length = min(length, LONGEST_PREFIX)
             found = (self.file, self.machine, count, length, seed, report)
             return bracket_runs.run_sample(*found)
         return run_sample(self.model, self.machine, count, length, seed, report)
@@ -206,7 +214,7 @@ def open_job(
     """
     file = model if isinstance(model, ModelFile) else modelfile.read(model)
     modelfile.claimed_length(file.header)
-    own = json_format.from_object(file.header["machine"])
+    own = _own_machine(file)
     outputs = file.header["claim"].get("shows") == "outputs"
     if machine is None:
         wanted = own
@@ -226,6 +234,13 @@ def open_job(
         wanted = machine if isinstance(machine, Automaton) else read(machine)
         wanted = seen(wanted, observation or OWN) if outputs else wanted
     return Job(file, aligned(wanted, own), progress)
+
+
+def _own_machine(file: ModelFile) -> Automaton:
+    try:
+        return json_format.from_object(file.header["machine"])
+    except KrohnError as error:
+        raise KrohnError(f"the file is damaged: of its machine, {error}") from None
 
 
 def aligned(machine: Automaton, own: Automaton) -> Automaton:
@@ -307,14 +322,18 @@ def _verify(
 
 
 def _simulations(
-    job: Job, exhaustive: int | None, sample: int | None, seed: int
+    job: Job,
+    exhaustive: int | None,
+    sample: int | None,
+    seed: int,
+    longest: int | None = None,
 ) -> list[Simulation]:
     """Run what is asked for, until something fails."""
     runs: list[Simulation] = []
     if exhaustive:
         runs.append(job.run_all(exhaustive))
     if sample and all(r.passed for r in runs):
-        runs.append(job.run_sample(sample, seed))
+        runs.append(job.run_sample(sample, seed, longest))
     return runs
 
 
@@ -382,8 +401,10 @@ def _search(job: Job, method: str, done: Proof, seed: int) -> Report:
         found = pair(job.model, job.machine, len(done.word)).replay(np.array(done.word))
         if found is not None:
             return _refuted(job, method, done, [], found)
-    longest = _affordable(len(job.machine.letters), job.length)
-    runs = _simulations(job, longest, SEARCH_SAMPLES, seed)
+    short = _affordable(len(job.machine.letters), job.length)
+    long = min(job.length or DEFAULT_SAMPLE_LENGTH, LONGEST_SAMPLE)
+    count = max(4, min(SEARCH_SAMPLES, SEARCH_SCORES // long**2))
+    runs = _simulations(job, short, count, seed, long)
     for run in runs:
         if run.counterexample is not None:
             return _refuted(job, method, done, runs, run.counterexample)

@@ -27,6 +27,8 @@ VERSIONS = (1, 2)
 KEY = "krohn"
 LARGEST_FILE = 16 * 2**30
 LARGEST_HEADER = 96 * 2**20
+MOST_BLOCKS = 2**12
+"""Blocks may be empty, and so as many as a short header lists."""
 LONGEST = 2**31
 """What a file without positions may claim, in letters."""
 
@@ -249,6 +251,8 @@ def _transformer_shapes(architecture: Mapping[str, Any]) -> dict[str, tuple[int,
     blocks = architecture.get("blocks")
     if not isinstance(blocks, list):
         raise ModelFileError("is damaged: its architecture has no list of blocks")
+    if len(blocks) > MOST_BLOCKS:
+        raise ModelFileError(f"has more than {MOST_BLOCKS} blocks")
     for i, block in enumerate(blocks):
         shapes |= _block_shapes(
             f"blocks.{i}", block, d, bool(architecture.get("strict"))
@@ -294,6 +298,8 @@ def _generator_shapes(architecture: Mapping[str, Any]) -> dict[str, tuple[int, .
         raise ModelFileError("is damaged: its architecture has no list of layers")
     if not isinstance(moves, list) or len(moves) != letters or set(moves) - {1, -1}:
         raise ModelFileError("is damaged: it does not say which letters open or close")
+    if len(layers) > MOST_BLOCKS:
+        raise ModelFileError(f"has more than {MOST_BLOCKS} layers")
     if any(not isinstance(x, dict) or type(x.get("mlp")) is not list for x in layers):
         raise ModelFileError("is damaged: one of its layers is no layer")
     widths = [size(layer, "d") for layer in layers]
