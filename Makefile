@@ -10,12 +10,12 @@ demo: $(READY)
 	@mkdir -p demo
 	$(BIN)/krohn explain examples/turnstile.dot -T 64
 	$(BIN)/krohn compile examples/turnstile.dot -T 64 -o demo/turnstile.safetensors
-	$(BIN)/krohn verify demo/turnstile.safetensors --proof --exhaustive 6 --sample 500
+	$(BIN)/krohn verify demo/turnstile.safetensors --proof --exhaustive 6 --sample 500 --html demo/turnstile.html --html-seconds 5
 	$(BIN)/krohn run demo/turnstile.safetensors coin push push coin card push
 	$(BIN)/krohn draw examples/turnstile.dot -o demo/turnstile.png
 	$(BIN)/krohn draw demo/turnstile.safetensors -o demo/network.png
 	$(BIN)/krohn decompose examples/turnstile.dot -o demo/decomposition.png
-	@echo "Look at the pictures in demo/: turnstile, network, decomposition."
+	@echo "Look at the pictures in demo/: turnstile, network, decomposition; and at the page turnstile.html."
 
 test: $(READY)
 	$(BIN)/python -m pytest -q -n 2 -m "not slow"

@@ -34,8 +34,8 @@ MODELS = [
     ("C3", "scan"),
     ("C3", "cascade"),
 ]
-PLAIN_BATCH = 1024
-"""About where the plain forward pass is fastest on a CPU."""
+PLAIN_BATCHES = (128, 256, 512, 1024, 2048)
+"""The plain forward pass is measured with the fastest of them, chosen for each network."""
 MEMORY = 2**31
 
 
@@ -45,13 +45,22 @@ def clock() -> float:
     return time.process_time() if alone else time.perf_counter()
 
 
-def plain(model: Model, words: torch.Tensor) -> float:
+def plain(model: Model, words: torch.Tensor, batch: int) -> float:
     """Words of full length per second."""
     start = clock()
     with torch.inference_mode():
-        for batch in words.split(PLAIN_BATCH):
-            model(batch)
+        for some in words.split(batch):
+            model(some)
     return len(words) / (clock() - start)
+
+
+def fastest(model: Model, words: torch.Tensor) -> int:
+    """The batch with which plain forward passes are fastest."""
+    rates = {
+        batch: median(plain(model, words, batch) for _ in range(3))
+        for batch in PLAIN_BATCHES
+    }
+    return max(rates, key=lambda batch: rates[batch])
 
 
 def measure(
@@ -62,8 +71,8 @@ def measure(
     file = krohn.compile(machine, length, construction).file
     model, letters = Model(file), len(machine.letters)
     generator = torch.Generator().manual_seed(0)
-    words = torch.randint(letters, (8 * PLAIN_BATCH, length), generator=generator)
-    plain(model, words[:PLAIN_BATCH])
+    words = torch.randint(letters, (2**13, length), generator=generator)
+    batch = fastest(model, words)
     todo = job([(file, machine)], length)
     crew = this_process(todo, MEMORY) if jobs == 1 else processes(todo, jobs, MEMORY)
     with crew as hand:
@@ -71,7 +80,7 @@ def measure(
         for future in [hand(s) for s in roots[:jobs]]:
             future.result()  # processes have started when this is there
         rates = [
-            (plain(model, words), *tree(hand, roots[:shards], letters))
+            (plain(model, words, batch), *tree(hand, roots[:shards], letters))
             for _ in range(repeats)
         ]
     alone, full, answers = (median(column) for column in zip(*rates, strict=True))

@@ -15,7 +15,9 @@ from krohn.generation import compile_generator
 from krohn.sources import read, zoo
 
 if TYPE_CHECKING:
-    from krohn.verification import Report, verify
+    from krohn.examination import examine
+    from krohn.report import Report
+    from krohn.verification import verify
     from network.model import Model, load
 
 __all__ = [
@@ -24,6 +26,7 @@ __all__ = [
     "Report",
     "compile",
     "compile_generator",
+    "examine",
     "load",
     "read",
     "verify",
@@ -33,7 +36,8 @@ __version__ = "0.1.0"
 
 _LAZY = {
     "verify": "krohn.verification",
-    "Report": "krohn.verification",
+    "Report": "krohn.report",
+    "examine": "krohn.examination",
     "load": "network.model",
     "Model": "network.model",
 }

@@ -13,6 +13,7 @@ from krohn.commands.compile import compile as compile_machine
 from krohn.commands.decompose import decompose
 from krohn.commands.draw import draw
 from krohn.commands.explain import explain
+from krohn.commands.recheck import recheck
 from krohn.commands.run import BareExpect
 from krohn.commands.run import run as run_word
 from krohn.commands.terminal import CANNOT, DONE
@@ -43,6 +44,7 @@ for name, command in (
     ("decompose", decompose),
     ("compile", compile_machine),
     ("verify", verify),
+    ("recheck", recheck),
     ("run", run_word),
     ("attention", attention),
     ("draw", draw),
@@ -59,7 +61,8 @@ def run(arguments: list[str]) -> int:
     """The command with its arguments; returns the exit code."""
     wants_json = "--json" in arguments
     try:
-        code = app(arguments or ["--help"], standalone_mode=False)
+        # What was asked for is kept for commands that say how to ask again.
+        code = app(arguments or ["--help"], standalone_mode=False, obj=arguments)
     except (typer.Abort, KeyboardInterrupt):
         return _cannot("interrupted; nothing was written", wants_json)
     except UsageError as error:

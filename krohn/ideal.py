@@ -9,7 +9,8 @@ from typing import Any
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from algebra.shown import shown
-from krohn.verification import Job, Progress, Report, open_job
+from krohn.job import Job, Progress, open_job
+from krohn.report import Report
 from network import modelfile
 from network.modelfile import ModelFile
 from verify.counterexample import Counterexample

@@ -7,7 +7,7 @@ from typing import Any
 
 from algebra.errors import KrohnError
 from algebra.semiautomaton import shorten
-from krohn.verification import Job
+from krohn.job import Job
 from verify import bracket_runs
 from verify.counterexample import Counterexample, Pair, Reading, pair
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
-from algebra.formats import json_format
+from krohn.foreign import own_machine
 from krohn.generation import GeneratorRunner
 from network import modelfile
 from network.model import NOT_FINITE, Model
@@ -67,7 +67,7 @@ def open_runner(path: str) -> Runner | GeneratorRunner:
         ModelFileError: If it cannot be read.
     """
     file = modelfile.read(path)
-    machine = json_format.from_object(file.header["machine"])
+    machine = own_machine(file)
     if file.header["architecture"]["kind"] == "generator":
         return GeneratorRunner(file, machine)
     return Runner(Model(file), machine)

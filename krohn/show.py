@@ -13,8 +13,10 @@ from compiler.program import Table as Rows
 
 if TYPE_CHECKING:
     from krohn.compilation import CompiledModel
+    from krohn.evidence import Checked
     from krohn.replaying import Comparison
-    from krohn.verification import Report
+    from krohn.report import Report
+    from verify.attack.campaign import Attack
     from verify.counterexample import Counterexample
 
 
@@ -23,6 +25,7 @@ SHOWN_GROUPS = 8
 SHOWN_VALUES = 8
 SHOWN_CONTEXTS = 3
 SHOWN_READS = 5
+MOST_HEADS = 8
 WIDE = 96
 
 
@@ -283,6 +286,8 @@ def report(file: str, found: "Report", replay: str | None = None) -> None:
         out.print(f"  {found.covers}")
         if found.words:
             out.print(f"  {found.words:,} words were run")
+        if found.attack is not None:
+            _attack(out, found.attack)
     else:
         out.print(f"  {found.reason}")
     if found.counterexample is not None:
@@ -292,10 +297,61 @@ def report(file: str, found: "Report", replay: str | None = None) -> None:
         if replay is not None:
             out.print("Replay it:")
             out.print(f"  {replay}")
-    elif found.verdict == "undecided" and found.proof is not None:
-        out.print(
-            f"  {found.words:,} words were run in search of a wrong one; none was"
+    elif found.attack is not None and found.verdict != "verified":
+        out.print(f"  {found.attack.positions:,} positions were run")
+    elif found.verdict == "undecided" and found.words:
+        out.print(f"  {found.words:,} words were run; none was wrong")
+    for note in found.notes:
+        out.print(f"  {note}")
+    _heads(out, found)
+
+
+def _heads(out: Console, found: "Report") -> None:
+    """What the heads cannot do: theorems about them, not about the network."""
+    if found.heads:
+        out.print("heads (what each cannot do by itself, docs/independent.md):")
+    for head in found.heads[:MOST_HEADS]:
+        out.print(f"  {head.said()}")
+    if len(found.heads) > MOST_HEADS:
+        out.print(f"  … and {len(found.heads) - MOST_HEADS} more; --json has all")
+
+
+def _attack(out: Console, found: "Attack") -> None:
+    """What came closest to each bound of a proof."""
+    ways = f"{found.positions:,} positions were run in {len(found.ways)} ways"
+    out.print(f"  {ways}; no number was beyond its bound")
+    for way, why in found.left_out.items():
+        out.print(f"  not run: {way} ({why})")
+    table = _table("bounds of", " numbers", " observed", " bound", " ratio", "by")
+    for operation, worst in sorted(found.tightest.items()):
+        table.add_row(
+            operation,
+            f"{found.numbers.get(operation, 0):,}",
+            f"{worst.observed:.3g}",
+            f"{worst.bound:.3g}",
+            f"{1 / worst.share:.4g}" if worst.share else "never off",
+            worst.way if worst.share else "",
         )
+    out.print(table)
+
+
+def evidence(found: "Checked", written: object = None) -> None:
+    """What the small checker saw in evidence, and how long that took."""
+    out = _console()
+    if found.verdict != "verified":
+        out.print(f"not shown: {found.reason}")
+        return
+    if written is not None:
+        size = f"{found.size / 1024:,.1f} KiB, found in {found.found_in:.2f} s"
+        out.print(f"wrote {written}: evidence, {size}")
+    facts = found.facts
+    words = f"all words of up to {facts['length']} letters, in {facts['dtype']}"
+    out.print(f"checked in {found.seconds:.2f} s: right on {words}")
+    for what in ("noise", "leak"):
+        if facts[what]:
+            name, bound = max(facts[what].items(), key=lambda item: item[1])
+            out.print(f"  largest {what} {bound:.2g}, of {legibly(name)}")
+    out.print(f"  margin of the read-out {facts['margin']:.3g}")
 
 
 def _counterexample(out: Console, wrong: "Counterexample") -> None:

@@ -120,20 +120,33 @@ def affine(x: Tensor, matrix: Tensor, bias: Tensor) -> Tensor:
     return torch.addmm(bias[:, None], matrix.T, rows.T).T.reshape(shape)
 
 
-def grown(cache: Cache, added: list[Tensor], tree: Tree) -> Cache:
-    """The cache of every leaf: its word's keys and values, and those on its path.
+def grown(
+    cache: Cache, added: list[Tensor], tree: Tree, first: int, last: int
+) -> Cache:
+    """The cache of some leaves: their words' keys and values, and those on their paths.
 
     Args:
         cache: Parts ``(batch, heads, seen, k)``.
         added: For each part the same of the nodes, ``(batch or 1, heads, nodes, k)``.
         tree: How the nodes hang together.
+        first: The leaf to begin with, of the ``batch · leaves`` of all words.
+        last: One past the last.
     """
-    parts, leaves = [], tree.sizes[-1]
+    leaves = tree.sizes[-1]
+    words = slice(first // leaves, -(-last // leaves))
+    skipped = first - words.start * leaves
+    parts = []
     for part, new in zip(cache.parts, added, strict=True):
-        batch, heads, seen, width = part.shape
-        longer = part.new_empty(batch, leaves, heads, seen + tree.generations, width)
-        longer[..., :seen, :] = part[:, None]
-        path = new[:, :, tree.paths.to(new.device)]
-        longer[..., seen:, :] = path.transpose(1, 2)
-        parts.append(longer.flatten(0, 1))
+        longer = _longer(part[words], new if len(new) == 1 else new[words], tree)
+        parts.append(longer[skipped : skipped + last - first])
     return Cache(cache.seen + tree.generations, tuple(parts))
+
+
+def _longer(part: Tensor, new: Tensor, tree: Tree) -> Tensor:
+    batch, heads, seen, width = part.shape
+    leaves = tree.sizes[-1]
+    longer = part.new_empty(batch, leaves, heads, seen + tree.generations, width)
+    longer[..., :seen, :] = part[:, None]
+    path = new[:, :, tree.paths.to(new.device)]
+    longer[..., seen:, :] = path.transpose(1, 2)
+    return longer.flatten(0, 1)

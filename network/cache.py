@@ -1,5 +1,6 @@
 """What a network remembers of the letters it has read, and how words go on from there."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -19,6 +20,10 @@ class Cache:
 
     seen: int
     parts: tuple[Tensor, ...]
+
+
+Grow = Callable[[int, int], Cache]
+"""Makes the memory of some words, from the first on and up to the last."""
 
 
 @dataclass(frozen=True)

@@ -60,12 +60,17 @@ def write(
     Raises:
         ModelFileError: If the file system refuses.
     """
+    _replace(Path(path), pack(header, tensors))
+
+
+def pack(header: Mapping[str, Any], tensors: Mapping[str, FloatArray]) -> bytes:
+    """The bytes of a model file; the same content gives the same bytes."""
     precision = PRECISIONS[header["architecture"]["dtype"]]
     version = _version(header["architecture"])
     body = {"format": FORMAT, "version": version, **header}
     packed = {name: precision.store(array) for name, array in sorted(tensors.items())}
     text = json.dumps(body, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    _replace(Path(path), safetensors.numpy.save(packed, {KEY: text}))
+    return safetensors.numpy.save(packed, {KEY: text})
 
 
 def _version(architecture: Mapping[str, Any]) -> int:
@@ -363,22 +368,25 @@ def size(holder: Mapping[str, Any], key: str, least: int = 1) -> int:
 
 
 def claimed_length(header: Mapping[str, Any]) -> int | None:
-    """The longest word that a file is said to be for; None for an RNN, which has none.
+    """The longest word that a file is said to be for; None if it is for all.
+
+    An RNN has no longest word, and a file without a Program need not claim one.
 
     Raises:
-        ModelFileError: If it says none, or a longer one than it has positions for.
+        ModelFileError: If that is no length, or one that its Program cannot have.
     """
     shape, length = header["architecture"], header["claim"].get("length")
-    if shape["kind"] == "rnn" and length is None:
-        return None
-    if shape["kind"] == "rnn":
+    if shape["kind"] == "rnn" and length is not None:
         raise ModelFileError(
             f"is damaged: it claims the length {length!r}, but an RNN has no longest word"
         )
+    foreign = shape["kind"] == "transformer" and "program" not in header
+    if length is None and (foreign or shape["kind"] == "rnn"):
+        return None
     if type(length) is not int or length < 1:
         raise ModelFileError(f"is damaged: it claims the length {length!r}")
     longest = shape.get("positions", LONGEST + 1) - 1
-    if length > longest:
+    if length > longest and not foreign:
         raise ModelFileError(
             f"is damaged: it claims words of {length} letters, and can read at most "
             f"{longest}"

@@ -1,12 +1,12 @@
 """The Elman network with ReLU that a model file describes, as a torch module."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from network.cache import Cache, Tree
+from network.cache import Cache, Grow, Tree
 
 
 class Rnn(nn.Module):
@@ -35,11 +35,9 @@ class Rnn(nn.Module):
     def step(self, tokens: Tensor, cache: Cache) -> tuple[Tensor, Cache]:
         """One more letter ``(batch,)`` for every word: logits and the new cache."""
         logits, grow = self.branch(tokens[:, None], cache, Tree(1))
-        return logits[:, 0], grow()
+        return logits[:, 0], grow(0, len(tokens))
 
-    def branch(
-        self, tokens: Tensor, cache: Cache, tree: Tree
-    ) -> tuple[Tensor, Callable[[], Cache]]:
+    def branch(self, tokens: Tensor, cache: Cache, tree: Tree) -> tuple[Tensor, Grow]:
         """All the ways in which a tree continues every word, one step a generation.
 
         Args:
@@ -63,7 +61,8 @@ class Rnn(nn.Module):
             generations.append(h)
         logits = torch.cat(generations, dim=1) @ self.weight + self.bias
         seen = cache.seen + tree.generations
-        return logits, lambda: Cache(seen, (h.flatten(0, 1),))
+        leaves = h.flatten(0, 1)
+        return logits, lambda first, last: Cache(seen, (leaves[first:last],))
 
     def scratch(self, seen: int) -> int:
         """How many numbers a pass of `branch` holds for one node, however many it saw."""

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from network.branching import affine, attend, attend_alike, grown
-from network.cache import Cache, Tree
+from network.cache import Cache, Grow, Tree
 from network.modelfile import sines
 
 Affine = Callable[[Tensor, Tensor, Tensor], Tensor]
@@ -220,11 +220,9 @@ class Transformer(nn.Module):
             Logits ``(batch, states)`` and the longer cache.
         """
         logits, grow = self.branch(tokens[:, None], cache, Tree(1))
-        return logits[:, 0], grow()
+        return logits[:, 0], grow(0, len(tokens))
 
-    def branch(
-        self, tokens: Tensor, cache: Cache, tree: Tree
-    ) -> tuple[Tensor, Callable[[], Cache]]:
+    def branch(self, tokens: Tensor, cache: Cache, tree: Tree) -> tuple[Tensor, Grow]:
         """All the ways in which a tree continues every word, by one pass.
 
         Args:
@@ -235,7 +233,7 @@ class Transformer(nn.Module):
 
         Returns:
             Logits ``(batch, nodes, states)``, and a function that makes the longer
-            cache of all ``batch · leaves`` words, for those who go on.
+            cache of some of the ``batch · leaves`` words, for those who go on.
         """
         x, alike = self._nodes(tokens, cache, tree)
         added: list[Tensor] = []

@@ -3,10 +3,13 @@
 from typing import Any
 
 import numpy as np
+import torch
+from torch import nn
 
 from algebra import zoo
-from network.modelfile import ModelFile
+from network.modelfile import ModelFile, expected_shapes
 from network.precision import PRECISIONS, FloatArray
+from network.transformer import Transformer
 
 FLIP_FLOP = zoo.machine("FlipFlop")  # letters ⊥, 1 and 2; it starts as after 1
 VALUE, WRITES, ONE, PLACE, READ, SIZE = range(6)
@@ -65,6 +68,33 @@ def header(length: int) -> dict[str, Any]:
         "machine": {"letters": list(FLIP_FLOP.letters), "states": ["1", "2"]},
         "claim": {},
     }
+
+
+def trained(length: int, steps: int, seed: int = 0) -> ModelFile:
+    """A block of two heads in the plain runtime, fitted to random words of a flip-flop."""
+    shape = header(length)["architecture"]
+    block = {"heads": 2, "d_qk": 8, "d_v": 8, "mlp": [32]}
+    shape |= {"d_model": 16, "dtype": "float32", "blocks": [block]}
+    torch.manual_seed(seed)
+    tensors = {
+        name: torch.randn(size) * (0.3 if len(size) > 1 else 0.0)
+        for name, size in expected_shapes(shape).items()
+    }
+    # The parameters share their memory with these tensors.
+    network = Transformer(shape, tensors).requires_grad_(True)
+    optimiser = torch.optim.Adam(network.parameters(), lr=1e-2)
+    rng = np.random.default_rng(seed)
+    for _ in range(steps):
+        words = rng.integers(3, size=(64, length))
+        states = FLIP_FLOP.semiautomaton.trace(words, FLIP_FLOP.start)
+        logits = network(torch.from_numpy(words)).flatten(0, 1)
+        right = torch.from_numpy(states).flatten()
+        optimiser.zero_grad()
+        nn.functional.cross_entropy(logits, right).backward()
+        optimiser.step()
+    arrays = {n: t.detach().double().numpy() for n, t in tensors.items()}
+    stated = {**header(length), "architecture": shape}
+    return ModelFile(stated, arrays, PRECISIONS["float32"])
 
 
 def head_of(file: ModelFile) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:

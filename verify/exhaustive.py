@@ -27,6 +27,8 @@ Network = Transformer | Rnn
 
 BLOCK = {"cpu": 8192, "cuda": 65536}
 BUDGET = 2**30
+INDEX = 8
+"""The bytes of a state."""
 
 
 @dataclass(frozen=True, order=True)
@@ -165,7 +167,7 @@ def _root(judge: Pair, network: Network, word: Word) -> Block:
         cache = network.step(judge.tokens[letter : letter + 1], cache)[1]
         state = int(judge.machine.transitions[letter, state])
     states = torch.tensor([state], device=judge.tokens.device)
-    return Block(lambda: cache, states, depth=len(word), root=word)
+    return Block(lambda _, __: cache, states, depth=len(word), root=word)
 
 
 def exhaustive(
@@ -221,12 +223,14 @@ def _affordable(judge: Pair, network: Network, length: int, budget: int) -> int:
     """The widest block with which one block of every depth and a pass fit the budget."""
     before = network.start()
     after = network.step(judge.tokens[:1], before)[1]
-    growth = _bytes(after) - _bytes(before)
-    # The deepest block is there three times over: its parents' memory, what is selected
-    # of it, and the new one.
-    every = _bytes(before) * (length + 3) + growth * length * (length + 6) // 2
-    size = network.weight.element_size()
-    every += size * network.scratch(length + 1)
+    start, growth = _bytes(before), _bytes(after) - _bytes(before)
+    # Of every depth there is the memory of the words of one pass, each with as many nodes
+    # as there are letters at least; of the deepest also what it is selected from.
+    words = start * (length + 2) + growth * length * (length + 5) // 2
+    every = -(-words // len(judge.machine.letters))
+    # Every node has its own part of that, or all of it; states; and room in a pass.
+    every += length * ((growth or start) + INDEX) + 4 * INDEX
+    every += network.weight.element_size() * network.scratch(length + 1)
     return max(1, budget // max(1, every))
 
 

@@ -1,13 +1,11 @@
 """Words as the nodes of a tree of prefixes: what is known of them, and what goes on."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import torch
 from torch import Tensor
 
-from network.cache import Cache, Tree
+from network.cache import Cache, Grow, Tree
 from verify.counterexample import Pair
 
 Word = tuple[int, ...]
@@ -18,23 +16,18 @@ class Block:
     """Nodes of one depth, in lexicographic order.
 
     Attributes:
-        grow: Makes what the network remembers of their words.
+        grow: Makes what the network remembers of some of their words.
         states: ``(nodes,)``: where the machine is.
         origin: The pass of which they are the last generation; None for the root.
         depth: The length of the words.
         root: The word of the root.
     """
 
-    grow: Callable[[], Cache]
+    grow: Grow
     states: Tensor
     origin: "Pass | None" = None
     depth: int = 0
     root: Word = ()
-
-    @cached_property
-    def cache(self) -> Cache:
-        """What the network remembers of their words; leaves never need it."""
-        return self.grow()
 
     def word(self, node: int) -> Word:
         """The letters of a node."""
@@ -64,8 +57,7 @@ class Pass:
     @property
     def cache(self) -> Cache:
         """What the network remembers of the nodes' words."""
-        cache, end = self.above.cache, self.row + self.rows
-        return Cache(cache.seen, tuple(part[self.row : end] for part in cache.parts))
+        return self.above.grow(self.row, self.row + self.rows)
 
     def word(self, generation: int, node: int) -> Word:
         """The letters of a node of a generation, counted from 1."""

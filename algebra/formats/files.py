@@ -56,9 +56,11 @@ def atomic_write(path: str | Path, data: bytes | str) -> None:
         _write_new(temporary, _encode(data, path))
         os.replace(temporary, target)
     except OSError as error:
+        raise MachineError(f"{path}: cannot be written: {_reason(error)}") from error
+    finally:
+        # It is there only if something failed, or the user interrupted.
         with contextlib.suppress(OSError):
             temporary.unlink()
-        raise MachineError(f"{path}: cannot be written: {_reason(error)}") from error
 
 
 def _read_plain(path: Path) -> bytes:

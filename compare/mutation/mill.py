@@ -1,19 +1,25 @@
 """Grinding subjects: every kind of mutant, judged by a checker and by the truth."""
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from time import monotonic
 from typing import TypeAlias
 
 import numpy as np
 
 from algebra.automaton import Automaton
+from algebra.shown import shown
 from compare.mutation.kinds import KINDS, draw
 from compare.mutation.subject import Subject
 from compare.mutation.truth import Truth
-from network.modelfile import ModelFile
+from network.modelfile import ModelFile, pack
+from verify.evidence.find import find
 from verify.proof import prove
+from verify.recheck.model import Machine, Refused
+from verify.recheck.network import recheck
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,34 @@ def by_proof(file: ModelFile, machine: Automaton) -> Judgement:
     """The proof of `verify.proof`."""
     found = prove(file, machine)
     return Judgement(found.verdict == "verified", found.reason, found.word or ())
+
+
+def by_evidence(file: ModelFile, machine: Automaton) -> Checker:
+    """The small checker, which is told of every mutant what is right of a model.
+
+    Raises:
+        Refused: If there is no evidence for the model.
+    """
+    data = pack(file.header, file.tensors)
+    evidence = find(data, _told(file, machine))
+
+    def judge(mutant: ModelFile, machine: Automaton) -> Judgement:
+        data = pack(mutant.header, mutant.tensors)
+        said = {**evidence, "model": sha256(data).hexdigest()}
+        for bound in ("noise", "leak", "margin"):  # the mutant's own are as good
+            del said[bound]
+        try:
+            recheck(data, json.dumps(said).encode(), _told(mutant, machine))
+        except Refused as reason:
+            return Judgement(False, str(reason))
+        return Judgement(True)
+
+    return judge
+
+
+def _told(file: ModelFile, machine: Automaton) -> Machine:
+    shows = shown(machine, file.header["claim"].get("shows", "states")).of
+    return Machine(machine.start, machine.transitions, shows)
 
 
 @dataclass(frozen=True)

@@ -89,8 +89,8 @@ def _compare(
     file: str, word: list[str] | None, state: str | None, against: Wanted, as_json: bool
 ) -> int:
     """Hold the answers against what is expected."""
+    from krohn.job import open_job
     from krohn.replaying import compare
-    from krohn.verification import open_job
 
     job = open_job(file, against.read(), against.observation, lambda *_: None)
     code = DONE

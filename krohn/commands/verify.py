@@ -1,25 +1,33 @@
 """``krohn verify``."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
 from algebra.errors import KrohnError
 from algebra.rational import rational
 from krohn import show
 from krohn.commands.options import Against, Fill, Json, Observe, Start, Wanted
-from krohn.commands.terminal import CANNOT, DONE, REFUTED, emit, progress
+from krohn.commands.terminal import CANNOT, DONE, REFUTED, emit, progress, waiting
 from krohn.commands.verify_options import (
+    Attacked,
     ByProof,
     Cluster,
     EveryStart,
+    Evidence,
     Exhaustive,
     File,
     GadgetError,
     Gadgets,
+    Html,
+    HtmlSeconds,
     JobFile,
     Jobs,
+    Longest,
     Memory,
     Sample,
     Seed,
@@ -32,15 +40,19 @@ from krohn.commands.verify_options import (
 
 if TYPE_CHECKING:
     from algebra.automaton import Automaton
-    from krohn.verification import Progress, Report
+    from krohn.job import Progress
+    from krohn.report import Report
 
 
 def verify(
+    context: typer.Context,
     file: File,
     machine: Against = None,
     proof: ByProof = False,
     exhaustive: Exhaustive = None,
     sample: Sample = None,
+    attack: Attacked = None,
+    length: Longest = None,
     smt: Smt = None,
     smt_lib: SmtLib = None,
     gadgets: Gadgets = None,
@@ -54,6 +66,9 @@ def verify(
     cluster: Cluster = None,
     every_start: EveryStart = False,
     shorten: Shorten = 200_000,
+    evidence: Evidence = None,
+    html: Html = None,
+    html_seconds: HtmlSeconds = 20.0,
     start: Start = None,
     observe: Observe = None,
     complete: Fill = "reject",
@@ -63,28 +78,94 @@ def verify(
     from krohn.exhaustion import sharding
     from krohn.verification import verify as verified
 
+    _check_page(html)
     against = Wanted(machine, start, observe, complete)
     wanted = against.read()
     how = sharding(jobs, memory, shard, job, cluster, every_start)
     other = Solver(file, wanted, observe, smt, smt_lib, gadgets, error, timeout, seed)
-    other.check(proof or bool(exhaustive or sample or how))
+    asked = exhaustive or sample or how or length or attack is not None
+    other.check(proof or bool(asked))
     with progress() as report:
         found = other.ask(report) or verified(
             file,
             wanted,
-            proof=True if proof else None,
+            proof=True if proof or attack is not None else None,
             exhaustive=exhaustive,
             sample=sample,
             seed=seed,
             budget=shorten,
             observation=observe,
+            length=length,
             sharding=how,
             progress=report,
         )
+        if attack is not None:
+            found = _attacked(found, file, wanted, attack, seed, observe, report)
     replay = _replay(file, found, against)
+    if html is not None:
+        arguments = context.find_root().obj or ()
+        _write_page(html, file, wanted, found, arguments, replay, html_seconds)
     result = {**found.to_object(), "replay": replay}
+    if evidence is not None:
+        from krohn.evidence import write
+
+        with progress() as report:
+            written = write(found, file, evidence, wanted, observe, report)
+        result["written"] = written.to_object()
     emit(result, as_json, lambda: show.report(file, found, replay))
+    if evidence is not None and not as_json:
+        show.evidence(written, evidence)
     return {"verified": DONE, "refuted": REFUTED}.get(found.verdict, CANNOT)
+
+
+def _check_page(path: Path | None) -> None:
+    """Refuse a bad name before anything is verified."""
+    if path is not None:
+        from krohn.page import check_suffix
+
+        check_suffix(path)
+
+
+def _write_page(
+    path: Path,
+    file: str,
+    machine: "Automaton | None",
+    found: "Report",
+    arguments: Sequence[str],
+    replay: str | None,
+    seconds: float,
+) -> None:
+    """Write the page of a verdict."""
+    from krohn.foreign import own_machine
+    from krohn.page import Request, write
+    from network import modelfile
+
+    held = machine or own_machine(modelfile.read(file))
+    with waiting("writing the page"):
+        write(Request(file, held, found, arguments, replay, seconds), path)
+
+
+def _attacked(
+    found: "Report",
+    file: str,
+    wanted: "Automaton | None",
+    seconds: float,
+    seed: int,
+    observation: str | None,
+    report: "Progress",
+) -> "Report":
+    """The same after an attack on the proof."""
+    from krohn.attacking import attacked
+
+    return attacked(
+        found,
+        file,
+        wanted,
+        seconds=seconds,
+        seed=seed,
+        observation=observation,
+        progress=report,
+    )
 
 
 def _replay(file: str, found: "Report", against: Wanted) -> str | None:
@@ -127,7 +208,7 @@ class Solver:
         if asked > 1 and (self.smt is not None or self.gadgets is not None):
             raise KrohnError(
                 "--smt and --gadgets are claims of their own; ask for each, and for "
-                "--proof, --exhaustive and --sample, in another call"
+                "--proof, --exhaustive, --sample and --attack, in another call"
             )
         if self.smt is None and self.smt_lib is not None:
             raise KrohnError("--smt-lib needs --smt N: which words to ask about")

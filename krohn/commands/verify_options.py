@@ -9,6 +9,13 @@ File = Annotated[str, typer.Argument(metavar="F", help="A model file.")]
 ByProof = Annotated[
     bool, typer.Option("--proof", help="Prove it for all words (the default).")
 ]
+Evidence = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="OUT",
+        help="With a proof: write evidence that `krohn recheck` can check again.",
+    ),
+]
 Exhaustive = Annotated[
     int | None,
     typer.Option(metavar="N", min=1, help="Run all words of up to N letters."),
@@ -16,6 +23,26 @@ Exhaustive = Annotated[
 Sample = Annotated[
     int | None,
     typer.Option(metavar="N", min=1, help="Run N random and adversarial long words."),
+]
+Attacked = Annotated[
+    float | None,
+    typer.Option(
+        "--attack",
+        metavar="SECONDS",
+        min=0,
+        help="Prove it, then try to violate every bound of the proof: words that are "
+        "bred to be bad, other orders of summation, kernels and arithmetics.",
+    ),
+]
+Longest = Annotated[
+    int | None,
+    typer.Option(
+        "-T",
+        "--length",
+        metavar="N",
+        min=1,
+        help="Look at words of up to N letters, without a proof.",
+    ),
 ]
 Smt = Annotated[
     int | None,
@@ -90,5 +117,17 @@ Shorten = Annotated[
         metavar="WORDS",
         min=0,
         help="How many words may be run to make a wrong one the shortest there is.",
+    ),
+]
+Html = Annotated[
+    Path | None,
+    typer.Option(metavar="OUT", help="Write all that is known as one page of HTML."),
+]
+HtmlSeconds = Annotated[
+    float,
+    typer.Option(
+        metavar="SECONDS",
+        min=0,
+        help="With --html: how long to look for the longest words of each format.",
     ),
 ]

@@ -22,6 +22,7 @@ __all__ = [
     "draw_eggboxes",
     "draw_machine",
     "draw_model",
+    "render",
     "save",
 ]
 
@@ -46,7 +47,7 @@ def save(figure: Figure, path: str | Path) -> None:
         MachineError: If the file system refuses.
     """
     check_suffix(path)
-    atomic_write(path, _render(figure, Path(path).suffix.lower()))
+    atomic_write(path, render(figure, Path(path).suffix.lower()))
 
 
 def check_suffix(path: str | Path) -> None:
@@ -63,7 +64,8 @@ def check_suffix(path: str | Path) -> None:
         )
 
 
-def _render(figure: Figure, suffix: str) -> bytes:
+def render(figure: Figure, suffix: str) -> bytes:
+    """The bytes of a figure in the format of ``.svg``, ``.png`` or ``.pdf``."""
     buffer = io.BytesIO()
     with rc_context(_SETTINGS), warnings.catch_warnings():
         # A script that the font lacks is drawn as boxes, which is no fault to report.

@@ -268,14 +268,15 @@ def test_another_start_is_refuted(command: Command, shelf: Path) -> None:
 
 
 def test_undecided_is_2(command: Command, shelf: Path, tmp_path: Path) -> None:
-    file = modelfile.read(shelf / "grid.safetensors")
+    file = krohn.compile("Grid4", 20, "scan").file
     header = {k: v for k, v in file.header.items() if k != "program"}
     path = tmp_path / "unproved.safetensors"
     modelfile.write(path, header, file.tensors)
-    done = command("verify", path, "--json")
+    done = command("verify", path, "--proof", "--json")
     assert (done.code, done.json["verdict"]) == (2, "undecided")
     assert done.json["words"] > 0
     assert "does not say what its channels are" in done.json["reason"]
+    assert "all words of up to 13 letters are right" in done.json["reason"]
     shown = command("verify", path)
     assert (shown.code, shown.err) == (2, "")
     assert "undecided" in shown.out

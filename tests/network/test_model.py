@@ -120,7 +120,10 @@ def test_a_tree_of_continuations_is_every_word_by_itself(
     logits, words, grow = continued(model, tree, alike)
     along = logits[:, tree.paths].flatten(0, 1)
     torch.testing.assert_close(along, model(words)[:, 2:], rtol=1e-4, atol=1e-3)
-    cache = grow()
+    cache = grow(0, len(words))
+    some = grow(2, len(words) - 1)
+    for part, chosen in zip(cache.parts, some.parts, strict=True):
+        assert torch.equal(part[2:-1], chosen)
     one_more = torch.ones((len(words), 1), dtype=torch.long)
     after, _ = model.network.step(one_more[:, 0], cache)
     expected = model(torch.cat([words, one_more], 1))[:, -1]

@@ -17,9 +17,13 @@ from network.modelfile import ModelFile
 from network.precision import FloatArray
 from verify.attack.arithmetic import Arithmetic
 from verify.attack.campaign import Attack, Extent, attack
+from verify.attack.generators import legalised
 from verify.attack.meaning import Evaluator
 from verify.attack.record import Worst
+from verify.attack.search import Breeding
+from verify.attack.stored import Stored
 from verify.attack.ways import network, permuted, still, whole
+from verify.bracket_runs import laws_of
 from verify.counterexample import CheckError
 from verify.proof import Proof, prove
 from verify.stream import Stream
@@ -57,7 +61,8 @@ def test_every_bound_of_a_transformer_holds(
     built = krohn.compile(name, length, construction, dtype=dtype)
     found = against(built, name)
     assert found.passed, found.violations[0]
-    assert found.positions >= 60_000
+    assert found.positions == sum(found.ways.values()) >= 60_000
+    assert {"eager", "letter by letter", "worst arithmetic"} <= found.ways.keys()
     assert found.tightest["logits"].share <= 1 <= found.tightest["margin"].share + 1
 
 
@@ -97,6 +102,7 @@ def test_a_bound_that_is_too_small_is_found_out() -> None:
     worst = found.violations[0]
     assert worst.observed > worst.bound
     assert len(worst.word) == worst.position
+    assert any(v.again for v in found.violations)
 
 
 def test_a_leak_that_is_too_small_is_found_out() -> None:
@@ -176,6 +182,55 @@ def test_the_worst_arithmetic_stays_near_the_real_one(dtype: str) -> None:
     real, worst = whole(net, words)[1], bad.run(net, words, still)[1]
     far = (real.double() - worst.double()).abs().max()
     assert far <= 2**8 * built.file.precision.unit
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
+def test_pushing_stays_within_bounds_and_reaches_them(dtype: str) -> None:
+    built = krohn.compile("C2", 6, "counter", dtype=dtype)
+    bounds = proof_of(built).bounds
+    assert bounds is not None
+    stored = Stored.of(bounds, built.file.tensors["embed.position"], dtype)
+    words = torch.randint(2, (32, 6), generator=torch.Generator().manual_seed(0))
+    right, allowed = stored.expected(Evaluator.of(bounds.statement)(words))
+    seen = whole(network(built.file, built.file.tensors), words)[0]
+    narrow, rng = seen[0].dtype, np.random.default_rng(0)
+    moved = stored.push((right, allowed), rng, narrow, 1, seen[1])
+    known = stored.snapshots[1]
+    off = (moved.to(stored.wide)[..., known.dims] - right[..., known.columns]).abs()
+    assert (off <= allowed[..., known.columns]).all()
+    assert (off > 0.9 * allowed[..., known.columns])[..., ~known.exact].any()
+    assert moved.dtype == narrow
+
+
+def test_breeding_keeps_the_words_that_come_closest() -> None:
+    machine, rng = zoo.machine("C3"), np.random.default_rng(0)
+    breeding = Breeding(machine, 12, rng)
+    best = 0.0
+    for _ in range(20):
+        words = breeding.words(64)
+        assert words.shape == (64, 12)
+        assert 0 <= words.min() <= words.max() < len(machine.letters)
+        # How often the last letter occurs, and never off.
+        often = (words == len(machine.letters) - 1).double().mean(dim=1)
+        breeding.learn(words, torch.stack([often, 0 * often], dim=1))
+        best = max(best, float(often.max()))
+        assert float(breeding.share[0, 0]) == best
+        assert (
+            breeding.elite[0, 0] == len(machine.letters) - 1
+        ).double().mean() == best
+    assert best == 1
+
+
+def test_genes_become_legal_prefixes() -> None:
+    machine = zoo.machine("Dyck3,2")
+    file = krohn.compile_generator("Dyck3,2", 16).file
+    legal = laws_of(file, machine) > 0
+    genes = np.random.default_rng(0).integers(4, size=(64, 16))
+    words, states = legalised(machine, legal, genes)
+    assert np.array_equal(
+        states[:, 1:], machine.semiautomaton.trace(words, machine.start)
+    )
+    assert np.take_along_axis(legal[states[:, :-1]], words[..., None], axis=2).all()
 
 
 def test_no_number_is_within_a_bound() -> None:

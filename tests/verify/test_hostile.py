@@ -37,6 +37,7 @@ Edit = Callable[[Json], object]
 Tensors = dict[str, FloatArray]
 SECONDS = 10.0  # of computing; the slowest takes about two
 MEMORY = 2**30
+LENGTH = 40  # too long for all words to be run
 FORMATS = ("float64", "float32", "float16", "bfloat16")
 KINDS = ("transformer", "rnn", "generator")
 EACH = pytest.mark.parametrize("kind", KINDS)
@@ -50,9 +51,9 @@ def good(kind: str, dtype: str = "float32") -> ModelFile:
         return krohn.compile("Grid4", arch="rnn", dtype=dtype).file
     if kind == "generator":
         return krohn.compile_generator("Dyck1,2", 4).file
-    name, length = {"memory": ("FlipFlop", 4), "scan": ("C2", 4)}.get(kind, ("C3", 4))
+    name = {"memory": "FlipFlop", "scan": "C2"}.get(kind, "C3")
     construction = {"transformer": "counter"}.get(kind, kind)
-    return krohn.compile(name, length, construction, dtype=dtype).file
+    return krohn.compile(name, LENGTH, construction, dtype=dtype).file
 
 
 def pack(file: ModelFile, edit: Edit, tensors: Tensors | None = None) -> bytes:
@@ -260,7 +261,7 @@ def test_an_rnn_that_counts_without_end(
 
 # --- claims ---------------------------------------------------------------------------
 
-LENGTHS: list[Json] = [5, 10**18, 10**30, 0, -1, True, 4.0, "4", [4], {}]
+LENGTHS: list[Json] = [LENGTH + 1, 10**18, 10**30, 0, -1, True, 4.0, "4", [4], {}]
 
 
 @pytest.mark.parametrize("length", [*LENGTHS, None, ...], ids=str)
@@ -339,7 +340,10 @@ def test_evidence_in_the_file_is_not_believed(
 
 
 def test_evidence_and_program_of_another_model(judge: Judge) -> None:
-    file, other = good("transformer"), krohn.compile("C3", 4, "counter", start="1").file
+    file, other = (
+        good("transformer"),
+        krohn.compile("C3", LENGTH, "counter", start="1").file,
+    )
     keys = ("program", "evidence", "machine", "claim")
 
     def edit(header: Json) -> None:
@@ -399,8 +403,8 @@ def many_summands(header: Json) -> None:
 
 
 def huge_sum(header: Json) -> None:
-    rows = [[a, 10**9 * (a < 3)] for a in range(4)]
-    domain = [0, 10**9]
+    rows = [[a, 10**8 * (a < 3)] for a in range(4)]
+    domain = [0, 10**8]
     add(op="map", function="table", inputs=["token"], rows=rows, domain=domain)(header)
     summed = {"op": "prefix-sum", "source": "more", "domain": [0]}
     channels(header).append({"name": "sum of more", **summed})
@@ -416,7 +420,7 @@ def programs() -> dict[str, tuple[Edit, str]]:
     """Statements that are none, each with what must be said of it."""
     everywhere = (put("program", value=v) for v in (..., None, [], "x", 0))
     absent = {
-        f"no program {i}": (e, "what its channels are")
+        f"no program {i}": (e, "what its channels are|no Program")
         for i, e in enumerate(everywhere)
     }
     return absent | {
@@ -505,7 +509,7 @@ def test_deep_nesting(judge: Judge, depth: int) -> None:
 
 
 def test_blocks_that_hold_nothing(judge: Judge) -> None:
-    file = krohn.compile("C2", 4, "counter", strict=True).file
+    file = krohn.compile("C2", LENGTH, "counter", strict=True).file
     empty = {"heads": 0, "d_qk": 0, "d_v": 0, "mlp": []}
     for count in (100, 10**5):
         listed = [*file.header["architecture"]["blocks"], *[empty] * count]

@@ -5,14 +5,18 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 import pytest
+from foreign import FLIP_FLOP, flip_flop
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import krohn
 from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray, Semiautomaton
+from network.model import Model
+from network.modelfile import ModelFile
 from verify.black_box import black_box
-from verify.counterexample import pair
+from verify.counterexample import Counterexample, pair
 from verify.sampling import sample
 from verify.strategies import STRATEGIES, uniform
 from verify.strategies.facts import coordinates, identities, monoid
@@ -265,3 +269,44 @@ def test_a_level_is_switched_far_back_and_kept() -> None:
 def test_uniform_words_hold_all_letters() -> None:
     words = uniform(np.random.default_rng(0), zoo.machine("S5"), 50, 50)
     assert set(words.ravel().tolist()) == set(range(8))
+
+
+def scaled(file: ModelFile, name: str, factor: float) -> Model:
+    """A network with one of its tensors multiplied."""
+    tensors = {**file.tensors, name: file.tensors[name] * factor}
+    return Model(ModelFile(file.header, tensors, file.precision))
+
+
+class TestDamaged:
+    """Networks that fail on long words only, and hardly ever on random ones."""
+
+    def is_found(self, model: Model, machine: Automaton) -> Counterexample:
+        chance = uniform(np.random.default_rng(0), machine, WORDS, LENGTH)
+        assert (pair(model, machine, LENGTH).good(chance) == LENGTH).all()
+        found = sample(model, machine, WORDS, LENGTH, 0).counterexample
+        assert found is not None
+        return found
+
+    def test_a_sum_that_is_off_by_little(self) -> None:
+        # Off by 1 in 110, a sum is read as another from 55 on; random words have 32 ones.
+        parity = zoo.machine("C2")
+        file = krohn.compile("C2", LENGTH, "counter").file
+        model = scaled(file, "blocks.0.attention.out", 1 + 1 / 110)
+        found = self.is_found(model, parity)
+        assert found.word.count("1") >= 50
+
+    def test_a_head_that_is_not_sharp_enough(self) -> None:
+        found = self.is_found(Model(flip_flop(LENGTH, 0.962423650119)), FLIP_FLOP)
+        assert len(found.word) > 20
+
+    def test_a_position_code_of_a_shorter_length(self) -> None:
+        file = krohn.compile("FlipFlop", LENGTH, "scan").file
+        rows = file.tensors["embed.position"]
+        # From 33 on each position has the code of the one 32 before it.
+        turned = np.arange(LENGTH + 1)
+        turned[33:] -= 32
+        tensors = {**file.tensors, "embed.position": rows[turned]}
+        model = Model(ModelFile(file.header, tensors, file.precision))
+        found = sample(model, FLIP_FLOP, WORDS, LENGTH, 0).counterexample
+        assert found is not None
+        assert len(found.word) > 32

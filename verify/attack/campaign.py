@@ -25,6 +25,8 @@ class Attack:
 
     Attributes:
         positions: How many positions of words were run.
+        ways: How many of them by each way to run the network.
+        left_out: Ways that cannot be gone here, and why.
         numbers: For each operation how many numbers were held against a bound.
         tightest: For each operation what came closest to its bound.
         violations: The first numbers beyond their bounds. One is an error of the proof
@@ -33,6 +35,8 @@ class Attack:
     """
 
     positions: int
+    ways: Mapping[str, int]
+    left_out: Mapping[str, str]
     numbers: Mapping[str, int]
     tightest: Mapping[str, Worst]
     violations: tuple[Worst, ...]
@@ -47,6 +51,8 @@ class Attack:
         """For JSON."""
         return {
             "positions": self.positions,
+            "ways": dict(self.ways),
+            "left_out": dict(self.left_out),
             "numbers": dict(self.numbers),
             "tightest": [worst.to_object() for worst in self.tightest.values()],
             "violations": [worst.to_object() for worst in self.violations],
@@ -107,10 +113,15 @@ def attack(
                 break
     except KeyboardInterrupt:
         pass
-    tightest = by_operation(record.worst.values())
-    seconds = time.monotonic() - began
-    found = tuple(record.violations)
-    return Attack(record.positions, dict(record.numbers), tightest, found, seconds)
+    return Attack(
+        record.positions,
+        record.ways,
+        record.left_out,
+        record.numbers,
+        by_operation(record.worst.values()),
+        tuple(record.violations),
+        time.monotonic() - began,
+    )
 
 
 def _rounds(

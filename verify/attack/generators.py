@@ -55,7 +55,7 @@ def rounds(target: Target, rng: np.random.Generator, record: Record) -> Iterator
             keys = [("generator: law", "", -1)] * off.shape[2]
             breeding.learn(genes, batch.judge(keys, off, bound))
             record.numbers["generator: law"] += off.numel()
-            record.positions += words.size
+            record.ways[batch.way] += words.size
             yield
 
 

@@ -28,6 +28,7 @@ class Worst:
         word: The letters, indices.
         position: After how many of them.
         way: How the network was run.
+        again: For a violation, whether it is there when the word is run by itself.
     """
 
     operation: str
@@ -38,6 +39,7 @@ class Worst:
     word: tuple[int, ...] = ()
     position: int = 0
     way: str = ""
+    again: bool | None = None
 
     @property
     def key(self) -> Key:
@@ -74,15 +76,22 @@ class Record:
     Attributes:
         worst: For each bound what came closest.
         numbers: For each operation how many numbers were held against a bound.
-        positions: How many positions of words were run; all numbers there are held
-            against their bounds.
+        ways: How many positions of words were run by each way; all numbers there are
+            held against their bounds.
+        left_out: Ways that cannot be gone here, and why.
         violations: The first numbers beyond their bounds.
     """
 
     worst: dict[Key, Worst] = field(default_factory=dict)
     numbers: Counter[str] = field(default_factory=Counter)
-    positions: int = 0
+    ways: Counter[str] = field(default_factory=Counter)
+    left_out: dict[str, str] = field(default_factory=dict)
     violations: list[Worst] = field(default_factory=list)
+
+    @property
+    def positions(self) -> int:
+        """How many positions of words were run."""
+        return self.ways.total()
 
     def note(self, found: Worst) -> None:
         """Keep what was seen if it is closer to its bound than anything before."""

@@ -117,7 +117,7 @@ def rounds(target: Target, rng: np.random.Generator, record: Record) -> Iterator
             words = breeding.words(min(AT_ONCE, 16 * way.most))
             with torch.inference_mode():
                 _judge(Batch(words, way.name, record), target, way(words), true(words))
-            record.positions += words.numel()
+            record.ways[way.name] += words.numel()
             yield
 
 

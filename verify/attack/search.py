@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from algebra.automaton import Automaton
-from verify.strategies import STRATEGIES
+from verify.strategies import STRATEGIES, uniform
 
 KEPT = 4
 FRESH = 0.25
@@ -40,6 +40,9 @@ class Breeding:
         strategy = list(STRATEGIES.values())[self.drawn % len(STRATEGIES)]
         self.drawn += 1
         drawn = strategy(self.rng, self.machine, fresh, self.length)
+        # Some machines do not have what a strategy is about.
+        more = uniform(self.rng, self.machine, fresh - len(drawn), self.length)
+        drawn = np.concatenate([drawn, more])
         new = torch.from_numpy(np.ascontiguousarray(drawn))
         if fresh == count:
             return new

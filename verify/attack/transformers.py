@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from os import cpu_count
@@ -111,10 +111,11 @@ def ways(target: Target, rng: np.random.Generator, compiled: bool) -> list[Way]:
         Way(f"order {i + 1}", permuted(file, rng), most, 8) for i in range(ORDERS)
     ]
     if (cpu_count() or 1) > 1:
-        found.append(Way("2 threads", partial(with_threads, net, 2), most, 1))
+        found.append(Way("2 threads", partial(with_threads, net, 2), most, 0.2))
     if compiled:
         found.append(_compiled(partial(whole, net), most))
-    return found + _by_kernels(target)
+    found += _by_kernels(target)
+    return found
 
 
 def _compiled(run: Callable[[Tensor], Seen], most: int) -> Way:
@@ -128,27 +129,25 @@ def _compiled(run: Callable[[Tensor], Seen], most: int) -> Way:
 
 
 def _by_kernels(target: Target) -> list[Way]:
-    """The kernels of attention that serve the network here."""
-    file, found = target.file, []
+    """The kernels of attention that there are."""
+    file = target.file
     net = network(file, even(file.tensors))
-    for name, backend in BACKENDS.items():
-        run = partial(with_backend, net, backend)
-        way = Way(f"attention: {name}", run, target.at_once, 4)
-        if serves(way, target):
-            found.append(way)
-    return found
+    return [
+        Way(f"attention: {name}", partial(with_backend, net, b), target.at_once, 4)
+        for name, b in BACKENDS.items()
+    ]
 
 
-def serves(way: Way, target: Target) -> bool:
-    """Whether a way can be gone here at all."""
-    words = torch.zeros((1, target.length), dtype=torch.int64)
-    with warnings.catch_warnings():
+def obstacle(way: Way, target: Target) -> str:
+    """Why a way cannot be gone here; empty if it can."""
+    words = torch.zeros((way.most if way.fixed else 1, target.length), dtype=torch.long)
+    with warnings.catch_warnings(), torch.inference_mode():
         warnings.simplefilter("ignore")
         try:
             way(words, still)
-        except RuntimeError:
-            return False
-    return True
+        except (RuntimeError, OSError) as error:
+            return str(error).splitlines()[0]
+    return ""
 
 
 @dataclass(frozen=True)
@@ -208,6 +207,17 @@ class Judges:
             self._look(batch, seen, meant, expected[0])
         return torch.cat([share.double(), said], dim=1)
 
+    def replay(self, record: Record, way: Way, rng: np.random.Generator) -> None:
+        """Run the words of new violations by themselves."""
+        for at, found in enumerate(record.violations):
+            if found.again is None and not way.fixed:
+                word = torch.tensor([found.word], dtype=torch.int64)
+                alone = Batch(word, way.name, Record())
+                if word.numel():
+                    self.run(alone, way, rng, look=True)
+                again = any(v.key == found.key for v in alone.record.violations)
+                record.violations[at] = replace(found, again=again)
+
     def _look(
         self, batch: Batch, seen: list[Tensor], meant: Meant, right: Tensor
     ) -> None:
@@ -227,6 +237,9 @@ def rounds(
 ) -> Iterator[None]:
     """Run batch after batch, without end, by the way that lags most behind its share."""
     judges = Judges.of(target)
+    obstacles = {way.name: obstacle(way, target) for way in found}
+    record.left_out |= {name: why for name, why in obstacles.items() if why}
+    found = [way for way in found if not obstacles[way.name]]
     breeding = Breeding(target.machine, target.length, rng)
     run = np.zeros(len(found))
     shares = np.array([way.share for way in found])
@@ -241,9 +254,10 @@ def rounds(
         batch = Batch(words[:, :cut], way.name, record)
         with torch.inference_mode():
             share = judges.run(batch, way, rng, turn % LOOK_EVERY == 0)
+            judges.replay(record, way, rng)
         breeding.learn(words, share)
         run[chosen] += batch.words.numel()
-        record.positions += batch.words.numel()
+        record.ways[way.name] += batch.words.numel()
         yield
 
 

@@ -37,7 +37,8 @@ def spread_of_norms(query: FloatArray, key: FloatArray, norm: float) -> float:
         key: ``(d, k)``; the score is (x·query)·(y·key).
         norm: B: no x and y are longer.
     """
-    return 2.0 * float(np.linalg.norm(query @ key.T, 2)) * norm**2
+    asks, answers = np.linalg.qr(query).R, np.linalg.qr(key).R
+    return 2.0 * float(np.linalg.norm(asks @ answers.T, 2)) * norm**2
 
 
 @dataclass(frozen=True)

@@ -27,4 +27,5 @@ def kept_apart(queries: float, keys: float, rank: int, weight: float) -> float:
 
 def rank_of(query: FloatArray, key: FloatArray) -> int:
     """The rank of the scores' bilinear form, for matrices ``(d, k)``."""
-    return int(np.linalg.matrix_rank(query @ key.T))
+    asks, answers = np.linalg.qr(query).R, np.linalg.qr(key).R
+    return int(np.linalg.matrix_rank(asks @ answers.T))

@@ -18,12 +18,18 @@ from verify.strategies.strategy import BoolArray
 
 MOST_ELEMENTS = 2000
 MOST_COORDINATES = 5000
+MOST_STATES = 500
+FEW_STATES = 16
+"""So many are decomposed even if their monoid is too large to list."""
+MOST_WORDS = 64
 KEPT = 8
 
 
 @lru_cache(KEPT)
 def monoid(machine: Semiautomaton) -> TransformationMonoid | None:
     """The transformation monoid; None if it is too large to list."""
+    if len(machine.states) > MOST_STATES:
+        return None
     try:
         return TransformationMonoid.enumerate(machine, Budget(size=MOST_ELEMENTS))
     except BudgetExceeded:
@@ -40,14 +46,18 @@ def identities(machine: Semiautomaton) -> list[tuple[int, ...]]:
     if found is None:
         keeps = (machine.transitions == np.arange(len(machine.states))).all(axis=1)
         return [(int(a),) for a in np.flatnonzero(keeps)]
+    # Elements are in the order of their words, so these are the shortest.
     element, letter = np.nonzero(found.right == 0)
-    pairs = zip(element.tolist(), letter.tolist(), strict=True)
+    shortest = slice(MOST_WORDS)
+    pairs = zip(element[shortest].tolist(), letter[shortest].tolist(), strict=True)
     return [(*found.word(e), a) for e, a in pairs]
 
 
 @lru_cache(KEPT)
 def reset_word(machine: Semiautomaton) -> tuple[int, ...] | None:
     """A short word that leads all states to one; None if none is known."""
+    if len(machine.states) > MOST_STATES:
+        return None
     shown = synchronising(machine).witness or {}
     word = shown.get("word")
     return tuple(machine.encode(word).tolist()) if word else None
@@ -77,6 +87,8 @@ class Coordinates:
 @lru_cache(KEPT)
 def coordinates(machine: Semiautomaton, start: int) -> Coordinates | None:
     """Coordinates in the cascade of derived series; None if there are too many."""
+    if monoid(machine) is None and len(machine.states) > FEW_STATES:
+        return None
     try:
         cascade = derived(machine, Budget(size=MOST_ELEMENTS))
         origin = cascade.lift[[start]]

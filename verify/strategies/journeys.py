@@ -80,7 +80,7 @@ class _Tour:
 def _ways(graph: IntArray, goals: IntArray) -> IntArray:
     """``(goals, nodes)``: the first letter of a shortest word to each goal."""
     letters, nodes = graph.shape
-    edges = np.ones(graph.size, dtype=np.int8)
+    edges = np.ones(graph.size)
     backwards = csr_array(
         (edges, (graph.ravel(), np.tile(np.arange(nodes), letters))), (nodes, nodes)
     )
@@ -119,7 +119,7 @@ def rare(
 def _recurrent(graph: IntArray) -> BoolArray:
     """``(nodes, letters)``: which letters can be undone by further ones."""
     letters, nodes = graph.shape
-    edges = np.ones(graph.size, dtype=np.int8)
+    edges = np.ones(graph.size)
     step = csr_array(
         (edges, (np.tile(np.arange(nodes), letters), graph.ravel())), (nodes, nodes)
     )

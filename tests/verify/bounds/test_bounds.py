@@ -8,6 +8,7 @@ import torch
 from foreign import FLIP_FLOP, flip_flop, head_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import nn
 
 import krohn
 from algebra import zoo
@@ -24,6 +25,7 @@ from verify.bounds.dilution import (
     spread_of_norms,
 )
 from verify.bounds.heads import HeadBounds, head_bounds
+from verify.bounds.layer_norm import module_bounds
 from verify.bounds.linear import LinearHead, line_of, linear_head
 from verify.bounds.packing import kept_apart, rank_of
 from verify.counterexample import pair
@@ -109,6 +111,46 @@ class TestBoxes:
             assert (x <= box.stream.high + slack).all()
             scores = (x @ box.query) @ (x @ box.key).transpose(0, 2, 1)
             assert np.ptp(scores, axis=2).max() <= box.spread * (1 + 1e-9)
+
+
+class TestLayerNorm:
+    @settings(deadline=None, max_examples=30)
+    @given(st.integers(0, 10_000), st.booleans(), st.floats(0.01, 100.0))
+    def test_scores_behind_it_are_as_close_as_said(
+        self, seed: int, bias: bool, scale: float
+    ) -> None:
+        torch.manual_seed(seed)
+        layer = nn.TransformerEncoderLayer(
+            8, 2, 8, 0.0, batch_first=True, norm_first=True, bias=bias
+        ).double()
+        for parameter in layer.parameters():
+            nn.init.normal_(parameter)
+        u = layer.norm1(torch.randn(20, 8, dtype=torch.float64) * scale).detach()
+        projected = nn.functional.linear(
+            u, layer.self_attn.in_proj_weight, layer.self_attn.in_proj_bias
+        )
+        queries, keys, _ = (
+            projected.detach().numpy().reshape(20, 3, 2, 4).swapaxes(0, 1)
+        )
+        bounds = module_bounds(nn.Sequential(layer), 20)
+        assert len(bounds) == 2
+        for h, bound in enumerate(bounds):
+            scores = queries[:, h] @ keys[:, h].T / 2.0
+            assert np.ptp(scores, axis=1).max() <= bound.spread
+
+    def test_a_head_of_small_weights_cannot_be_sharp(self) -> None:
+        torch.manual_seed(0)
+        layer = nn.TransformerEncoderLayer(8, 2, 8, norm_first=True)
+        with torch.no_grad():
+            layer.self_attn.in_proj_weight *= 0.1
+        bound = module_bounds(layer, 50)[0]
+        assert bound.among < 50
+        assert f"must fail beyond T = {bound.among:.6g}" in bound.said()
+
+    def test_other_modules_have_no_bounds(self) -> None:
+        assert module_bounds(nn.LSTM(3, 4), 9) == ()
+        assert module_bounds(nn.TransformerEncoderLayer(8, 2, 8), 9) == ()
+        assert module_bounds(lambda words: words, 9) == ()
 
 
 class TestPacking:

@@ -1,0 +1,85 @@
+"""Attacks on the proof of a model file, as part of verifying it."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from algebra.automaton import Automaton
+from krohn.job import Job, Progress, open_job
+from krohn.report import Report, refuted
+from network.modelfile import ModelFile
+from verify.attack.campaign import Attack, Extent, attack
+from verify.counterexample import Counterexample, pair
+
+
+def attacked(
+    report: Report,
+    model: str | Path | ModelFile,
+    machine: Automaton | str | Path | None = None,
+    *,
+    seconds: float,
+    seed: int = 0,
+    observation: str | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Try to violate every bound of the proof in a report.
+
+    Args:
+        report: What `krohn.verification.verify` said; it is returned as it is if it is not
+            ``verified`` by a proof.
+        model: The model file.
+        machine: What it must compute, as there.
+        seconds: How long to try.
+        seed: Of words, orders and arithmetic.
+        observation: What to see of ``machine``, as there.
+        progress: Called with what is being done, how much is done, and of how much.
+
+    Returns:
+        With ``method`` ``…+attack`` and what came of it. One number beyond its bound makes
+        it ``undecided``, for then the proof or its assumptions are wrong; an answer that
+        is wrong again when its word is run by itself makes it ``refuted``.
+    """
+    if report.verdict != "verified" or report.proof is None:
+        return report
+    tell = progress or (lambda what, done, total: None)
+    job = open_job(model, machine, observation, tell)
+    found = attack(
+        job.file,
+        job.machine,
+        report.proof,
+        Extent(seconds=seconds),
+        seed,
+        progress=lambda _, passed: tell("attacking", int(passed), int(seconds)),
+    )
+    tried = replace(
+        report,
+        method=f"{report.method}+attack",
+        attack=found,
+        seconds=report.seconds + found.seconds,
+    )
+    return tried if found.passed else _violated(job, tried, found)
+
+
+def _violated(job: Job, report: Report, found: Attack) -> Report:
+    wrong = _wrong(job, found)
+    if wrong is not None:
+        after = refuted([], wrong, job.minimise, report.method)
+        return replace(after, proof=report.proof, attack=found, seconds=report.seconds)
+    worst = found.violations[0]
+    reason = (
+        f"{worst.operation} {worst.channel!r} was off by {worst.observed:.3g} where the "
+        f"proof allows {worst.bound:.3g} ({worst.way}): it does not hold of this arithmetic"
+    )
+    return replace(report, verdict="undecided", reason=reason, covers="nothing")
+
+
+def _wrong(job: Job, found: Attack) -> Counterexample | None:
+    """A word on which an answer was wrong, and is again."""
+    for worst in found.violations:
+        if worst.operation == "margin" and not worst.observed > 0 and worst.word:
+            judge = pair(job.model, job.machine, len(worst.word))
+            wrong = judge.replay(np.array(worst.word))
+            if wrong is not None:
+                return wrong
+    return None

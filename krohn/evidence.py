@@ -1,0 +1,137 @@
+"""Evidence files: writing what a second, small checker can check, and checking it."""
+
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from algebra.automaton import Automaton
+from algebra.errors import KrohnError
+from algebra.formats.files import atomic_write
+from algebra.shown import shown
+from krohn.job import Progress, open_job
+from krohn.report import Report
+from verify.errors import Rejected
+from verify.evidence.find import find
+from verify.recheck.model import Machine, Refused
+from verify.recheck.network import recheck
+
+LARGEST = 2**30
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What the small checker saw.
+
+    Attributes:
+        verdict: ``verified``, or ``undecided``: the evidence does not show the claim.
+        reason: Why it is not verified.
+        facts: Length, format, margin of the read-out, noise of channels, leaks of heads.
+        seconds: How long checking took.
+        found_in: How long finding took; None if the evidence was there.
+        size: Bytes of evidence.
+    """
+
+    verdict: str
+    reason: str
+    facts: dict[str, Any]
+    seconds: float
+    found_in: float | None
+    size: int
+
+    def to_object(self) -> dict[str, Any]:
+        """As ``krohn recheck --json`` prints it."""
+        return {**self.__dict__, "seconds": round(self.seconds, 3)}
+
+
+def write(
+    found: Report,
+    path: str | Path,
+    out: str | Path,
+    machine: Automaton | None = None,
+    observation: str | None = None,
+    progress: Progress | None = None,
+) -> Checked:
+    """Find evidence for a model, check it, and write it.
+
+    Args:
+        found: What verification came to.
+        path: The model file.
+        out: The file to write; nothing is written if no evidence is found.
+        machine: What the model must compute; by default what its file names.
+        observation: What to see of the machine, for models that say outputs.
+        progress: Called with what is being done, how much is done, and of how much.
+
+    Raises:
+        KrohnError: If the model was not proved, if the small checker cannot be shown the
+            claim, or if the file cannot be read or written.
+    """
+    if found.proof is None or found.verdict != "verified":
+        why = found.reason or "it is for proofs; ask for --proof as well"
+        raise KrohnError(f"{path} is {found.verdict}, so there is no evidence: {why}")
+    data, own = _bytes(path), _machine(path, machine, observation)
+    began = time.monotonic()
+    report = progress or (lambda what, done, total: None)
+    try:
+        evidence = find(data, own, lambda done, total: report("evidence", done, total))
+    except (Refused, Rejected) as reason:
+        raise KrohnError(
+            f"there is no evidence of a kind that can be checked again: {reason}; "
+            "nothing was written"
+        ) from None
+    text = json.dumps(evidence, sort_keys=True, separators=(",", ":")) + "\n"
+    seconds = time.monotonic() - began
+    checked = _check(data, text.encode(), own)
+    if checked.verdict != "verified":
+        raise KrohnError(f"evidence was found and not confirmed: {checked.reason}")
+    atomic_write(out, text)
+    return Checked(**{**checked.__dict__, "found_in": round(seconds, 3)})
+
+
+def check(
+    path: str | Path,
+    evidence: str | Path,
+    machine: Automaton | None = None,
+    observation: str | None = None,
+) -> Checked:
+    """Check evidence again.
+
+    Args:
+        path: The model file.
+        evidence: The evidence.
+        machine: What the model must compute; by default what its file names.
+        observation: What to see of the machine, for models that say outputs.
+
+    Raises:
+        KrohnError: If a file cannot be read, or the alphabets differ.
+    """
+    own = _machine(path, machine, observation)
+    return _check(_bytes(path), _bytes(evidence), own)
+
+
+def _check(data: bytes, evidence: bytes, machine: Machine) -> Checked:
+    began = time.monotonic()
+    try:
+        facts, reason = recheck(data, evidence, machine), ""
+    except Refused as refused:
+        facts, reason = {}, str(refused)
+    verdict, seconds = "undecided" if reason else "verified", time.monotonic() - began
+    return Checked(verdict, reason, facts, seconds, None, len(evidence))
+
+
+def _machine(
+    path: str | Path, machine: Automaton | None, observation: str | None
+) -> Machine:
+    job = open_job(path, machine, observation, lambda what, done, total: None)
+    shows = shown(job.machine, job.file.header["claim"].get("shows", "states")).of
+    return Machine(job.machine.start, job.machine.transitions, shows)
+
+
+def _bytes(path: str | Path) -> bytes:
+    try:
+        if Path(path).stat().st_size > LARGEST:
+            raise KrohnError(f"{path} is larger than {LARGEST >> 20} MiB")
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise KrohnError(f"cannot read {path}: {error.strerror}") from None

@@ -1,0 +1,116 @@
+"""Examining a network that Krohn knows from outside only: trained, or written by hand."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from algebra.automaton import Automaton
+from algebra.shown import Shows
+from krohn.compilation import seen
+from krohn.job import Progress
+from krohn.report import Report, refuted, unrefuted
+from krohn.sources import read
+from network.model import Model
+from verify.black_box import BlackBox, black_box
+from verify.bounds.layer_norm import module_bounds
+from verify.examination import PREFIXES, SAMPLES, Examination
+from verify.examination import examine as examined
+from verify.minimal import BUDGET, minimise
+from verify.simulator import Simulator
+
+REASON = "a network known from outside cannot be proved"
+
+
+def examine(
+    model: Callable[[Any], Any],
+    machine: Automaton | str | Path,
+    length: int,
+    *,
+    observation: str | None = None,
+    prefixes: int = PREFIXES,
+    samples: int = SAMPLES,
+    seed: int = 0,
+    budget: int = BUDGET,
+    progress: Progress | None = None,
+) -> Report:
+    """Search for a word on which a network differs from a machine (docs/independent.md).
+
+    Args:
+        model: A torch module, which is put in evaluation mode and given a tensor of letter
+            indices ``(batch, T)``; any other callable, which is given an int64 array; or
+            what `krohn.load` returns. It gives logits ``(batch, T, classes)``, or the
+            indices of the classes ``(batch, T)``.
+        machine: What it should compute. Letters and states are numbered as in it.
+        length: The longest words that are asked about.
+        observation: What the classes are, as in `krohn.compile`; None for the states.
+        prefixes: How many words may be run to run all of some length and below.
+        samples: How many words of full length to run.
+        seed: Of these.
+        budget: How many words may be run to make a wrong one minimal.
+        progress: Called with what is being done, how much is done, and of how much.
+
+    Returns:
+        ``refuted`` with the word, ``verified`` if every word was run, else ``undecided``.
+
+    Raises:
+        KrohnError: If the network gives no such answers, or different ones to the same
+            words.
+    """
+    began = time.monotonic()
+    wanted = machine if isinstance(machine, Automaton) else read(machine)
+    shows: Shows = "states"
+    if observation is not None:
+        wanted, shows = seen(wanted, observation), "outputs"
+    simulator: Simulator = (
+        model
+        if isinstance(model, Model | BlackBox)
+        else black_box(model, wanted, shows)
+    )
+    told = progress or (lambda what, done, total: None)
+    with _evaluating(model):
+        found = examined(
+            simulator,
+            wanted,
+            length,
+            prefixes=prefixes,
+            samples=samples,
+            seed=seed,
+            report=lambda what: lambda done, total: told(what, done, total),
+        )
+        report = _report(simulator, wanted, found, budget)
+    seconds = time.monotonic() - began
+    return replace(report, heads=module_bounds(model, length), seconds=seconds)
+
+
+@contextmanager
+def _evaluating(model: object) -> Iterator[None]:
+    """A torch module in evaluation mode, and as it was afterwards."""
+    if not isinstance(model, nn.Module):
+        yield
+        return
+    trains = {part: part.training for part in model.modules()}
+    model.eval()
+    try:
+        yield
+    finally:
+        for part, was in trains.items():
+            part.training = was
+
+
+def _report(
+    model: Simulator, machine: Automaton, found: Examination, budget: int
+) -> Report:
+    failed = found.failed
+    if failed is None or failed.counterexample is None:
+        return unrefuted(found, len(machine.letters), REASON)
+    return refuted(
+        found.runs,
+        failed.counterexample,
+        lambda wrong: minimise(model, machine, wrong, budget),
+        found.method,
+    )

@@ -1,0 +1,100 @@
+"""Model files of others: tensors, perhaps an alphabet, but no machine and no Program."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from algebra.automaton import Automaton, Output
+from algebra.errors import KrohnError
+from algebra.formats import json_format
+from algebra.semiautomaton import Semiautomaton
+from network.modelfile import ModelFile
+
+BY_ORDER = (
+    "the file names no {}: they are matched with those of the machine by their order"
+)
+
+
+def names_machine(file: ModelFile) -> bool:
+    """Whether a file states its machine, and not only names of letters and states."""
+    stated = set(file.header["machine"])
+    return bool(stated - {"letters", "states", "output"})
+
+
+def own_machine(file: ModelFile) -> Automaton:
+    """The machine that a file states; one that never moves if it only states names.
+
+    Raises:
+        KrohnError: If it states no names, or what it states is damaged.
+    """
+    stated = file.header["machine"]
+    if names_machine(file):
+        return _machine(stated)
+    letters, states = (_names(stated, key) for key in ("letters", "states"))
+    if letters is None or states is None:
+        raise KrohnError(
+            "the file names no letters and states; hold it against a machine, which does"
+        )
+    still = np.tile(np.arange(len(states)), (len(letters), 1))
+    machine = Automaton(Semiautomaton(still, letters, states), name="the file's names")
+    output = stated.get("output")
+    names = _names(output, "names") if isinstance(output, Mapping) else None
+    if names is None:
+        return machine
+    table = np.zeros(len(states), dtype=np.int64)
+    return replace(machine, output=Output("states", table, names))
+
+
+def _machine(stated: object) -> Automaton:
+    try:
+        return json_format.from_object(stated)
+    except KrohnError as error:
+        raise KrohnError(f"the file is damaged: of its machine, {error}") from None
+
+
+def with_names(
+    file: ModelFile, machine: Automaton
+) -> tuple[ModelFile, tuple[str, ...]]:
+    """A file with the names that it lacks, taken from a machine in its order.
+
+    Returns:
+        The file, and what is to be known of it.
+
+    Raises:
+        KrohnError: If the network has another number of letters or classes.
+    """
+    stated, shape = dict(file.header["machine"]), file.header["architecture"]
+    outputs = file.header["claim"].get("shows") == "outputs"
+    notes = []
+    if "letters" not in stated:
+        _check(shape["vocabulary"] - (shape["kind"] == "transformer"), machine.letters)
+        stated["letters"] = list(machine.letters)
+        notes.append(BY_ORDER.format("letters"))
+    if outputs and "output" not in stated and machine.output is not None:
+        _check(shape["outputs"], machine.output.names, "outputs")
+        stated["output"] = {"names": list(machine.output.names)}
+        notes.append(BY_ORDER.format("outputs"))
+    if "states" not in stated:
+        if not outputs:
+            _check(shape["outputs"], machine.states, "states")
+            notes.append(BY_ORDER.format("states"))
+        stated["states"] = list(machine.states)
+    return replace(file, header={**file.header, "machine": stated}), tuple(notes)
+
+
+def _check(count: int, names: tuple[str, ...], what: str = "letters") -> None:
+    if count != len(names):
+        raise KrohnError(
+            f"the network has {count} {what} without names, the machine {len(names)}"
+        )
+
+
+def _names(holder: Mapping[str, Any], key: str) -> tuple[str, ...] | None:
+    names = holder.get(key)
+    if names is None:
+        return None
+    if not isinstance(names, list) or not all(isinstance(n, str) for n in names):
+        raise KrohnError(f"the file is damaged: its machine has no list of {key}")
+    return tuple(names)

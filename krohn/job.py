@@ -1,0 +1,211 @@
+"""A model and the machine that it is held against, and how words are run through it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from algebra.automaton import Automaton, Output
+from algebra.errors import KrohnError
+from krohn.compilation import OWN, seen
+from krohn.exhaustion import Sharding, run_job
+from krohn.foreign import names_machine, own_machine, with_names
+from krohn.sources import read
+from network import modelfile
+from network.model import Model
+from network.modelfile import ModelFile
+from verify import bracket_runs
+from verify.counterexample import Counterexample
+from verify.exhaustive import exhaustive as run_exhaustive
+from verify.minimal import BUDGET, Minimal, minimise
+from verify.sampling import sample as run_sample
+from verify.simulation import Simulation
+
+Progress = Callable[[str, int, int], None]
+
+DEFAULT_SAMPLE_LENGTH = 256
+LONGEST_PREFIX = 1024
+"""Longer prefixes are not drawn for a generator, whose claim needs no positions."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A model and the machine it is held against, with the letters in its order."""
+
+    file: ModelFile
+    machine: Automaton
+    progress: Progress
+    sharding: Sharding | None = None
+    budget: int = BUDGET
+    asked: int | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def claimed(self) -> int | None:
+        """The longest word that the file claims."""
+        length = self.file.header["claim"].get("length")
+        return length if type(length) is int else None
+
+    @property
+    def length(self) -> int | None:
+        """The longest word that is asked about."""
+        return self.asked or self.claimed or (None if self.provable else self.positions)
+
+    @property
+    def letters(self) -> int:
+        """How many letters there are."""
+        return len(self.machine.letters)
+
+    @property
+    def positions(self) -> int | None:
+        """The longest word that the network can read."""
+        table = self.file.tensors.get("embed.position")
+        return None if table is None else len(table) - 1
+
+    @property
+    def provable(self) -> bool:
+        """Whether there is anything that a proof could start from."""
+        transformer = self.file.header["architecture"]["kind"] == "transformer"
+        return not transformer or "program" in self.file.header
+
+    @property
+    def model(self) -> Model:
+        """The network as a torch module."""
+        return Model(self.file)
+
+    @property
+    def generates(self) -> bool:
+        """Whether the network gives laws of letters instead of states."""
+        return bool(self.file.header["architecture"]["kind"] == "generator")
+
+    def run_all(self, length: int) -> Simulation:
+        """Run every word of up to ``length`` letters."""
+        report = self.report("running all words")
+        if self.sharding is not None:
+            if self.generates:
+                raise KrohnError("the words of a generator are run in one sitting only")
+            return run_job(self.file, self.machine, length, self.sharding, report)
+        if self.generates:
+            return bracket_runs.run_all(self.file, self.machine, length, report)
+        return run_exhaustive(self.model, self.machine, length, report)
+
+    def run_sample(
+        self, count: int, seed: int, longest: int | None = None
+    ) -> Simulation:
+        """Run random and adversarial words, of ``longest`` letters if T is greater."""
+        length = self.length or DEFAULT_SAMPLE_LENGTH
+        length = length if longest is None else min(length, longest)
+        report = self.report("running samples")
+        if self.generates:
+            length = min(length, LONGEST_PREFIX)
+            found = (self.file, self.machine, count, length, seed, report)
+            return bracket_runs.run_sample(*found)
+        return run_sample(self.model, self.machine, count, length, seed, report)
+
+    def minimise(self, found: Counterexample) -> Minimal:
+        """What a wrong word comes to."""
+        if self.generates:
+            return bracket_runs.minimise(self.file, self.machine, found, self.budget)
+        return minimise(self.model, self.machine, found, self.budget)
+
+    def report(self, what: str) -> Callable[[int, int], None]:
+        """The progress of one thing that is done."""
+        return lambda done, total: self.progress(what, done, total)
+
+
+def open_job(
+    model: str | Path | ModelFile,
+    machine: Automaton | str | Path | None,
+    observation: str | None,
+    progress: Progress,
+) -> Job:
+    """A model and the machine that `verify` is given, ready to be compared.
+
+    Raises:
+        KrohnError: If the file is damaged or the alphabets do not fit.
+    """
+    file = model if isinstance(model, ModelFile) else modelfile.read(model)
+    modelfile.claimed_length(file.header)
+    if machine is None:
+        return Job(file, _stated(file), progress)
+    wanted = machine if isinstance(machine, Automaton) else read(machine)
+    if file.header["claim"].get("shows") == "outputs":
+        wanted = seen(wanted, observation or OWN)
+    file, notes = with_names(file, wanted)
+    return Job(file, aligned(wanted, own_machine(file)), progress, notes=notes)
+
+
+def _stated(file: ModelFile) -> Automaton:
+    """The machine that the file itself states."""
+    if not names_machine(file):
+        raise KrohnError(
+            "the file does not say which machine it computes; say --machine MACHINE"
+        )
+    own = own_machine(file)
+    claim, precision = file.header["claim"], file.precision
+    if claim.get("dtype") != precision.name:
+        raise KrohnError(
+            f"the file is damaged: it claims {claim.get('dtype')!r}, its tensors are "
+            f"{precision.name}"
+        )
+    if claim.get("start") != own.states[own.start]:
+        raise KrohnError(
+            f"the file is damaged: it claims the start state {claim.get('start')!r}, its "
+            f"machine starts in {own.states[own.start]!r}"
+        )
+    return aligned(own, own)
+
+
+def aligned(machine: Automaton, own: Automaton) -> Automaton:
+    """The machine with letters, states and outputs in the order of the file.
+
+    States and outputs that the file does not know come last; a state that it does not
+    know is a difference if the file says states, such an output if it says outputs.
+
+    Raises:
+        KrohnError: If the alphabets differ.
+    """
+    if set(machine.letters) != set(own.letters):
+        odd = sorted(set(machine.letters) ^ set(own.letters))
+        raise KrohnError(
+            f"{machine.name} and the model have different letters: {odd[0]!r} occurs in "
+            "only one of them"
+        )
+    unknown = [s for s in machine.states if s not in set(own.states)]
+    states = (*own.states, *unknown)
+    missing = [s for s in own.states if s not in set(machine.states)]
+    order = [machine.states.index(s) for s in states if s not in set(missing)]
+    found = _reordered(machine, own.letters, states, order)
+    return replace(found, output=_aligned_output(machine, own, states))
+
+
+def _aligned_output(
+    machine: Automaton, own: Automaton, states: tuple[str, ...]
+) -> Output | None:
+    """The outputs on states in the order of the file, those that it lacks last."""
+    ours, theirs = machine.output, own.output
+    if ours is None or theirs is None or ours.on != "states":
+        return None
+    names = (*theirs.names, *(n for n in ours.names if n not in theirs.names))
+    place = np.array([names.index(n) for n in ours.names])
+    table = np.zeros(len(states), dtype=np.int64)
+    table[[states.index(q) for q in machine.states]] = place[ours.table]
+    return Output("states", table, names)
+
+
+def _reordered(
+    machine: Automaton,
+    letters: tuple[str, ...],
+    states: tuple[str, ...],
+    order: list[int],
+) -> Automaton:
+    """States that the machine lacks become loops that nothing reaches."""
+    place = {s: i for i, s in enumerate(states)}
+    table = np.tile(np.arange(len(states)), (len(letters), 1))
+    to = np.array([place[s] for s in machine.states])
+    rows = [machine.letters.index(a) for a in letters]
+    for q in order:
+        table[:, to[q]] = to[machine.transitions[rows, q]]
+    structure = type(machine.semiautomaton)(table, letters, states)
+    return Automaton(structure, start=int(to[machine.start]), name=machine.name)

@@ -1,0 +1,240 @@
+"""One page of HTML that says what a verdict is, how far it is from failing, and why."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from algebra.automaton import Automaton
+from algebra.errors import KrohnError
+from algebra.formats.files import atomic_write
+from krohn.drawing import DrawingError
+from krohn.foreign import with_names
+from krohn.page import pictures
+from krohn.page.chart import chart, superscript
+from krohn.page.longest import SECONDS, Longest, longest
+from krohn.page.margins import margin, noises, sublayers, worst_head
+from krohn.page.operations import operations
+from krohn.page.provenance import provenance
+from krohn.report import Report
+from network import modelfile
+from network.modelfile import ModelFile
+
+SHOWN_LETTERS = 24
+LONGEST_NAME = 120
+MOST_HEADS = 40
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a page is about.
+
+    Attributes:
+        path: The model file.
+        machine: What it was held against.
+        report: What came of it.
+        arguments: Of the command that asked, without ``krohn``.
+        replay: The command that replays the wrong word, if there is one.
+        seconds: How long to look for the longest words of other networks.
+    """
+
+    path: str
+    machine: Automaton
+    report: Report
+    arguments: Sequence[str] = field(default_factory=tuple)
+    replay: str | None = None
+    seconds: float = SECONDS
+
+
+def check_suffix(path: Path) -> None:
+    """Refuse names that a browser would not take for a page.
+
+    Raises:
+        KrohnError: If it does not end in ``.html`` or ``.htm``.
+    """
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise KrohnError(f"{path}: a page needs a name that ends in .html")
+
+
+def write(request: Request, path: Path) -> None:
+    """Write the page whole or not at all.
+
+    Raises:
+        KrohnError: If the model cannot be read, or the file system refuses.
+    """
+    atomic_write(path, render(request))
+
+
+def render(request: Request) -> str:
+    """The page as text: no scripts, and nothing is fetched."""
+    environment = Environment(
+        loader=PackageLoader("krohn.page", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "name": name,
+        "at_most": at_most,
+        "at_least": at_least,
+        "plain": plain,
+    }
+    template = environment.get_template("page.html")
+    return template.render(_facts(request))
+
+
+def plain(text: object, limit: int = LONGEST_NAME) -> str:
+    """A text from a file on one line, with what is not seen escaped as in Python."""
+    seen = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(text))
+    return seen if len(seen) <= limit else seen[: limit - 1] + "…"
+
+
+def name(text: object, limit: int = LONGEST_NAME) -> Markup:
+    """The same, escaped for HTML, and with a direction of its own."""
+    return Markup("<bdi>{}</bdi>").format(plain(text, limit) or "(empty)")
+
+
+def at_most(value: float | None) -> str:
+    """An upper bound with three digits, rounded up; None is unknown."""
+    return _rounded(value, ROUND_CEILING)
+
+
+def at_least(value: float | None) -> str:
+    """A lower bound with three digits, rounded down; None is unknown."""
+    return _rounded(value, ROUND_FLOOR)
+
+
+def _rounded(value: float | None, rounding: str) -> str:
+    if value is None:
+        return "–"
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    digits = Context(prec=3, rounding=rounding).create_decimal_from_float(value)
+    if 1e-3 <= abs(digits) < 10_000:
+        return f"{digits.normalize():f}"
+    mantissa, exponent = f"{digits:.2e}".split("e")
+    return f"{mantissa} · 10{superscript(int(exponent))}"
+
+
+def _facts(request: Request) -> dict[str, Any]:
+    report = request.report
+    file, _ = with_names(modelfile.read(request.path), request.machine)
+    evidence = report.proof.evidence if report.proof else []
+    layers = sublayers(evidence)
+    return {
+        "report": report,
+        "machine": request.machine,
+        "claim": _claim(file, request),
+        "header": file.header,
+        "architecture": file.header["architecture"],
+        "parameters": modelfile.parameters(file.header["architecture"]),
+        "wrong": _wrong(report),
+        "replay": request.replay,
+        "bounds": [head.said() for head in report.heads[:MOST_HEADS]],
+        "attack": sorted(report.attack.tightest.items()) if report.attack else [],
+        "chart": chart(layers) if layers else None,
+        "worst": worst_head(layers),
+        "margin": margin(evidence),
+        "other": _other(evidence),
+        "longest": _longest(file, request),
+        "pictures": [pictures.of_machine(request.machine), *_network(file)],
+        "operations": _operations(file, evidence),
+        "provenance": provenance(request.path, request.arguments, report.method),
+    }
+
+
+def _claim(file: ModelFile, request: Request) -> dict[str, Any]:
+    claim, report = file.header["claim"], request.report
+    proof = "proof" in report.method.split("+")
+    return {
+        "kind": file.header["architecture"]["kind"],
+        "length": claim.get("length") if proof else report.length,
+        "every": proof or "exhaustive" in report.method or report.method == "smt",
+        "dtype": file.precision.name,
+        "shows": "output" if claim.get("shows") == "outputs" else "state",
+        "start": request.machine.states[request.machine.start],
+        "opening": claim.get("opening"),
+        "tolerance": claim.get("tolerance"),
+        "construction": file.header.get("construction", "not stated"),
+    }
+
+
+def _wrong(report: Report) -> dict[str, Any] | None:
+    """The letters of a wrong word with what is right and what was said after each."""
+    found = report.counterexample
+    if found is None:
+        return None
+    # A generator also answers before the first letter.
+    before = ["(start)"] * (len(found.expected) - len(found.word))
+    rows = [
+        {"at": at, "letter": letter, "expected": right, "actual": said}
+        for at, (letter, right, said) in enumerate(
+            zip([*before, *found.word], found.expected, found.actual, strict=True),
+            start=1 - len(before),
+        )
+    ]
+    last = rows[-SHOWN_LETTERS:]
+    return {"rows": last, "hidden": len(rows) - len(last), "length": len(found.word)}
+
+
+def _network(file: ModelFile) -> list[pictures.Picture]:
+    """A picture of the network, where there is one to draw."""
+    if file.header["architecture"]["kind"] == "generator":
+        return []
+    return [pictures.of_model(file)]
+
+
+def _other(evidence: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
+    """What was established that is no noise of a channel."""
+    flat: list[tuple[str, str]] = []
+    for step in evidence:
+        for key, value in step.items():
+            if key in ("channels", "sublayer", "margin", "longest"):
+                continue
+            flat += _lines(key, value)
+    return flat
+
+
+def _lines(key: str, value: object) -> list[tuple[str, str]]:
+    if isinstance(value, dict):
+        return [(f"{key}, {k}".capitalize(), str(_short(v))) for k, v in value.items()]
+    return [(key.capitalize(), str(_short(value)))]
+
+
+def _short(value: object) -> object:
+    return f"{value:.6g}" if isinstance(value, float) else value
+
+
+def _longest(file: ModelFile, request: Request) -> list[Longest] | str:
+    """How long words may be: lines, or a sentence."""
+    proof = request.report.proof
+    if proof is None or request.report.verdict != "verified":
+        return longest(file, None, request.seconds)
+    for step in proof.evidence:
+        if isinstance(bounds := step.get("longest"), dict):
+            how = "by the bounds of the proof, for the weights of this file"
+            return [Longest(d, int(n), None, False, how) for d, n in bounds.items()]
+    return longest(file, proof.seconds, request.seconds)
+
+
+def _operations(file: ModelFile, evidence: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The rows of the table of operations, or why there are none."""
+    kind = file.header["architecture"]["kind"]
+    if kind != "transformer":
+        return {
+            "rows": [],
+            "hidden": 0,
+            "reason": f"Of a network of the kind {kind}, a file states no Program.",
+        }
+    embedded = any(step.get("sublayer") == "embedding" for step in evidence)
+    try:
+        rows, hidden = operations(file.header, noises(evidence), embedded)
+    except DrawingError as error:
+        return {"rows": [], "hidden": 0, "reason": str(error)}
+    return {"rows": rows, "hidden": hidden, "reason": ""}

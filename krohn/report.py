@@ -1,0 +1,175 @@
+"""What verification came to."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from verify.attack.campaign import Attack
+from verify.bounds.heads import HeadBounds
+from verify.counterexample import Counterexample
+from verify.examination import Examination
+from verify.minimal import Minimal
+from verify.proof import Proof, Verdict
+from verify.simulation import Simulation
+
+
+@dataclass(frozen=True)
+class Report:
+    """What verification came to.
+
+    Attributes:
+        verdict: ``verified``: everything that was asked for holds. ``refuted``: the
+            network is wrong on a word, which was replayed. ``undecided``: the proof does
+            not go through and no wrong word was found. ``out-of-range``: longer words
+            were asked about than the model has positions for.
+        method: What was done, joined by ``+``: ``proof``, ``exhaustive``, ``sample``.
+        reason: Why it is not verified.
+        length: The longest word that the verdict is about; None for all lengths.
+        words: How many words were run through the network.
+        covers: In words, which inputs the verdict is about.
+        counterexample: A word on which network and machine differ.
+        minimal: What is known of smaller ones.
+        elsewhere: Whether the word is one for a network that was compiled on the way, for
+            another start state, and is in no file.
+        proof: The proof, if one was tried.
+        seconds: How long it took.
+        heads: What the heads cannot do, if there is no proof.
+        notes: What else is to be known.
+        attack: What came of an attack on the proof, if there was one.
+        runs: The simulations that led to the verdict.
+    """
+
+    verdict: Verdict
+    method: str
+    reason: str
+    length: int | None
+    words: int
+    covers: str
+    counterexample: Counterexample | None = None
+    proof: Proof | None = None
+    minimal: Minimal | None = None
+    elsewhere: bool = False
+    seconds: float = field(default=0.0, compare=False)
+    heads: tuple[HeadBounds, ...] = ()
+    notes: tuple[str, ...] = ()
+    attack: Attack | None = None
+    runs: tuple[Simulation, ...] = ()
+
+    def to_object(self) -> dict[str, Any]:
+        """As ``krohn verify --json`` prints it."""
+        found = self.counterexample
+        return {
+            "verdict": self.verdict,
+            "method": self.method,
+            "reason": self.reason,
+            "length": self.length,
+            "words": self.words,
+            "covers": self.covers,
+            "counterexample": found.to_object() if found else None,
+            "minimal": self.minimal.least if self.minimal else None,
+            "minimality": self.minimal.said if self.minimal else None,
+            "evidence": self.proof.evidence if self.proof else None,
+            "heads": [head.to_object() for head in self.heads],
+            "notes": list(self.notes),
+            "attack": self.attack.to_object() if self.attack else None,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def refuted(
+    runs: Sequence[Simulation],
+    found: Counterexample,
+    minimise: Callable[[Counterexample], Minimal],
+    method: str,
+) -> Report:
+    """What a word comes to on which network and machine differ.
+
+    It is ``undecided`` if the network is right when it runs the word alone.
+
+    Args:
+        runs: What was run; one of them may have found the word.
+        found: The word.
+        minimise: How to find a smaller one.
+        method: What was done.
+    """
+    run = next((r for r in runs if r.counterexample is found), None)
+    minimal = _minimal(minimise, run, found)
+    word, words = minimal.found, sum(r.words for r in runs)
+    if word.reading == "among others":
+        longest = max(r.length for r in runs)
+        why = _unrepeated(word)
+        report = Report("undecided", method, why, longest, words, "nothing")
+        return replace(report, runs=tuple(runs))
+    return Report(
+        verdict="refuted",
+        method=method,
+        reason=_wrong(word) + (run.about if run else ""),
+        length=len(word.word),
+        words=words,
+        covers="one word",
+        counterexample=word,
+        minimal=minimal,
+        runs=tuple(runs),
+        elsewhere=bool(run and run.elsewhere),
+    )
+
+
+def _minimal(
+    minimise: Callable[[Counterexample], Minimal],
+    run: Simulation | None,
+    found: Counterexample,
+) -> Minimal:
+    """What is known of smaller words; nothing is run if the run knows it already."""
+    if run is not None and (run.every or run.elsewhere):
+        right = len(found.word) - 1 if run.every else 0
+        return Minimal(found, run.every, right, 0, 0)
+    return minimise(found)
+
+
+def _wrong(found: Counterexample) -> str:
+    """Where a word shows that the network is wrong."""
+    if not found.word:
+        return "the network is wrong before the first letter"
+    # A generator also answers before the first letter.
+    position = found.at - (len(found.expected) - len(found.word))
+    said = f"the network is wrong at letter {position} of this word"
+    if found.reading == "letter by letter":
+        return f"{said}, when it reads letter by letter"
+    return said + ", because of letters that follow" * (position < len(found.word))
+
+
+def _unrepeated(found: Counterexample) -> str:
+    return (
+        f"the network was wrong on {' '.join(found.word)!r} when it ran that word among "
+        "others, and right when it ran it alone: its answers depend on the batch"
+    )
+
+
+def unrefuted(
+    found: Examination, letters: int, reason: str, all_asked: bool = True
+) -> Report:
+    """What an examination without a wrong word comes to.
+
+    Args:
+        found: The examination.
+        letters: How many letters there are.
+        reason: Why there is no proof.
+        all_asked: Whether its length is all that was asked about.
+    """
+    length = found.length
+    if found.complete and all_asked:
+        covers = (
+            f"all {letters}^{length} words of length {length}, and all shorter, each run "
+            "as it is run here"
+        )
+        report = Report("verified", found.method, "", length, found.words, covers)
+        return replace(report, runs=found.runs)
+    return Report(
+        verdict="undecided",
+        method=found.method,
+        reason=f"{reason}; {found.said}",
+        length=length,
+        words=found.words,
+        covers="nothing",
+        runs=found.runs,
+    )

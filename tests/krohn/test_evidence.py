@@ -1,0 +1,93 @@
+"""``krohn verify --evidence`` and ``krohn recheck``."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from krohn.cli import run
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> str:
+    """A model file."""
+    path = str(tmp_path / "d6.safetensors")
+    assert run(["compile", "D6", "-T", "6", "-o", path]) == 0
+    return path
+
+
+def test_evidence_is_written_and_checked_again(
+    model: str, tmp_path: Path, capsys: Capture
+) -> None:
+    out = str(tmp_path / "evidence.json")
+    assert run(["verify", model, "--evidence", out]) == 0
+    assert f"wrote {out}: evidence" in capsys.readouterr().out
+    assert run(["recheck", model, out]) == 0
+    assert "right on all words of up to 6 letters" in capsys.readouterr().out
+    assert run(["recheck", model, out, "--machine", "D6", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["verdict"] == "verified"
+    assert found["facts"]["length"] == 6
+
+
+def test_the_report_says_what_was_written(
+    model: str, tmp_path: Path, capsys: Capture
+) -> None:
+    out = tmp_path / "evidence.json"
+    capsys.readouterr()
+    assert run(["verify", model, "--evidence", str(out), "--json"]) == 0
+    written = json.loads(capsys.readouterr().out)["written"]
+    assert written["size"] == out.stat().st_size
+    assert written["facts"]["noise"]
+
+
+def test_evidence_for_another_model_or_machine_is_not_taken(
+    model: str, tmp_path: Path, capsys: Capture
+) -> None:
+    out, other = str(tmp_path / "evidence.json"), str(tmp_path / "other.safetensors")
+    assert run(["verify", model, "--evidence", out]) == 0
+    assert run(["compile", "D6", "-T", "5", "-o", other]) == 0
+    capsys.readouterr()
+    assert run(["recheck", other, out]) == 2
+    assert (
+        "not shown: the evidence is for another model file" in capsys.readouterr().out
+    )
+    start = ["--machine", "D6", "--start", "(1,0)"]
+    assert run(["recheck", model, out, *start]) == 2
+    assert "not shown" in capsys.readouterr().out
+
+
+def test_what_is_not_proved_has_no_evidence(
+    model: str, tmp_path: Path, capsys: Capture
+) -> None:
+    out = tmp_path / "evidence.json"
+    start = ["--machine", "D6", "--start", "(1,0)"]
+    assert run(["verify", model, *start, "--evidence", str(out)]) == 2
+    assert "so there is no evidence" in capsys.readouterr().err
+    assert run(["verify", model, "--exhaustive", "3", "--evidence", str(out)]) == 2
+    assert "ask for --proof as well" in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_what_cannot_be_shown_again_is_said(tmp_path: Path, capsys: Capture) -> None:
+    path, out = str(tmp_path / "c5.safetensors"), tmp_path / "evidence.json"
+    sine = ["--activation", "sine", "--construction", "counter"]
+    assert run(["compile", "C5", "-T", "4", *sine, "-o", path]) == 0
+    assert run(["verify", path, "--evidence", str(out)]) == 2
+    error = capsys.readouterr().err
+    assert "there is no evidence for sines" in error
+    assert "nothing was written" in error
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("missing", ["model", "evidence"])
+def test_missing_files_are_one_line(
+    model: str, tmp_path: Path, missing: str, capsys: Capture
+) -> None:
+    nowhere = str(tmp_path / "nowhere")
+    files = {"model": [nowhere, model], "evidence": [model, nowhere]}[missing]
+    capsys.readouterr()
+    assert run(["recheck", *files]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1

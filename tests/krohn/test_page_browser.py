@@ -1,0 +1,199 @@
+"""Pages as a real browser shows them: on a phone, on a desk, in the dark and on paper."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import krohn
+from algebra.formats import json_format
+from krohn import cli
+from network import modelfile
+from network.modelfile import ModelFile
+
+webdriver = pytest.importorskip(
+    "selenium.webdriver", reason="selenium, which drives the browser, is not installed"
+)
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
+DRIVER = shutil.which("chromedriver")
+pytestmark = pytest.mark.skipif(
+    BROWSER is None or DRIVER is None,
+    reason="needs chromium and chromedriver (apt-get install chromium chromium-driver)",
+)
+HOSTILE = (
+    "<script>document.title = 'owned'</script>",
+    '"><img src=http://localhost:9/ onerror="document.title = 1">',
+    "</style></title><h1>name</h1>",
+    "W" * 400,
+)
+NAMES = ["verified", "refuted", "undecided", "generator", "rnn", "hostile"]
+PHONE, DESK = (360, 740), (1280, 900)
+
+
+class Browser:
+    """A headless browser that notes what pages say and ask for."""
+
+    def __init__(self, driver: Any) -> None:
+        self.driver = driver
+
+    def open(self, path: Path, size: tuple[int, int], **media: str) -> list[str]:
+        """Show a page, and return what was requested meanwhile."""
+        width, height = size
+        self.driver.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride",
+            {
+                "width": width,
+                "height": height,
+                "deviceScaleFactor": 1,
+                "mobile": width < 500,
+            },
+        )
+        features = [{"name": n.replace("_", "-"), "value": v} for n, v in media.items()]
+        wanted = {"media": media.get("media", ""), "features": features}
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", wanted)
+        self.driver.get_log("performance")
+        self.driver.get(path.as_uri())
+        messages = [
+            json.loads(entry["message"])["message"]
+            for entry in self.driver.get_log("performance")
+        ]
+        return [
+            m["params"]["request"]["url"]
+            for m in messages
+            if m["method"] == "Network.requestWillBeSent"
+        ]
+
+    def ask(self, script: str) -> Any:
+        """The value of an expression in the page."""
+        return self.driver.execute_script(f"return {script}")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    options = webdriver.ChromeOptions()
+    options.binary_location = BROWSER
+    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage"):
+        options.add_argument(argument)
+    options.set_capability(
+        "goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"}
+    )
+    service = webdriver.ChromeService(executable_path=DRIVER)
+    driver = webdriver.Chrome(options=options, service=service)
+    yield Browser(driver)
+    driver.quit()
+
+
+def zeroed(file: ModelFile) -> ModelFile:
+    weight = np.zeros_like(file.tensors["unembed.weight"])
+    tensors = {**file.tensors, "unembed.weight": weight}
+    return ModelFile(file.header, tensors, file.precision)
+
+
+def hostile() -> ModelFile:
+    size = len(HOSTILE)
+    table = (np.arange(size)[:, None] + np.arange(size)) % size
+    stated = {
+        **json_format.to_object(krohn.zoo("C2")),
+        "name": HOSTILE[2],
+        "letters": list(HOSTILE),
+        "states": list(HOSTILE),
+        "start": HOSTILE[0],
+        "transitions": table.tolist(),
+    }
+    file = krohn.compile(json_format.from_object(stated), 3, "scan").file
+    return zeroed(ModelFile(file.header, file.tensors, file.precision))
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A page for each kind of verdict and network."""
+    grid = krohn.compile("Grid4", 8, "scan").file
+    long = krohn.compile("Grid4", 40, "scan").file
+    plain = {k: v for k, v in long.header.items() if k != "program"}
+    files = {
+        "verified": grid,
+        "refuted": zeroed(grid),
+        "undecided": ModelFile(plain, long.tensors, long.precision),
+        "generator": krohn.compile_generator("Dyck2,2", 8).file,
+        "rnn": krohn.compile("C3", arch="rnn").file,
+        "hostile": hostile(),
+    }
+    folder = tmp_path_factory.mktemp("pages")
+    for name, file in files.items():
+        path = folder / f"{name}.safetensors"
+        modelfile.write(path, file.header, file.tensors)
+        page = folder / f"{name}.html"
+        cli.run(["verify", str(path), "--html", str(page), "--html-seconds", "0"])
+    return {name: folder / f"{name}.html" for name in files}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pages_are_quiet_and_complete(
+    browser: Browser, pages: dict[str, Path], name: str
+) -> None:
+    for size in (PHONE, DESK):
+        asked = browser.open(pages[name], size)
+        own = [url for url in asked if not url.startswith("data:")]
+        assert own == [pages[name].as_uri()]
+        assert browser.driver.get_log("browser") == []
+        assert browser.ask("document.documentElement.scrollWidth") <= size[0]
+        assert browser.ask("document.scripts.length") == 0
+        images = browser.ask(
+            "[...document.images].map(i => i.complete && i.naturalWidth > 0)"
+        )
+        assert images
+        assert all(images)
+    verdict = browser.ask("document.querySelector('.verdict').innerText")
+    words = {"generator": "verified", "rnn": "verified", "hostile": "refuted"}
+    assert words.get(name, name) in verdict
+
+
+def test_bars_are_drawn_inside_the_chart(
+    browser: Browser, pages: dict[str, Path]
+) -> None:
+    for size in (PHONE, DESK):
+        browser.open(pages["verified"], size)
+        chart, *bars = browser.ask(
+            "[document.querySelector('.margins svg'), ...document.querySelectorAll("
+            "'.margins rect')].map(e => e.getBoundingClientRect().toJSON())"
+        )
+        assert len(bars) > 1
+        assert all(chart["left"] <= b["left"] for b in bars)
+        assert all(b["right"] <= chart["right"] + 1 for b in bars)
+        assert all(b["bottom"] <= chart["bottom"] for b in bars)
+        assert max(b["width"] for b in bars) > 20
+
+
+def test_names_are_shown_as_texts(browser: Browser, pages: dict[str, Path]) -> None:
+    browser.open(pages["hostile"], PHONE)
+    assert browser.ask("document.querySelector('h1').innerText") == HOSTILE[2]
+    assert browser.ask("document.querySelectorAll('h1').length") == 1
+    text = browser.ask("document.body.innerText")
+    assert all(name in text for name in HOSTILE[:2])
+    assert browser.ask("document.title").startswith("refuted: </style>")
+
+
+def test_it_is_dark_in_the_dark_and_light_on_paper(
+    browser: Browser, pages: dict[str, Path]
+) -> None:
+    paper = "getComputedStyle(document.body).backgroundColor"
+    page = pages["verified"]
+    browser.open(page, DESK)
+    assert browser.ask(paper) == "rgb(255, 255, 255)"
+    browser.open(page, DESK, prefers_color_scheme="dark")
+    assert browser.ask(paper) == "rgb(20, 23, 27)"
+    browser.open(page, DESK, prefers_color_scheme="dark", media="print")
+    assert browser.ask(paper) == "rgb(255, 255, 255)"
+    assert browser.ask(
+        "getComputedStyle(document.querySelector('tr')).breakInside"
+    ) == ("avoid")
+
+
+def test_it_prints_on_pages(browser: Browser, pages: dict[str, Path]) -> None:
+    browser.open(pages["hostile"], DESK)
+    printed = browser.driver.execute_cdp_cmd("Page.printToPDF", {})["data"]
+    assert printed.startswith("JVBERi0")  # %PDF-, in base 64

@@ -1,0 +1,231 @@
+"""The small checker accepts what is right with evidence, and nothing else."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import krohn
+from network.modelfile import ModelFile, pack
+from verify.evidence.find import find
+from verify.recheck.model import Machine, Refused
+from verify.recheck.network import recheck
+
+RIGHT: list[tuple[str, int, str, dict[str, Any]]] = [
+    ("S5", 12, "scan", {}),
+    ("S5", 6, "scan", {"dtype": "bfloat16"}),
+    ("C3", 10, "counter", {}),
+    ("C2", 6, "counter", {"dtype": "float16"}),
+    ("C5", 8, "counter", {"strict": True}),
+    ("C6", 9, "product", {"dtype": "float64"}),
+    ("FlipFlop", 40, "memory", {}),
+    ("FlipFlop", 12, "memory", {"uniform": True}),
+    ("FFLTracker2", 6, "window", {}),
+    ("Grid4", 9, "gridworld", {}),
+    ("Dyck2,2", 6, "dyck", {}),
+    ("Dyck2,2", 6, "dyck", {"observation": "stack-top"}),
+    ("D6", 8, "cascade", {}),
+    ("Grid3", 7, "cascade", {}),
+    ("Q8", 6, "wreath", {}),
+    ("Parity8@2,3,7", 8, "parity-selected", {}),
+    ("Grid3", 5, "memorising", {}),
+    ("D6", 6, "chunked", {}),
+]
+
+
+def model(name: str, length: int, how: str, **options: Any) -> ModelFile:
+    """A compiled network."""
+    return krohn.compile(name, length, how, **options).file
+
+
+def packed(file: ModelFile) -> bytes:
+    """Its file."""
+    return pack(file.header, file.tensors)
+
+
+def said(evidence: dict[str, Any]) -> bytes:
+    """Evidence as it is written."""
+    return json.dumps(evidence).encode()
+
+
+@pytest.fixture(scope="module")
+def counter() -> tuple[ModelFile, dict[str, Any]]:
+    """A network with its evidence."""
+    file = model("C3", 10, "counter")
+    return file, find(packed(file))
+
+
+@pytest.fixture(scope="module")
+def scan() -> tuple[ModelFile, dict[str, Any]]:
+    """A network whose tables are decided by trees, with its evidence."""
+    file = model("S5", 4, "scan")
+    return file, find(packed(file))
+
+
+@pytest.mark.parametrize(("name", "length", "how", "options"), RIGHT)
+def test_evidence_is_found_for_what_is_compiled_and_accepted(
+    name: str, length: int, how: str, options: dict[str, Any]
+) -> None:
+    data = packed(model(name, length, how, **options))
+    facts = recheck(data, said(find(data)))
+    assert facts["length"] == length
+    assert facts["margin"] > 0
+
+
+def test_sines_and_other_kinds_of_networks_have_no_evidence() -> None:
+    for file in (
+        krohn.compile("C5", 4, "counter", activation="sine").file,
+        krohn.compile("C2", arch="rnn").file,
+        krohn.compile_generator("Dyck2,2", 5).file,
+    ):
+        with pytest.raises(Refused, match="there is no evidence for"):
+            find(packed(file))
+
+
+Damage = Callable[[dict[str, Any]], object]
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        (lambda e: e.update(model="0" * 64), "another model file"),
+        (lambda e: e.update(version=2), "unknown version"),
+        (lambda e: e.update(format="krohn-model"), "no evidence"),
+        (lambda e: e.pop("program"), "cannot be followed"),
+        (lambda e: e.pop("tables"), "cannot be followed"),
+        (lambda e: e.update(tables={}), "cannot be followed"),
+        (lambda e: e.update(margin=99.0), "margin is not shown"),
+        (lambda e: e.update(margin=float("nan")), "margin is not shown"),
+        (lambda e: e["noise"].update(sum=0.0), "noise of 'sum' is not shown"),
+        (lambda e: e["noise"].update(sum=float("nan")), "noise of 'sum' is not shown"),
+        (lambda e: e["leak"].update(sum=-1.0), "leak of 'sum' is not shown"),
+        (lambda e: e["noise"].update(nothing=1.0), "cannot be followed"),
+        (lambda e: e.update(program=[]), "cannot be followed"),
+        (lambda e: e.update(tables={"count": {"each": ["nothing"]}}), "followed"),
+        (lambda e: e.update(tables={"count": {"each": []}}), "."),
+        (lambda e: e.update(tables={"count": None}), "."),
+    ],
+)
+def test_claims_beyond_what_is_shown_are_refused(
+    counter: tuple[ModelFile, dict[str, Any]], damage: Damage, reason: str
+) -> None:
+    file, evidence = counter
+    changed = json.loads(said(evidence))
+    damage(changed)
+    with pytest.raises(Refused, match=reason):
+        recheck(packed(file), said(changed))
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"{", b"[]", b"null", b"1", b"[" * 100_000, b"\xff", b'{"a": NaN}']
+)
+def test_what_is_no_evidence_is_refused(
+    counter: tuple[ModelFile, dict[str, Any]], text: bytes
+) -> None:
+    with pytest.raises(Refused):
+        recheck(packed(counter[0]), text)
+
+
+def test_a_tree_that_leaves_out_a_case_is_refused(
+    scan: tuple[ModelFile, dict[str, Any]],
+) -> None:
+    file, evidence = scan
+    trees = [n for n, tree in evidence["tables"].items() if "split" in tree]
+    for name in trees:
+        changed = json.loads(said(evidence))
+        changed["tables"][name]["parts"].pop()
+        with pytest.raises(Refused, match="a case is left out"):
+            recheck(packed(file), said(changed))
+    assert trees or all("each" in tree for tree in evidence["tables"].values())
+
+
+def test_a_tree_without_distinctions_decides_nothing(
+    scan: tuple[ModelFile, dict[str, Any]],
+) -> None:
+    file, evidence = scan
+    for name in list(evidence["tables"])[:5]:
+        changed = json.loads(said(evidence))
+        changed["tables"][name] = None
+        with pytest.raises(Refused, match="undecided"):
+            recheck(packed(file), said(changed))
+
+
+def test_evidence_is_for_one_machine(
+    counter: tuple[ModelFile, dict[str, Any]],
+) -> None:
+    file, evidence = counter
+    right = krohn.zoo("C3")
+    swapped = right.transitions[::-1]
+    shows = np.arange(len(right.states))
+    recheck(packed(file), said(evidence), Machine(0, right.transitions, shows))
+    for start, transitions in ((1, right.transitions), (0, swapped)):
+        with pytest.raises(Refused):
+            recheck(packed(file), said(evidence), Machine(start, transitions, shows))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e-40, 3e38])
+def test_numbers_that_are_none_are_refused(
+    counter: tuple[ModelFile, dict[str, Any]], value: float
+) -> None:
+    file, evidence = counter
+    for name in file.tensors:
+        tensors = {n: t.copy() for n, t in file.tensors.items()}
+        tensors[name].reshape(-1)[0] = value
+        data = pack(file.header, tensors)
+        same = {**evidence, "model": sha256(data).hexdigest()}
+        with pytest.raises(Refused):
+            recheck(data, said(same))
+
+
+@pytest.mark.parametrize("cut", [0, 7, 8, 100, -1])
+def test_damaged_files_are_refused(
+    counter: tuple[ModelFile, dict[str, Any]], cut: int
+) -> None:
+    file, evidence = counter
+    data = packed(file)[:cut]
+    same = {**evidence, "model": sha256(data).hexdigest()}
+    with pytest.raises(Refused, match="damaged"):
+        recheck(data, said(same))
+
+
+def test_the_trusted_base_imports_nothing_else() -> None:
+    code = (
+        "import sys, numpy, safetensors; before = set(sys.modules)\n"
+        "import verify.recheck.network\n"
+        "new = {m for m in sys.modules if m not in before}\n"
+        "own = {m for m in new if m.partition('.')[0] in sys.stdlib_module_names}\n"
+        "print(*sorted(new - own))"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    names = ran.stdout.split()
+    assert "verify.recheck.meaning" in names
+    others = {n for n in names if not n.startswith(("verify.recheck", "numpy."))}
+    assert others == {"verify"}
+
+
+def test_the_small_checker_runs_alone(
+    counter: tuple[ModelFile, dict[str, Any]], tmp_path: Path
+) -> None:
+    file, evidence = counter
+    (tmp_path / "model").write_bytes(packed(file))
+    (tmp_path / "evidence").write_bytes(said(evidence))
+    (tmp_path / "other").write_bytes(said({**evidence, "margin": 9.0}))
+    for name, code in (("evidence", 0), ("other", 1), ("missing", 1)):
+        command = [sys.executable, "-m", "verify.recheck", "model", name]
+        ran = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env={"PYTHONPATH": str(Path(__file__).parents[2]), "PATH": ""},
+        )
+        assert ran.returncode == code
+        assert "Traceback" not in ran.stderr

@@ -1,0 +1,13 @@
+"""``python -m verify.recheck MODEL EVIDENCE``: the small checker by itself."""
+
+import sys
+from pathlib import Path
+
+from verify.recheck.model import Refused
+from verify.recheck.network import recheck
+
+try:
+    facts = recheck(Path(sys.argv[1]).read_bytes(), Path(sys.argv[2]).read_bytes())
+except (OSError, IndexError, Refused) as error:
+    sys.exit(f"not shown: {error}")
+print(f"shown for words of up to {facts['length']} letters in {facts['dtype']}")

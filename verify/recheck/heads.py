@@ -1,0 +1,279 @@
+"""Attention: where each head looks, and what its channels hold (docs/recheck.md, 4)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from verify.recheck.model import (
+    LARGEST_FLOAT32,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    demand,
+)
+from verify.recheck.numbers import INFLATION, OWN_UNIT, Noisy, snaps
+from verify.recheck.program import Channel
+from verify.recheck.stream import FEATURE, FREE, Stream, per_value
+
+CELLS = 2_000_000
+MOST = 2**31
+NEVER = -np.inf
+SUMS = ("prefix-sum", "marked-sum")
+ATTENTION = ("shift", "latest", "latest-match", "sibling-latest", *SUMS)
+
+
+@dataclass(frozen=True)
+class Heads:
+    """The heads of a block: their matrices, and what is known of the stream before."""
+
+    stream: Stream
+    query: FloatArray
+    key: FloatArray
+    value: FloatArray
+    out: FloatArray
+    looks: dict[Any, Any]
+
+    def copies(self, channels: Sequence[Channel]) -> None:
+        """The heads write the given channels' sources to them, and nothing else."""
+        expected = np.zeros((len(self.out), *[self.out.shape[2]] * 2), np.bool_)
+        for channel in channels:
+            source = self.stream.channel(channel.inputs[0])
+            alike = source.one_hot == channel.one_hot
+            demand(alike and len(source.span) == len(channel.span), "unlike codes")
+            demand(channel.head in range(len(self.out)), f"{channel.name!r}: no head")
+            demand(self.stream.owner[channel.span] == FREE, "a head overwrites a value")
+            expected[channel.head, source.span, channel.span] = True
+        found = (self.value != 0).astype(np.float64) @ (self.out != 0)
+        demand(found == expected, "the heads of a block copy something else")
+        demand(expected.any(axis=(1, 2)), "a head serves no channel")
+        single = (self.value != 0).sum(axis=1) <= 1
+        demand(single & np.isin(self.value, (0, 1)).all(axis=1), "values are no copies")
+        demand(self.value.any(axis=1) == self.out.any(axis=2), "a value goes nowhere")
+        demand((self.out != 0).sum(axis=(0, 1)) <= 1, "heads write to one dimension")
+
+    def noise(self, channel: Channel) -> tuple[FloatArray, float]:
+        """``(values,)``: the noise of each value of a channel; and the head's leak."""
+        demand(channel.op in ATTENTION, f"no head computes {channel.name!r}")
+        gain = self.out[channel.head][:, channel.span].sum(axis=0)
+        demand((gain == gain[0]) & (np.frexp(gain)[0] == 0.5), "an uneven gain")
+        demand(
+            len(self.stream.positions) * self.stream.form.sum_unit <= 0.25, "too long"
+        )
+        if channel.op in SUMS:
+            return self._added_up(channel, float(gain[0]))
+        demand(gain == 1, f"the head of {channel.name!r} changes what it copies")
+        return self._copied(channel)
+
+    def _copied(self, channel: Channel) -> tuple[FloatArray, float]:
+        """Theorem 12."""
+        form, source = self.stream.form, self.stream.channel(channel.inputs[0])
+        alike = channel.head, channel.op, channel.by, channel.inputs[1:]
+        if alike not in self.looks:
+            self.looks[alike] = self._look(channel)
+        leak, error, peak = self.looks[alike]
+        leak *= np.exp(2 * error + 4 * OWN_UNIT * len(self.stream.positions) * peak)
+        demand(leak < 0.125, f"the head of {channel.name!r} may look elsewhere")
+        largest = max(source.domain) + self.stream.noise[source.name].max()
+        astray = 2 * leak + 96 * form.sum_unit
+        if form.unit > form.sum_unit:
+            astray += 1.5 * form.sum_unit * peak
+            astray += 2 * form.unit * (astray >= form.unit / 2)
+        noise = self.stream.noise[source.name][source.place(channel.domain)][:, None]
+        code = np.abs(channel.code(channel.domain))
+        off = noise + (code + noise) * astray + 4 * leak * max(largest, 1.0)
+        self._check_sums(largest)
+        off = self._written(channel, code, off * INFLATION).max(axis=1)
+        return per_value(channel, channel.domain, off), float(leak)
+
+    def _check_sums(self, largest: float) -> None:
+        most = largest * len(self.stream.positions)
+        demand(most <= LARGEST_FLOAT32, "a sum of values can overflow")
+
+    def _written(
+        self, channel: Channel, code: FloatArray, off: FloatArray
+    ) -> FloatArray:
+        """The error after storing a result and adding it to a free dimension."""
+        form, free = self.stream.form, self.stream.free[channel.span].max()
+        for more in (0.0, free) if free else (0.0,):
+            off = off + more
+            demand(code + off <= form.largest, f"{channel.name!r} can overflow")
+            coarse = (off + form.unit * (code + off + form.smallest)) * INFLATION
+            off = np.where(snaps(code, off, form), 0.0, coarse)
+        return off
+
+    def _look(self, channel: Channel) -> tuple[float, float, float]:
+        """The worst leak, error of a score with its exponent, and largest score.
+
+        Every position is right for some word or for none; all ways to set flags, and
+        all keys and queries, are covered term by term (docs/recheck.md, Theorem R3).
+        """
+        key = self.stream.channel(channel.inputs[1]) if channel.inputs[1:] else None
+        query = self.stream.channel(channel.inputs[2]) if channel.inputs[2:] else None
+        said = np.union1d(key.later, key.bos) if key else np.zeros(1, np.int64)
+        every = np.ones(len(self.stream.positions), np.int64)
+        k = self._projected(self.key[channel.head], key, np.kron(said, every))
+        worst, asked = np.zeros(3), query.later if query else np.ones(1, np.int64)
+        for value in asked:
+            q = self._projected(self.query[channel.head], query, value * every)
+            looking = _looking(channel, q)
+            work = len(asked) * len(looking) * len(k.value)
+            demand(work <= MOST, "a head has too many scores to check")
+            parts = work // len(asked) // CELLS + 1
+            for t in np.array_split(looking, min(parts, len(looking))):
+                scores, *bounds = _scores(q.rows(t), k)
+                scores = scores.reshape(len(t), len(said), -1)
+                occurs = np.isin(said, key.later) if key else np.array([True])
+                match = said == value if key else np.array([True])
+                on = scores[:, occurs & match].max(axis=1, initial=NEVER)
+                off = scores[:, occurs & ~match].max(axis=1, initial=NEVER)
+                on[:, 0] = scores[:, said == (key.bos if key else 0), 0][:, 0]
+                off[:, 0] = NEVER
+                hidden = np.arange(on.shape[1]) > t[:, None]
+                on[hidden] = off[hidden] = NEVER
+                leak = _leak(on, off, *_right(channel, t, on.shape[1]))
+                worst = np.maximum(worst, [leak, *bounds])
+        return worst[0], worst[1], worst[2]
+
+    def _projected(
+        self, matrix: FloatArray, read: Channel | None, column: IntArray
+    ) -> Noisy:
+        """``(rows, k)``: queries or keys of all positions, again for each T + 1 rows.
+
+        They may read position features, and one channel, which has values ``column``.
+        """
+        used = np.flatnonzero(matrix.any(axis=1))
+        own = np.isin(used, read.span if read else ())
+        demand(own | (self.stream.owner[used] == FEATURE), "scores depend on too much")
+        positions = self.stream.positions
+        base = np.tile(positions, (len(column) // len(positions), 1))
+        x = self.stream.at({read.name: column} if read else {}, base)
+        return x.columns(used).affine(matrix[used], np.zeros(matrix.shape[1]))
+
+    def _added_up(self, channel: Channel, gain: float) -> tuple[FloatArray, float]:
+        """Theorem 13."""
+        form, source = self.stream.form, self.stream.channel(channel.inputs[0])
+        demand(not source.one_hot, "a sum of what is no number")
+        where = self.stream.channel(channel.inputs[1]) if channel.inputs[1:] else None
+        t = np.arange(len(self.stream.positions))
+        marks = where.values if where else np.minimum(t, 1)
+        demand(not where or not self.stream.noise[where.name].any(), "marks with noise")
+        q = self._projected(self.query[channel.head], None, t)
+        k = self._projected(self.key[channel.head], where, marks)
+        demand((marks == 0) | ~(k.value.any(axis=1) | k.total.any(axis=1)), "uneven")
+        rest = t[marks == 0][1:]
+        other = k.value[rest[:1]] if len(rest) else np.zeros((1, k.value.shape[1]))
+        demand(k.value[rest] == other, "a sum prefers some positions that do not count")
+        keys, off = np.vstack([k.value[:1], other]), np.maximum(k.total[:1], 0)
+        off = np.vstack([off, k.total[rest].max(axis=0, initial=0)])
+        scores = q.value @ keys.T
+        demand(np.abs(scores) <= 600, "the scores of a sum are too large")
+        e = [
+            _uniform(q, keys[:n], off[:n], np.abs(scores[:, :n]).max()) for n in (1, 2)
+        ]
+        demand(not len(rest) or scores[:, 1].max() <= -e[1], "a sum prefers others")
+        counted = np.cumsum(marks)
+        sink, aside = np.exp(scores[:, 0]), (t - counted) * np.exp(scores[:, 1])
+        total = sink + counted + aside
+        astray = (sink * np.expm1(e[0]) + aside * np.expm1(e[1])) / total
+        load = (2 * t + 96 + 88 * (scores[:, 0] <= e[0])) * form.sum_unit
+        demand(np.maximum(astray, load) < 0.5, "the weights of a sum are too uncertain")
+        grown = (1 + astray / (1 - astray)) * (1 + load / (1 - load))
+        grown *= (1 + form.unit) ** 2 if form.unit > form.sum_unit else 1.0
+        demand(1 / total >= form.smallest, "the weights of a sum are too small")
+        leaked = 2 * aside / total * np.exp(e[1]) * grown
+        noise, largest = self.stream.noise[source.name].max(), max(source.domain)
+        self._check_sums(largest + noise)
+        share, most = gain / total, counted * float(largest)
+        error = most * (np.abs(share - 1) + 4 * OWN_UNIT + share * (grown - 1))
+        error += gain * (leaked * largest + noise * (grown * np.exp(e[0]) + leaked))
+        worst = self._written(channel, most, error * INFLATION).max()
+        values = channel.domain
+        return per_value(channel, values, np.full(len(values), worst)), leaked.max()
+
+
+def _looking(channel: Channel, q: Noisy) -> IntArray:
+    """From where to look: of those that ask the same the last has all their rivals."""
+    t = np.arange(1, len(q.value))
+    if channel.op not in ("latest", "latest-match"):
+        return t
+    asked = np.hstack([q.value, q.total])[:0:-1]
+    return t[::-1][np.unique(asked, axis=0, return_index=True)[1]]
+
+
+def _uniform(q: Noisy, keys: FloatArray, off: FloatArray, found: float) -> float:
+    """The error of the score of one of some keys, stored, with its exponent."""
+    form, noisy = q.form, q.total.max(axis=0)
+    size_q = (np.abs(q.value) + q.total).max(axis=0)
+    size_k = (np.abs(keys) + off).max(axis=0)
+    bound, terms = size_q @ size_k, np.count_nonzero(size_q * size_k) + 1
+    demand(bound <= form.largest, "a score can overflow")
+    error = (
+        size_q @ off.max(axis=0) + size_k @ noisy + 2 * terms * form.sum_unit * bound
+    )
+    return float(error + (form.unit + 8 * form.sum_unit) * (found + error))
+
+
+def _scores(q: Noisy, k: Noisy) -> tuple[FloatArray, float, float]:
+    """``(queries, keys)``: all scores; their error with the exponent; the largest."""
+    form, size_k = q.form, np.abs(k.value) + k.total
+    size = (size_k @ (np.abs(q.value) + q.total).T).max() * INFLATION
+    demand(size <= form.largest, "a score can overflow")
+    if q.total.any():
+        scores = k.value @ q.value.T
+        error = (k.total @ np.abs(q.value).T + size_k @ q.total.T).max() * INFLATION
+        error += 2 * (size_k.shape[1] + 1) * form.sum_unit * size
+        error += form.unit * (np.abs(scores).max() + error)
+    else:
+        # Kernels may store scores, or not.
+        found = k.summed(q.value.T, np.zeros(len(q.value)))
+        scores = found.value
+        error = max(found.total.max(), found.stored().total.max())
+    largest = np.abs(scores).max() + error
+    return scores.T, error + 8 * form.sum_unit * largest, largest
+
+
+def _right(channel: Channel, t: IntArray, size: int) -> tuple[BoolArray, bool]:
+    """``(rows, T + 1)``: where the right one can be; and whether BOS is it if none is."""
+    j, row = np.arange(size), t[:, None]
+    if channel.op == "shift":
+        return j == np.maximum(row - channel.by, 0), False
+    if channel.op == "latest":
+        return j <= row, False
+    if channel.op == "latest-match":
+        return (1 <= j) & (j <= row), True
+    block, high = row >> channel.by, row >> channel.by << channel.by
+    low = np.maximum(high - (1 << channel.by), 1)
+    return (low <= j) & (j < high) & (block % 2 == 1), True
+
+
+def _leak(on: FloatArray, off: FloatArray, inside: BoolArray, default: bool) -> float:
+    """The worst ratio of all other weights to the right one, over all flaggings.
+
+    Args:
+        on: ``(rows, T + 1)``: the score of each position if it is flagged.
+        off: The same if it is not.
+        inside: Where the last flagged position is the right one.
+        default: Whether BOS is right where none is flagged inside.
+    """
+    either = np.maximum(on, off)
+    outside = np.logaddexp.reduce(np.where(inside, NEVER, either), axis=1)[:, None]
+    rivals = outside
+    if inside.sum(axis=1).max() > 1:
+        before = _earlier(np.where(inside, either, NEVER))
+        after = _earlier(np.where(inside, off, NEVER)[:, ::-1])[:, ::-1]
+        rivals = np.logaddexp(outside, np.logaddexp(before, after))
+    right = inside & (on != NEVER)
+    leak = np.exp(np.where(right, rivals - np.where(right, on, 0), NEVER)).max()
+    if default:
+        left = np.where(inside, off, either)[:, 1:]
+        none = np.exp(np.logaddexp.reduce(left, axis=1) - on[:, 0]).max()
+        leak = np.maximum(leak, none)
+    return float(leak)
+
+
+def _earlier(scores: FloatArray) -> FloatArray:
+    """For each place the logarithm of the sum of the exponentials before it."""
+    total = np.logaddexp.accumulate(scores, axis=1)
+    return np.hstack([np.full((len(scores), 1), NEVER), total[:, :-1]])

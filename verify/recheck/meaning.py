@@ -1,0 +1,393 @@
+"""The Program computes the machine: invariants of its memory (docs/recheck.md, 2)."""
+
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from verify.recheck.model import BoolArray, IntArray, Machine, demand
+from verify.recheck.program import (
+    MAPS,
+    MOST,
+    Channel,
+    Program,
+    Sets,
+    beside,
+    cast,
+    factors,
+    spread,
+    whole,
+)
+
+BLOCK = 2**25
+SUMS = ("prefix-sum", "marked-sum")
+Ways = dict[str, tuple[str, tuple[str, ...]]]  # how channels are followed, and by which
+Step = tuple[Channel, str, tuple[str, ...]]
+
+
+def check(program: Program, said: Any, machine: Machine) -> dict[tuple[int, ...], int]:
+    """The tuples that the outputs can be, with their classes, if all are right."""
+    followed, parts = ways(program, said), list[Part]()
+    for one in said["parts"]:
+        parts.append(part(program, machine, followed, parts, one))
+        parts[-1].prove()
+    return readings(program, machine, [parts[j] for j in said["final"]])
+
+
+def readings(
+    program: Program, machine: Machine, last: list["Part"]
+) -> dict[tuple[int, ...], int]:
+    """What parts show together beside each state of the machine, if it means that."""
+    demand([one.length == program.length for one in last], "a part ends too early")
+    names = [n for one in last for n in one.outputs]
+    shown = [[list[tuple[int, ...]]() for _ in machine.shows] for _ in last]
+    for one, beside_state in zip(last, shown, strict=True):
+        for *values, q in one.shown:
+            beside_state[q].append(tuple(values))
+    found = {}
+    for right, *choices in zip(machine.shows.tolist(), *shown, strict=True):
+        demand(prod(map(len, choices)) <= MOST, "parts show too much to be combined")
+        for each in product(*choices):
+            value = dict(zip(names, sum(each, start=()), strict=True))
+            reading = tuple(value[n] for n in program.outputs)
+            fits = program.decode.get(reading) == right
+            demand(fits, f"{reading} is decoded wrongly")
+            found[reading] = right
+    return found
+
+
+def ways(program: Program, said: Any) -> Ways:
+    """How channels are followed that are not followed by what they are computed from."""
+    found: Ways = {n: ("before", pair) for n, pair in _before(program).items()}
+    for name, (family, width) in said["windows"].items():
+        _check_window(program, said, name)
+        if width >= program.length:
+            found[name] = ("window", tuple(said["families"][family]))
+    return found
+
+
+def behind(program: Program, name: str) -> Channel:
+    """What a channel copies, through tables that change nothing."""
+    channel = program.channels[name]
+    while channel.op == "table" and len(channel.inputs) == 1:
+        if not np.array_equal(channel.rows[:, 0], channel.results):
+            break
+        channel = program.channels[channel.inputs[0]]
+    return channel
+
+
+def _check_window(program: Program, said: Any, name: str) -> None:
+    """Theorem 2; the point of a window is its value at BOS."""
+    family, width = said["windows"][name]
+    members = [program.channels[n] for n in said["families"][family]]
+    for p, member in enumerate(members):
+        demand(member.bos == p and member.later.max() < len(members), "no letter maps")
+
+    def is_window(what: str, size: int) -> bool:
+        channel = behind(program, what)
+        member = channel.bos < len(members) and channel is members[channel.bos]
+        claimed = said["windows"].get(channel.name) == [family, size]
+        fixed = size == 1 or channel.later.tolist() == [channel.bos]
+        return size > 0 and (claimed or (member and fixed))
+
+    index, *values = program.channels[name].inputs
+    shift, points = behind(program, index), [program.channels[v].bos for v in values]
+    fits = program.channels[name].op == "select" and points == [*range(len(members))]
+    demand(fits and shift.op == "shift", f"{name!r} is no window")
+    whole_family = all(is_window(v, shift.by) for v in values)
+    earlier = is_window(shift.inputs[0], width - shift.by)
+    demand(whole_family and earlier, f"{name!r} is not put together from windows")
+
+
+def _before(program: Program) -> dict[str, tuple[str, ...]]:
+    """The source and the flag of latest values before a position (Theorem 4b)."""
+    answers: dict[str, tuple[tuple[str, ...], int, int]] = {}
+    for name, channel in program.channels.items():
+        parts = [answers[n] for n in channel.inputs if n in answers]
+        if channel.op == "sibling-latest":
+            answers[name] = channel.inputs, channel.by, channel.by + 1
+        elif channel.op == "table" and len(parts) == len(channel.inputs):
+            what, low, _ = parts[0]
+            ends = [low, *(high for _, _, high in parts)]
+            joined = [p[:2] for p in parts] == [(what, end) for end in ends[:-1]]
+            first = (channel.rows != 0).argmax(axis=1)
+            taken = channel.rows[np.arange(len(first)), first]
+            if joined and np.array_equal(taken, channel.results):
+                answers[name] = what, low, ends[-1]
+    found = {}
+    for name, (what, low, high) in answers.items():
+        source = program.channels[what[0]]
+        if source.bos == 0 < source.later.min() and low == 0 < 2**high > program.length:
+            found[name] = what
+    return found
+
+
+@dataclass(frozen=True)
+class Part:
+    """Abstract states, which together hold every memory that words can lead to.
+
+    Attributes:
+        steps: Channels, how each is followed, and by which others.
+        outputs: The channels of which something is shown.
+        length: The longest word that is followed.
+        assumed: Of channels ``(machine states, values)``, and how many letters ago.
+        cells: Of what is remembered some sets, and ``(states, cells)`` which of them.
+        states: The state of the machine beside each abstract state.
+        depths: At least so many letters lead to it.
+        follow: ``(states, letters)``: the next one.
+        reduced: Sums, what may be taken from them together, and what must be left.
+        split: Channels of which each value is looked at by itself.
+        shown: What the outputs are, and beside which state of the machine.
+    """
+
+    program: Program
+    machine: Machine
+    steps: list[Step]
+    outputs: list[str]
+    length: int
+    assumed: dict[str, tuple[BoolArray, int]]
+    cells: dict[str, tuple[BoolArray, IntArray]]
+    states: IntArray
+    depths: IntArray
+    follow: IntArray
+    reduced: list[tuple[list[str], IntArray, IntArray]]
+    split: list[str]
+    shown: set[tuple[int, ...]]
+
+    def prove(self) -> None:
+        """Follow every letter out of every abstract state."""
+        start = self.states[0] == self.machine.start and self.depths[0] == 0
+        demand(start, "the first abstract state is not that of BOS")
+        for rule in self.reduced:
+            self._check_reduced(*rule)
+        goes_on = np.repeat(self.depths[:, None] < self.length, self.program.letters, 1)
+        width = sum(len(c.domain) for c, _, _ in self.steps)
+        width += sum(sets.shape[1] * of.shape[1] for sets, of in self.cells.values())
+        blocks = goes_on.size * width // BLOCK + 1
+        for rows in np.array_split(np.argwhere(goes_on), blocks):
+            self._follow(*rows.T)
+
+    def _follow(self, s: IntArray, a: IntArray) -> None:
+        """Take letters ``a`` out of abstract states ``s``."""
+        q, target = self.machine.transitions[a, self.states[s]], self.follow[s, a]
+        demand(self.states[target] == q, "a letter moves the machine elsewhere")
+        late = self.depths[s] + 1 - self.depths[target]
+        exact = any(kind == "position" for _, kind, _ in self.steps)
+        demand(late == 0 if exact else late >= 0, "a state is reached too early")
+        old = {name: sets[of[s]] for name, (sets, of) in self.cells.items()}
+        row, known, after = self.move(old, self.states[s], a, self.depths[s] + 1)
+        for name, (sets, of) in self.cells.items():
+            inside = after[name] <= sets[of[target[row]]]
+            demand(inside, f"{name!r} may be something else")
+        self.shown.update(self.show(known, q[row]))
+
+    def move(
+        self, old: Sets, q: IntArray, a: IntArray, t: IntArray
+    ) -> tuple[IntArray, Sets, Sets]:
+        """What channels may be at ``t``, the letter being ``a``, and the cells then.
+
+        Returns:
+            Cases: which row each belongs to, and the sets in it.
+        """
+        known: Sets = {}
+        after: Sets = {}
+        row = np.arange(len(q))
+        for channel, kind, reads in self.steps:
+            name = channel.name
+            if kind in ("token", "position"):
+                values = (a if kind == "token" else channel.values[t])[row]
+                known[name] = np.equal.outer(values, channel.domain)
+            elif name in self.cells:
+                moved = q[row], self.machine.transitions[a, q][row]
+                now = moved if kind == "assumed" else reads
+                found = self._remember(channel, kind, now, old[name][row], known)
+                known[name], after[name] = found
+            else:
+                demand(kind in MAPS, f"nothing is said of {name!r}")
+                spread(self.program, known, name)
+            for sums, by, least in self.reduced:
+                if sums[-1] == name:
+                    _lower([self.program.channels[n] for n in sums], by, least, known)
+                    after |= {n: known[n][:, None] for n in sums}
+            if name in self.split:
+                case, value = beside(np.arange(len(row)), known[name])
+                row, known = row[case], {n: v[case] for n, v in known.items()}
+                after = {n: v[case] for n, v in after.items()}
+                known[name] = np.equal.outer(value, np.arange(len(channel.domain)))
+        return row, known, after
+
+    def show(self, known: Sets, q: IntArray) -> set[tuple[int, ...]]:
+        """What the outputs may be, with the states beside it."""
+        columns, at = list[IntArray](), np.arange(len(q))
+        for name in self.outputs:
+            which, value = beside(at, known[name])
+            columns = [column[which] for column in columns]
+            columns.append(self.program.channels[name].domain[value])
+            at = at[which]
+        found = np.unique(np.stack([*columns, q[at]], axis=1), axis=0)
+        return set(map(tuple, found.tolist()))
+
+    def _remember(
+        self, channel: Channel, kind: str, reads: Any, old: BoolArray, known: Sets
+    ) -> tuple[BoolArray, BoolArray]:
+        """What a channel may be, and what is remembered of it from then on."""
+        channels = self.program.channels
+        if kind == "assumed":
+            beside_state, back = self.assumed[channel.name]
+            states = np.arange(len(beside_state))
+            moved = np.equal.outer(np.stack(reads, axis=1), states)
+            past = np.concatenate([old, moved], axis=1)
+            first = past.shape[1] - 1 - back
+            return past[:, first] @ beside_state, past[:, first + 1 : -1]
+        read = [channels[n] for n in reads]
+        if kind == "window":
+            value = np.zeros_like(old[:, 0])
+            for p in np.flatnonzero(old[:, 0].any(axis=0)):
+                member = read[channel.domain[p]]
+                value |= old[:, 0, p, None] & cast(known[member.name], member, channel)
+            return value, value[:, None]
+        if kind in SUMS:
+            now = _added(channel, read[0], old[:, 0], known[reads[0]])
+        else:
+            now = cast(known[reads[0]], read[0], channel)
+        if kind == "shift":
+            return old[:, 0], np.concatenate([old[:, 1:], now[:, None]], axis=1)
+        if kind == "latest-match":
+            return _matched(channel, read, now, old, known)
+        if kind == "prefix-sum":
+            return now, now[:, None]
+        demand(kind in ("latest", "before", "marked-sum"), f"{kind} remembers nothing")
+        flag, marked = read[1].domain, known[reads[1]]
+        one, zero = ((marked & (flag == v)).any(1, keepdims=True) for v in (1, 0))
+        held = now & one | old[:, 0] & zero
+        return old[:, 0] if kind == "before" else held, held[:, None]
+
+    def _check_reduced(self, sums: list[str], by: IntArray, least: IntArray) -> None:
+        """Every reader gives the same after and before a step down, where both occur."""
+        for name, step in zip(sums, by.tolist(), strict=True):
+            channel = self.program.channels[name]
+            even = step and step % max(1, int(np.gcd.reduce(channel.later))) == 0
+            once = channel.op in SUMS and sums.count(name) == 1
+            demand(even and once, f"{name!r} has no such steps")
+            demand(name not in self.outputs, f"{name!r} is shown")
+        for channel, kind, reads in self.steps:
+            if set(sums) & set(reads):
+                demand(kind == "table", f"{channel.name!r} is no table")
+                at = [sums.index(n) if n in sums else -1 for n in reads]
+                moved = channel.rows + np.append(by, 0)[at]
+                weight = factors([self.program.channels[n] for n in reads])
+                there = np.searchsorted(channel.rows @ weight, moved @ weight)
+                there = there.clip(max=len(channel.rows) - 1)
+                both = channel.rows[there] == moved
+                both &= channel.rows >= np.append(least, 0)[at]
+                same = channel.results[there] == channel.results
+                demand(same[both.all(axis=1)], f"{channel.name!r} tells sums apart")
+
+
+def _added(
+    channel: Channel, source: Channel, old: BoolArray, x: BoolArray
+) -> BoolArray:
+    """What a sum may be, given what it was and what is added."""
+    which, value = beside(np.arange(len(old)), old)
+    then, more = beside(which, x)
+    total = channel.domain[value[then]] + source.domain[more]
+    kept = np.isin(total, channel.domain)
+    found = np.zeros_like(old)
+    found[which[then][kept], channel.place(total[kept])] = True
+    return found
+
+
+def _lower(channels: list[Channel], by: IntArray, least: IntArray, known: Sets) -> None:
+    """Take a multiple of steps from sums together, the largest that leaves the least."""
+    at, values = np.arange(len(known[channels[0].name])), list[IntArray]()
+    for c in channels:
+        which, value = beside(at, known[c.name])
+        at, values = at[which], [*(v[which] for v in values), c.domain[value]]
+    times = ((np.array(values) - least[:, None]) // by[:, None]).min(axis=0).clip(min=0)
+    for c, value, step in zip(channels, values, by, strict=True):
+        known[c.name] = np.zeros_like(known[c.name])
+        known[c.name][at, c.place(value - times * step)] = True
+
+
+def _matched(
+    channel: Channel, read: list[Channel], now: BoolArray, old: BoolArray, known: Sets
+) -> tuple[BoolArray, BoolArray]:
+    """What a latest match answers, and the values behind each key."""
+    key, asked = known[read[1].name], known[read[2].name]
+    sure = key.sum(axis=1)[:, None, None] == 1
+    new = np.where(key[:, :, None], now[:, None] | old & ~sure, old)
+    missed = asked[:, ~np.isin(read[2].domain, read[1].domain)].any(1, keepdims=True)
+    found = (cast(asked, read[2], read[1])[:, :, None] & new).any(axis=1)
+    return found | missed & (channel.domain == channel.bos), new
+
+
+def part(
+    program: Program, machine: Machine, followed: Ways, parts: list[Part], said: Any
+) -> Part:
+    """What the evidence says of a part, and the channels that it needs."""
+    length, outputs = int(whole(said["length"], 0)), list(said["outputs"])
+    demand(length <= program.length, "a part is longer than the words")
+    states, follow = whole(said["states"], 1), whole(said["follow"], 2)
+    depths = whole(said["depths"], 1)
+    fits = follow.shape == (len(states), program.letters) and len(depths) == len(states)
+    demand(fits and np.all(follow < len(states)), "the abstract states do not fit")
+    assumed = {}
+    for name, j in said["assumed"].items():
+        assumed[name] = _assumed(program.channels[name], parts[j], length)
+    followed = followed | dict.fromkeys(assumed, ("assumed", ()))
+    found = steps(program, followed, outputs)
+    cells = {}
+    for channel, kind, _ in found:
+        if channel.name in said["cells"]:
+            back = assumed[channel.name][1] if kind == "assumed" else None
+            domain, start, size = memory(program, machine, channel, kind, back)
+            sets, of = said["cells"][channel.name]
+            demand(len(sets) * len(domain) < 2**30, "there are too many sets")
+            told = np.array([np.isin(domain, one) for one in sets], np.bool_)
+            told, of = told.reshape(len(sets), len(domain)), whole(of, 2)
+            demand(of.shape == (len(states), size), f"{channel.name!r}: other cells")
+            right = told[of[0]][:, domain == start]
+            demand(right, f"{channel.name!r} starts elsewhere")
+            cells[channel.name] = told, of
+    reduced = [(list(n), *whole([by, least], 2)) for n, by, least in said["reduced"]]
+    known = (found, outputs, length, assumed, cells, states, depths, follow, reduced)
+    return Part(program, machine, *known, list(said["split"]), set())
+
+
+def _assumed(channel: Channel, part: Part, length: int) -> tuple[BoolArray, int]:
+    """What another part shows of a channel, or of what it is a shift of."""
+    back = 0 if part.outputs == [channel.name] else channel.by
+    shifted = channel.op == "shift" and part.outputs == [channel.inputs[0]]
+    fits = part.outputs == [channel.name] or shifted
+    early = length <= part.length + back
+    demand(fits and early, f"{channel.name!r} is not known so far")
+    beside_state = np.zeros((len(part.machine.shows), len(channel.domain)), np.bool_)
+    at_bos = {(channel.bos, part.machine.start)} if back else set()
+    for value, q in part.shown | at_bos:
+        beside_state[q] |= channel.domain == value
+    return beside_state, back
+
+
+def memory(
+    program: Program, machine: Machine, channel: Channel, kind: str, back: int | None
+) -> tuple[IntArray, int, int]:
+    """What a cell of a channel can hold, what it holds at BOS, and how many there are."""
+    if back is not None:
+        return np.arange(len(machine.shows)), machine.start, max(back - 1, 0)
+    size = channel.by if kind == "shift" else 1
+    if kind == "latest-match":
+        size = len(program.channels[channel.inputs[1]].domain)
+    return channel.domain, channel.bos, size
+
+
+def steps(program: Program, followed: Ways, outputs: list[str]) -> list[Step]:
+    """The channels that some depend on, in order, how they are followed, by which."""
+    todo, needed = list(outputs), {}
+    while todo:
+        if (name := todo.pop()) not in needed:
+            channel = program.channels[name]
+            needed[name] = channel, *followed.get(name, (channel.op, channel.inputs))
+            todo += needed[name][2]
+    return [needed[n] for n in program.channels if n in needed]

@@ -1,0 +1,128 @@
+"""Reading the model file and the machine: the first lines of the trusted base."""
+
+import json
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from safetensors import SafetensorError, deserialize
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+LARGEST_FLOAT32 = 2.0**128 - 2.0**104
+LARGEST_FLOAT64 = float(np.finfo(np.float64).max)
+
+
+class Refused(Exception):
+    """The evidence does not show what it claims; the message says where and why."""
+
+
+def demand(condition: Any, reason: str) -> None:
+    """Refuse with a reason if a condition does not hold; NaN makes none hold."""
+    if not bool(np.all(condition)):
+        raise Refused(reason)
+
+
+class Format(NamedTuple):
+    """A floating-point format: its digits, unit roundoffs and range.
+
+    ``sum_unit`` is the unit roundoff inside a sum of products, which is stored after it.
+    """
+
+    code: str
+    digits: int
+    unit: float
+    sum_unit: float
+    largest: float
+    smallest: float
+
+
+FORMATS = {
+    "float64": Format("F64", 53, 2.0**-53, 2.0**-53, LARGEST_FLOAT64, 2.0**-1022),
+    "float32": Format("F32", 24, 2.0**-24, 2.0**-24, LARGEST_FLOAT32, 2.0**-126),
+    "float16": Format("F16", 11, 2.0**-11, 2.0**-24, 65504.0, 2.0**-14),
+    "bfloat16": Format("BF16", 8, 2.0**-8, 2.0**-24, 2.0**128 - 2.0**120, 2.0**-126),
+}
+
+
+class Machine(NamedTuple):
+    """A complete deterministic machine.
+
+    Attributes:
+        start: The start state.
+        transitions: ``(letters, states)``: the state that a letter leads to.
+        shows: ``(states,)``: the logit that must be the largest in each state.
+    """
+
+    start: int
+    transitions: IntArray
+    shows: IntArray
+
+
+class Model(NamedTuple):
+    """A model file: its format, its tensors as float64, and what its header says."""
+
+    format: Format
+    tensors: dict[str, FloatArray]
+    header: dict[str, Any]
+
+    @property
+    def machine(self) -> Machine:
+        """The machine that the header names.
+
+        Raises:
+            Refused: If it is no complete deterministic machine.
+        """
+        said = self.header["machine"]
+        transitions = np.array(said["transitions"])
+        letters, states = len(said["letters"]), len(said["states"])
+        demand(
+            transitions.dtype == np.int64, "the machine's transitions are no numbers"
+        )
+        demand(transitions.shape == (letters, states), "the machine is not complete")
+        inside = (transitions >= 0) & (transitions < states)
+        demand(letters and states and inside, "a transition leads nowhere")
+        shows = np.arange(states)
+        if self.header["claim"].get("shows", "states") != "states":
+            output = said["output"]
+            demand(output["on"] == "states", "the outputs are not those of states")
+            shows = np.array(output["table"])
+            demand(shows.shape == (states,) and shows.dtype == np.int64, "bad outputs")
+        demand(shows >= 0, "an output is negative")
+        return Machine(said["states"].index(said["start"]), transitions, shows)
+
+
+def read(data: bytes) -> Model:
+    """A model file from its bytes.
+
+    Raises:
+        Refused: If it is damaged, or has a number that is not finite or is subnormal.
+    """
+    try:
+        entries = deserialize(data)  # type: ignore[no-untyped-call]
+        size = int.from_bytes(data[:8], "little")
+        header = json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["krohn"])
+        form = FORMATS[header["architecture"]["dtype"]]
+    except (SafetensorError, ValueError, LookupError, TypeError) as error:
+        raise Refused(f"the model file is damaged: {error!r}") from None
+    demand(header.get("format") == "krohn-model", "this is no model of Krohn")
+    demand(header.get("version") in (1, 2), "the model has an unknown version")
+    tensors = {}
+    for name, entry in entries:
+        demand(entry["dtype"] == form.code, f"tensor {name!r} has another format")
+        values = _decoded(bytes(entry["data"]), form).reshape(entry["shape"])
+        demand(np.isfinite(values), f"tensor {name!r} has entries that are not finite")
+        normal = (values == 0) | (np.abs(values) >= form.smallest)
+        demand(normal, f"tensor {name!r} has subnormal entries, which may be flushed")
+        tensors[name] = values
+    return Model(form, tensors, header)
+
+
+def _decoded(data: bytes, form: Format) -> FloatArray:
+    if form.code == "BF16":
+        wide = np.frombuffer(data, "<u2").astype("<u4") << 16
+        return wide.view("<f4").astype(np.float64)
+    kind = {"F64": "<f8", "F32": "<f4", "F16": "<f2"}[form.code]
+    return np.frombuffer(data, kind).astype(np.float64)

@@ -1,0 +1,215 @@
+"""The whole proof: a model file and its evidence, sublayer by sublayer."""
+
+import hashlib
+import json
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from verify.recheck import meaning
+from verify.recheck.heads import Heads
+from verify.recheck.mlp import Mlp
+from verify.recheck.model import FloatArray, Machine, Model, Refused, demand, read
+from verify.recheck.numbers import INFLATION
+from verify.recheck.program import Channel, Program, parse
+from verify.recheck.stream import FEATURE, FREE, Stream, owners
+
+Noise = dict[str, FloatArray]
+Readings = dict[tuple[int, ...], int]
+
+
+def recheck(
+    data: bytes, evidence: bytes, machine: Machine | None = None
+) -> dict[str, Any]:
+    """What a model file and its evidence show.
+
+    Args:
+        data: The model file.
+        evidence: The evidence, as JSON.
+        machine: What it must compute; that of the file's own header if absent.
+
+    Returns:
+        What was established: ``length``, ``dtype``, ``readings`` (their number),
+        ``margin`` of the read-out, ``noise`` of each channel, ``leak`` of each head.
+
+    Raises:
+        Refused: If that does not show that the network computes the machine from its
+            start state, on every word of up to T letters, in the format of the file.
+    """
+    try:
+        with np.errstate(all="ignore"):  # what is not a number fails every demand
+            said = json.loads(evidence)
+            demand(said["format"] == "krohn-evidence", "this is no evidence")
+            demand(said["version"] == 1, "the evidence has an unknown version")
+            digest = hashlib.sha256(data).hexdigest()
+            demand(said["model"] == digest, "the evidence is for another model file")
+            return established(read(data), said, machine)
+    except Refused:
+        raise
+    except Exception as error:
+        raise Refused(f"the evidence cannot be followed: {error!r}") from None
+
+
+def established(model: Model, said: Any, machine: Machine | None) -> dict[str, Any]:
+    """As `recheck`, of a model and evidence that were read; raises other errors, too."""
+    machine = machine or model.machine
+    program = stated(model, len(machine.transitions))
+    readings = meaning.check(program, said["program"], machine)
+    stream = embedding(model, program)
+    facts: dict[str, Any] = {"noise": {}, "leak": {}}
+    for block in range(len(model.header["architecture"]["blocks"])):
+        stream, leak = attention(model, stream, block)
+        facts["leak"] |= leak
+        facts["noise"] |= {n: float(x.max()) for n, x in stream.noise.items()}
+        mlp = mlp_of(model, stream, block)
+        new = born(stream, 2 * block + 2)
+        noise = {c.name: mlp.written(c, said["tables"][c.name]) for c in new}
+        stream = after(stream, mlp, 2 * block + 2, noise)
+        facts["noise"] |= {n: float(x.max()) for n, x in noise.items()}
+    margin = _margin(model, stream, readings)
+    demand(margin > 0, f"the read-out can confuse two states (margin {margin:.2g})")
+    for kind, bounds in (("noise", facts["noise"]), ("leak", facts["leak"])):
+        for name, claimed in said.get(kind, {}).items():
+            demand(bounds[name] <= claimed, f"the {kind} of {name!r} is not shown")
+    demand(margin >= said.get("margin", 0), "the margin is not shown")
+    told = {"length": program.length, "dtype": model.header["architecture"]["dtype"]}
+    return {**told, "readings": len(readings), "margin": margin, **facts}
+
+
+def stated(model: Model, letters: int) -> Program:
+    """The Program that a Transformer claims to compute."""
+    kind, length = (
+        model.header["architecture"]["kind"],
+        model.header["claim"].get("length"),
+    )
+    demand(
+        kind == "transformer", f"there is no evidence for a network of kind {kind!r}"
+    )
+    demand(type(length) is int and length > 0, "the file claims no length")
+    demand(length < model.header["architecture"]["positions"], "too few positions")
+    demand(model.header["architecture"]["vocabulary"] == letters + 1, "other letters")
+    shapes = {name: tensor.shape for name, tensor in model.tensors.items()}
+    demand(shapes == _shapes(model.header["architecture"]), "other tensors than stated")
+    return parse(model.header["program"], letters, length)
+
+
+def _shapes(said: Any) -> dict[str, tuple[int, ...]]:
+    """The tensors of an architecture, as docs/model-format.md lists them."""
+    d, outputs = said["d_model"], said["outputs"]
+    found: dict[str, tuple[int, ...]] = {"embed.token": (said["vocabulary"], d)}
+    found |= {"embed.position": (said["positions"], d)}
+    found |= {"unembed.weight": (d, outputs), "unembed.bias": (outputs,)}
+    for b, block in enumerate(said["blocks"]):
+        h, k, v, widths = (block[n] for n in ("heads", "d_qk", "d_v", "mlp"))
+        for name in ("query", "key", "value", "out") if h else ():
+            shape = {"value": (h, d, v), "out": (h, v, d)}.get(name, (h, d, k))
+            found[f"blocks.{b}.attention.{name}"] = shape
+        for j, pair in enumerate(pairwise([d, *widths, d]) if widths else ()):
+            found[f"blocks.{b}.mlp.{j}.weight"] = pair
+            found[f"blocks.{b}.mlp.{j}.bias"] = pair[1:]
+        if not said["strict"]:
+            found[f"blocks.{b}.mlp.residual"] = (d,)
+    return found
+
+
+def embedding(model: Model, program: Program) -> Stream:
+    """The stream after the embedding."""
+    token, position = model.tensors["embed.token"], model.tensors["embed.position"]
+    owner, names = owners(program, 0, token.shape[1])
+    position = position[: program.length + 1]
+    demand(token[:, owner < 0] == 0, "the embedding writes where no channel is")
+    demand(position[:, owner == FREE] == 0, "the embedding writes where nothing is")
+    for channel in map(program.channels.__getitem__, names):
+        first, own, other = next(iter(program.channels)), token, position
+        if channel.op == "position":
+            own, other, codes = position, token, channel.code(channel.values)
+        else:
+            demand(channel.op == "table" and channel.inputs == (first,), "not embedded")
+            codes = channel.code(channel.results)
+        right = np.array_equal(own[:, channel.span], codes)
+        demand(
+            right and not other[:, channel.span].any(), f"{channel.name!r} is not there"
+        )
+    noise = {n: np.zeros(len(program.channels[n].domain)) for n in names}
+    features = position * (owner == FEATURE)
+    return Stream(program, model.format, features, owner, noise, np.zeros(len(owner)))
+
+
+def attention(
+    model: Model, stream: Stream, block: int
+) -> tuple[Stream, dict[str, float]]:
+    """The stream after the heads of a block, and by how much each of them leaks."""
+    new, snapshot = born(stream, 2 * block + 1), 2 * block + 1
+    parts = [f"blocks.{block}.attention.{n}" for n in ("query", "key", "value", "out")]
+    noise: Noise = {}
+    leak: dict[str, float] = {}
+    if parts[0] in model.tensors:
+        query, key, value, out = (model.tensors[n] for n in parts)
+        heads = Heads(stream, query, key, value, out, {})
+        heads.copies(new)
+        for channel in new:
+            noise[channel.name], leak[channel.name] = heads.noise(channel)
+    _, names = owners(stream.program, snapshot, len(stream.owner))
+    demand(stream.noise.keys() <= set(names), "a channel ends where nothing clears it")
+    return _next(stream, snapshot, noise, stream.free), leak
+
+
+def mlp_of(model: Model, stream: Stream, block: int) -> Mlp:
+    """The MLP of a block; one without layers if it has none."""
+    shape, at = model.header["architecture"]["blocks"][block], f"blocks.{block}.mlp."
+    demand("sine" not in shape, "there is no evidence for sines")
+    count, tensors = len(shape["mlp"]) + 1 if shape["mlp"] else 0, model.tensors
+    layers = [
+        (tensors[f"{at}{j}.weight"], tensors[f"{at}{j}.bias"]) for j in range(count)
+    ]
+    mask = tensors.get(f"{at}residual", np.ones(len(stream.owner)))
+    demand(np.isin(mask, (0, 1)), "a residual mask has other entries than 0 and 1")
+    return Mlp(layers, mask, stream)
+
+
+def after(stream: Stream, mlp: Mlp, snapshot: int, noise: Noise) -> Stream:
+    """The stream after an MLP, which writes some channels and keeps the others."""
+    owner, names = owners(stream.program, snapshot, len(stream.owner))
+    mlp.check_reads()
+    lives = [stream.program.channels[n].span for n in names if n in stream.noise]
+    for span in [*lives, *(range(*span) for span in stream.program.features)]:
+        demand(mlp.keeps(span), "an MLP changes what lives on")
+    free = [mlp.cleared(d) if owner[d] == FREE else 0.0 for d in range(len(owner))]
+    return _next(stream, snapshot, noise, np.array(free))
+
+
+def born(stream: Stream, snapshot: int) -> list[Channel]:
+    """The channels that are first there at a snapshot."""
+    return [
+        c for c in stream.program.channels.values() if c.dims and c.born == snapshot
+    ]
+
+
+def _next(stream: Stream, snapshot: int, written: Noise, free: FloatArray) -> Stream:
+    owner, names = owners(stream.program, snapshot, len(stream.owner))
+    known = {**stream.noise, **written}
+    demand(set(names) <= known.keys(), "nothing writes a channel that is there")
+    noise = {n: known[n] for n in names}
+    left = free * (owner == FREE)
+    return Stream(stream.program, stream.form, stream.positions, owner, noise, left)
+
+
+def _margin(model: Model, stream: Stream, readings: Readings) -> float:
+    """How far the right logit stays above every other one, at worst."""
+    weight, bias = model.tensors["unembed.weight"], model.tensors["unembed.bias"]
+    outputs = [stream.channel(n) for n in stream.program.outputs]
+    used = [d for channel in outputs for d in channel.span]
+    demand(np.delete(weight, used, axis=0) == 0, "the read-out reads too much")
+    columns = np.array(list(readings)).T
+    values = {c.name: column for c, column in zip(outputs, columns, strict=True)}
+    x = stream.at(values, np.zeros((len(readings), len(weight))))
+    logits, right = x.affine(weight, bias), np.array(list(readings.values()))
+    demand(right < len(bias), "the network has no logit for a state")
+    row = np.arange(len(right))
+    ahead = logits.value[row, right][:, None] - logits.value
+    apart = logits.slopes[:, row, right][:, :, None] - logits.slopes
+    off = np.abs(apart).sum(axis=0) + logits.rest + logits.rest[row, right][:, None]
+    slack = ahead - off * INFLATION - (INFLATION - 1) * np.abs(ahead)
+    slack[row, right] = np.inf
+    return float(slack.min())

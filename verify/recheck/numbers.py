@@ -1,0 +1,175 @@
+"""Numbers known up to noise, and what sums of them can be off by, in any order.
+
+Assumptions A1-A11 and Lemmas 5-10 of docs/soundness.md; docs/recheck.md, section 3.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from verify.recheck.model import (
+    LARGEST_FLOAT32,
+    BoolArray,
+    FloatArray,
+    Format,
+    IntArray,
+    demand,
+)
+
+INFLATION = 1 + 2.0**-40
+UNDERFLOW = 2.0**-126
+OWN_UNIT = 2.0**-53
+FINEST = 32
+
+
+@dataclass(frozen=True)
+class Noisy:
+    r"""All numbers ``value + Σ slopes_i·e_i + r`` with |e_i| ≤ 1 and |r| ≤ rest.
+
+    Attributes:
+        value: ``(rows, width)``.
+        slopes: ``(noises, rows, width)``: noises that entries of a row have in common.
+        rest: ``(rows, width)``.
+        form: The format that is computed in.
+    """
+
+    value: FloatArray
+    slopes: FloatArray
+    rest: FloatArray
+    form: Format
+
+    @property
+    def total(self) -> FloatArray:
+        """``(rows, width)``: how far each number can be from its value."""
+        total = np.abs(self.slopes).sum(axis=0) + self.rest
+        return np.asarray(total * INFLATION)
+
+    def rows(self, chosen: IntArray) -> "Noisy":
+        """Some of the rows."""
+        slopes, rest = self.slopes[:, chosen], self.rest[chosen]
+        return Noisy(self.value[chosen], slopes, rest, self.form)
+
+    def columns(self, chosen: IntArray) -> "Noisy":
+        """Some of the columns."""
+        slopes, rest = self.slopes[:, :, chosen], self.rest[:, chosen]
+        return Noisy(self.value[:, chosen], slopes, rest, self.form)
+
+    def affine(self, weight: FloatArray, bias: FloatArray) -> "Noisy":
+        """``x @ weight + bias`` as computed in the format, stored in it."""
+        return stored_sum(lambda added: self.summed(weight, added), bias)
+
+    def summed(self, weight: FloatArray, bias: FloatArray) -> "Noisy":
+        """``x @ weight + bias`` inside a sum, before it is stored (Lemmas 6 and 7)."""
+        used, magnitude = (weight != 0).astype(np.float64), np.abs(weight)
+        total = self.total
+        value = self.value @ weight + bias
+        size = (np.abs(self.value) + total) @ magnitude + np.abs(bias)
+        terms = ((self.value != 0) | (total != 0)).astype(np.float64) @ used + 1
+        known = (total > 0).astype(np.float64) @ used == 0
+        grid = max(finest(self.value) + finest(weight), finest(bias))
+        off = rounding(self.form, terms, size, known, grid)
+        spread = np.abs(self.slopes).sum(axis=0) @ magnitude * (INFLATION - 1)
+        rest = (self.rest @ magnitude + off) * INFLATION + spread
+        return Noisy(value, self.slopes @ weight, rest, self.form)
+
+    def relu(self) -> "Noisy":
+        """max(x, 0): linear where the sign is certain, else only bounded (Lemma 8)."""
+        total = self.total
+        positive, can = self.value - total > 0, self.value + total > 0
+        rest = np.where(positive, self.rest, total * can)
+        value = np.maximum(self.value, 0.0) * can
+        return Noisy(value, self.slopes * positive, rest, self.form)
+
+    def where(self, kept: BoolArray) -> "Noisy":
+        """The same numbers in some columns, and 0 in the others."""
+        slopes, rest = self.slopes * kept, self.rest * kept
+        return Noisy(self.value * kept, slopes, rest, self.form)
+
+    def plus(self, other: "Noisy") -> "Noisy":
+        """The sum of two arrays with the same common noises, stored (Lemma 10)."""
+        value = self.value + other.value
+        sure = (value - self.value == other.value) & (value - other.value == self.value)
+        mine, yours, own = self.total, other.total, OWN_UNIT * np.abs(value) * ~sure
+        error = mine + yours + own
+        demand(np.abs(value) + error <= self.form.largest, "a number can overflow")
+        one = (np.abs(other.value) + yours == 0) | (np.abs(self.value) + mine == 0)
+        off = 2 * self.form.unit * (np.abs(value) + error) * ~one + own
+        kept = ~snaps(value, error, self.form)
+        rest = (self.rest + other.rest + off) * INFLATION * kept
+        return Noisy(value, (self.slopes + other.slopes) * kept, rest, self.form)
+
+    def stored(self) -> "Noisy":
+        """After rounding from the sum's format to the stored one (Lemma 9)."""
+        total = self.total
+        reach = np.abs(self.value) + total
+        demand(reach <= self.form.largest, "a number can overflow")
+        if self.form.unit == self.form.sum_unit:
+            return self
+        kept = ~snaps(self.value, total, self.form)
+        off = self.form.unit * (reach + self.form.smallest)
+        rest = (self.rest + off) * INFLATION * kept
+        return Noisy(self.value, self.slopes * kept, rest, self.form)
+
+
+def exact(value: FloatArray, form: Format, noises: int = 0) -> Noisy:
+    """Numbers without noise, beside others with ``noises`` common ones."""
+    return Noisy(value, np.zeros((noises, *value.shape)), np.zeros_like(value), form)
+
+
+def stored_sum(total: Callable[[FloatArray], Noisy], bias: FloatArray) -> Noisy:
+    """Sums with a bias, which is added before or after they are stored (A2)."""
+    whole = total(bias).stored()
+    form, noises = whole.form, len(whole.slopes)
+    if form.unit == form.sum_unit or not bias.any():
+        return whole
+    added = exact(np.broadcast_to(bias, whole.value.shape), form, noises)
+    split = total(np.zeros_like(bias)).stored().plus(added)
+    alike = (whole.slopes == split.slopes).all(axis=0)
+    rest = np.maximum(whole.rest, split.rest)
+    rest = np.where(alike, rest, np.maximum(whole.total, split.total))
+    rest = rest + np.abs(whole.value - split.value) * INFLATION
+    return Noisy(whole.value, whole.slopes * alike, rest, form)
+
+
+def rounding(
+    form: Format, terms: FloatArray, size: FloatArray, known: BoolArray, grid: int
+) -> FloatArray:
+    """What sums can be off by: ``terms`` numbers with absolute values up to ``size``.
+
+    Sums of ``known`` numbers, multiples of 2^-grid that all fit, are exact (Lemma 7).
+    """
+    demand(
+        2 * size <= max(form.largest, LARGEST_FLOAT32),
+        "a sum can overflow before it is complete",
+    )
+    fits = known & (grid <= FINEST) & (size * 2.0**grid < 1 / form.sum_unit)
+    off = growth(form, terms) * size + terms * UNDERFLOW
+    return np.asarray(off * ~(fits | (terms == 1)))
+
+
+def growth(form: Format, terms: FloatArray) -> FloatArray:
+    """γ of the network's sums and of those of this checker."""
+    demand(terms * form.sum_unit < 0.5, "a sum has too many terms")
+    units = (form.sum_unit, OWN_UNIT)
+    return np.asarray(sum(terms * u / (1 - terms * u) for u in units))
+
+
+def finest(numbers: FloatArray) -> int:
+    """The least g ≥ 0 with all numbers multiples of 2^-g; beyond 32 counts as none."""
+    for g in range(FINEST + 1):
+        scaled = numbers * 2.0**g
+        if np.array_equal(scaled, np.rint(scaled)):
+            return g
+    return FINEST + 1
+
+
+def snaps(value: FloatArray, error: FloatArray, form: Format) -> BoolArray:
+    """Where storing a number within ``error`` of ``value`` gives exactly ``value``."""
+    fraction, exponent = np.frexp(value)
+    digits = np.ldexp(fraction, form.digits)
+    held = (digits == np.rint(digits)) & (np.abs(value) >= form.smallest)
+    # Half the gap to the nearest neighbour; it is smaller below a power of two.
+    part = np.where(np.abs(fraction) == 0.5, 0.25, 0.5)
+    near = error < 0.75 * np.ldexp(part, exponent - form.digits)
+    return np.asarray((held & near) | ((error == 0) & (held | (value == 0))))
