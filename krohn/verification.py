@@ -207,7 +207,8 @@ def _conclude(
     if found.failed is not None and found.failed.counterexample is not None:
         report = refuted(runs, found.failed.counterexample, job.minimise, found.method)
     else:
-        all_asked = job.length is not None and not job.generates
+        # Who asked for a proof did not ask how the words run here.
+        all_asked = done is None and job.length is not None and not job.generates
         report = unrefuted(found, job.letters, reason, all_asked)
     proved = "proof+" if done is not None else ""
     report = replace(report, proof=done, method=proved + report.method)
