@@ -45,7 +45,7 @@ MODELS = [
     ("S5", "scan", 100, "float32"),
     ("S5", "scan", 100, "bfloat16"),
     ("C5", "counter", 100, "float32"),
-    ("C5", "counter", 100, "bfloat16"),
+    ("FlipFlop", "memory", 100, "bfloat16"),
 ]
 
 
