@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from algebra.errors import KrohnError
+from algebra.rational import rational
 from krohn import show
 from krohn.commands.options import Against, Fill, Json, Observe, Start, Wanted
 from krohn.commands.terminal import CANNOT, DONE, REFUTED, emit, progress, waiting
@@ -272,7 +273,7 @@ class Solver:
 def _fraction(text: str) -> Fraction:
     """A number from 0 to 1/2, as a fraction or a decimal."""
     try:
-        value = Fraction(text)
+        value = rational(text)
     except (ValueError, ZeroDivisionError):
         raise KrohnError(f"{text!r} is no number such as 1/64 or 0.01") from None
     if not 0 <= value <= Fraction(1, 2):
