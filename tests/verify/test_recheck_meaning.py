@@ -330,6 +330,30 @@ def test_windows_are_put_together_from_windows() -> None:
             check(parsed(key), {**evidence, "families": [members]}, machine)
 
 
+def test_a_window_is_put_together_from_windows_of_one_width() -> None:
+    key: Key = ("S3", "scan", 11)
+    stated, machine, evidence = case(key)
+    output = parsed(key).outputs[0]
+    place = [c["name"] for c in stated["channels"]].index(output)
+    family = evidence["families"][0]
+    for point, member in enumerate(family):
+        at = ("channels", place, "inputs", 1 + point)
+        narrow = changed(stated, at, lambda _, member=member: member)
+        with pytest.raises(Refused):
+            check(parsed(key, narrow), evidence, machine)
+
+
+def test_a_window_of_fewer_letters_than_words_have_is_no_cell() -> None:
+    key: Key = ("S3", "scan", 11)
+    stated, machine, evidence = case(key)
+    assert {width for _, width in evidence["windows"].values()} == {2, 4, 8, 16}
+    outputs = [n.replace("map4", "map3") for n in stated["outputs"]]
+    told = json.loads(json.dumps(evidence["parts"]).replace("map4", "map3"))
+    program = parsed(key, {**stated, "outputs": outputs})
+    with pytest.raises(Refused, match="nothing is said"):
+        check(program, {**evidence, "parts": told}, machine)
+
+
 def test_a_lemma_holds_only_as_far_as_it_was_shown() -> None:
     key: Key = ("Adder", "sequential", 5)
     _, machine, evidence = case(key)
@@ -339,6 +363,38 @@ def test_a_lemma_holds_only_as_far_as_it_was_shown() -> None:
             at = ("parts", j, "assumed", shift)
             with pytest.raises(BAD):
                 check(parsed(key), changed(evidence, at, lambda _, to=to: to), machine)
+        longer = changed(evidence, ("parts", j, "length"), lambda v: v + 1)
+        with pytest.raises(Refused):
+            check(parsed(key), longer, machine)
+
+
+def test_a_lemma_is_about_the_channel_that_was_shown() -> None:
+    key: Key = ("Adder", "sequential", 5)
+    _, machine, evidence = case(key)
+    parts = evidence["parts"]
+    other = {
+        **parts[-1],
+        "assumed": dict.fromkeys(parts[-1]["assumed"], len(parts) - 1),
+    }
+    told = {**evidence, "parts": [*parts, other], "final": [len(parts)]}
+    with pytest.raises(Refused, match="is not known so far"):
+        check(parsed(key), told, machine)
+
+
+def test_positions_are_counted_exactly() -> None:
+    key: Key = ("C2", "parity", 6)
+    _, machine, evidence = case(key)
+    (part,) = evidence["parts"]
+    states, depths = part["states"], part["depths"]
+    for s, target in ((s, t) for s, row in enumerate(part["follow"]) for t in row):
+        for other in range(1, len(states)):
+            early = depths[other] <= depths[s] < key[2]
+            if early and states[other] == states[target]:
+                row = [other if t == target else t for t in part["follow"][s]]
+                at = ("parts", 0, "follow", s)
+                damaged = changed(evidence, at, lambda _, row=row: row)
+                with pytest.raises(Refused, match="too early"):
+                    check(parsed(key), damaged, machine)
 
 
 ODD: list[Any] = [
