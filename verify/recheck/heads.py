@@ -107,7 +107,7 @@ class Heads:
         """The worst leak, error of a score with its exponent, and largest score.
 
         Every position is right for some word or for none; all ways to set flags, and
-        all keys and queries, are covered term by term (docs/recheck.md, Theorem R3).
+        all keys and queries, are covered term by term (docs/recheck.md, Theorem R1).
         """
         key = self.stream.channel(channel.inputs[1]) if channel.inputs[1:] else None
         query = self.stream.channel(channel.inputs[2]) if channel.inputs[2:] else None
