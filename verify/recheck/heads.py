@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from verify.recheck.bounds import INFLATION, OWN_UNIT, Noisy, snaps
 from verify.recheck.model import (
     LARGEST_FLOAT32,
     BoolArray,
@@ -13,7 +14,6 @@ from verify.recheck.model import (
     IntArray,
     demand,
 )
-from verify.recheck.numbers import INFLATION, OWN_UNIT, Noisy, snaps
 from verify.recheck.program import Channel
 from verify.recheck.stream import FEATURE, FREE, Stream, per_value
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from verify.recheck.bounds import INFLATION, Noisy, exact, finest, rounding, stored_sum
 from verify.recheck.model import BoolArray, FloatArray, IntArray, demand
-from verify.recheck.numbers import INFLATION, Noisy, exact, finest, rounding, stored_sum
 from verify.recheck.program import MAPS, Channel, Sets, spread
 from verify.recheck.stream import FREE, Stream, per_value
 

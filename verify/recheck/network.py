@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from verify.recheck import meaning
+from verify.recheck.bounds import INFLATION
 from verify.recheck.heads import Heads
 from verify.recheck.mlp import Mlp
 from verify.recheck.model import (
@@ -19,7 +20,6 @@ from verify.recheck.model import (
     demand,
     read,
 )
-from verify.recheck.numbers import INFLATION
 from verify.recheck.program import Channel, Program, parse
 from verify.recheck.stream import FEATURE, FREE, Stream, owners
 
