@@ -16,6 +16,7 @@ from algebra.bracket_distribution import BracketDistribution, distribution
 from algebra.brackets import Stack
 from algebra.errors import KrohnError
 from algebra.formats import json_format
+from algebra.rational import rational
 from algebra.semiautomaton import IntArray
 from network.generator import Generator
 from network.model import Model
@@ -93,7 +94,7 @@ def reader(file: ModelFile, opening: Fraction = Fraction(1, 2)) -> Reader:
             "attention is compared for --construction balanced and dyck, not "
             f"{header.get('construction')}"
         )
-    chance = Fraction(header["claim"]["opening"]) if generates else opening
+    chance = rational(str(header["claim"]["opening"])) if generates else opening
     return Reader(file, machine, distribution(machine, chance))
 
 

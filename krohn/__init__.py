@@ -17,6 +17,7 @@ from krohn.sources import read, zoo
 if TYPE_CHECKING:
     from krohn.examination import examine
     from krohn.report import Report
+    from krohn.streams import Stream, stream
     from krohn.verification import verify
     from network.model import Model, load
 
@@ -24,11 +25,13 @@ __all__ = [
     "CompiledModel",
     "Model",
     "Report",
+    "Stream",
     "compile",
     "compile_generator",
     "examine",
     "load",
     "read",
+    "stream",
     "verify",
     "zoo",
 ]
@@ -38,6 +41,8 @@ _LAZY = {
     "verify": "krohn.verification",
     "Report": "krohn.report",
     "examine": "krohn.examination",
+    "Stream": "krohn.streams",
+    "stream": "krohn.streams",
     "load": "network.model",
     "Model": "network.model",
 }

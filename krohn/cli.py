@@ -30,7 +30,8 @@ app = typer.Typer(
     help=(
         "Compile finite machines to neural networks, and prove that they compute them.\n\n"
         "MACHINE is a zoo name (see `krohn zoo`), a file (.json .dot .kiss2 .fst.txt .gap "
-        ".dfa), or regex:PATTERN. Exit codes: 0 done or verified, 1 refuted, 2 cannot."
+        ".dfa, or a model file for the machine that it states), or regex:PATTERN. "
+        "Exit codes: 0 done or verified, 1 refuted, 2 cannot."
     ),
     no_args_is_help=True,
     add_completion=False,

@@ -116,9 +116,8 @@ def run_job(
     parts = share(ledger, how.part)
     done = run_shards(ledger, parts, _crew(todo, how), count, progress)
     found = done.best.counterexample if done.best else None
-    elsewhere = done.best is not None and not done.best.shard.startswith("0:")
-    about = _about(todo, done, how)
-    return Simulation(done.words, length, found, about, done.complete, elsewhere)
+    about, other = _about(todo, done, how), _elsewhere(todo, done)
+    return Simulation(done.words, length, found, about, done.complete, other)
 
 
 def _crew(todo: Job, how: Sharding) -> AbstractContextManager[Crew]:
@@ -157,13 +156,25 @@ def every_start(
     return pairs
 
 
+def _wrong_machine(todo: Job, done: Tally) -> Automaton:
+    """The machine of the network that is wrong; the first one if none is."""
+    number = 0 if done.best is None else int(done.best.shard.partition(":")[0])
+    return todo.pairs[number][1]
+
+
+def _elsewhere(todo: Job, done: Tally) -> str | None:
+    """The start state of the network that is wrong, if it is none of a file."""
+    first, machine = todo.pairs[0][1], _wrong_machine(todo, done)
+    return None if machine.start == first.start else machine.states[machine.start]
+
+
 def _about(todo: Job, done: Tally, how: Sharding) -> str:
     """What else is to be known of the words that were run."""
     said = ""
     if len(todo.pairs) > 1:
         said += f" from each of {len(todo.pairs)} start states"
     if done.best is not None and len(todo.pairs) > 1:
-        machine = todo.pairs[int(done.best.shard.partition(":")[0])][1]
+        machine = _wrong_machine(todo, done)
         said = f" from the start state {machine.states[machine.start]!r}"
     if not done.complete:
         said += (

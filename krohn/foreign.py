@@ -31,7 +31,7 @@ def own_machine(file: ModelFile) -> Automaton:
     """
     stated = file.header["machine"]
     if names_machine(file):
-        return json_format.from_object(stated)
+        return _machine(stated)
     letters, states = (_names(stated, key) for key in ("letters", "states"))
     if letters is None or states is None:
         raise KrohnError(
@@ -45,6 +45,13 @@ def own_machine(file: ModelFile) -> Automaton:
         return machine
     table = np.zeros(len(states), dtype=np.int64)
     return replace(machine, output=Output("states", table, names))
+
+
+def _machine(stated: object) -> Automaton:
+    try:
+        return json_format.from_object(stated)
+    except KrohnError as error:
+        raise KrohnError(f"the file is damaged: of its machine, {error}") from None
 
 
 def with_names(

@@ -13,6 +13,7 @@ from algebra.automaton import Automaton
 from algebra.bracket_distribution import BracketDistribution, distribution
 from algebra.errors import KrohnError
 from algebra.formats import json_format
+from algebra.rational import rational
 from compiler.errors import CompileError
 from compiler.generator import NAME, Freedom, generator
 from krohn.compilation import CompiledModel, precision_of, with_evidence
@@ -31,7 +32,7 @@ def probability(text: str) -> Fraction:
         KrohnError: If it is no number.
     """
     try:
-        return Fraction(text)
+        return rational(text)
     except (ValueError, ZeroDivisionError):
         raise KrohnError(
             f"{text!r} is no probability; write one such as 1/2 or 0.4"

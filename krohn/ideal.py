@@ -15,6 +15,7 @@ from network import modelfile
 from network.modelfile import ModelFile
 from verify.counterexample import Counterexample
 from verify.errors import Rejected
+from verify.minimal import Minimal
 from verify.proof import Verdict
 from verify.smt.gadgets import Finding, Gadget, decide
 from verify.smt.network import Decision, Question, question
@@ -83,6 +84,8 @@ def _report(job: Job, found: Decision, length: int) -> Report:
         )
         wrong = _counterexample(job, found)
         shown_wrong = {"counterexample": wrong, "covers": "one word", **rest}
+        if found.least:
+            shown_wrong["minimal"] = Minimal(wrong, True, found.length - 1, 0, 0)
         return Report("refuted", "smt", reason, found.length, **shown_wrong)
     if found.verdict == "undecided":
         reason = f"z3 gave up after {found.length} letters: {found.reason}"

@@ -25,6 +25,8 @@ from verify.simulation import Simulation
 Progress = Callable[[str, int, int], None]
 
 DEFAULT_SAMPLE_LENGTH = 256
+LONGEST_PREFIX = 1024
+"""Longer prefixes are not drawn for a generator, whose claim needs no positions."""
 
 
 @dataclass(frozen=True)
@@ -88,13 +90,15 @@ class Job:
             return bracket_runs.run_all(self.file, self.machine, length, report)
         return run_exhaustive(self.model, self.machine, length, report)
 
-    def run_sample(self, count: int, seed: int) -> Simulation:
-        """Run random and adversarial words."""
-        length, report = (
-            self.length or DEFAULT_SAMPLE_LENGTH,
-            self.report("running samples"),
-        )
+    def run_sample(
+        self, count: int, seed: int, longest: int | None = None
+    ) -> Simulation:
+        """Run random and adversarial words, of ``longest`` letters if T is greater."""
+        length = self.length or DEFAULT_SAMPLE_LENGTH
+        length = length if longest is None else min(length, longest)
+        report = self.report("running samples")
         if self.generates:
+            length = min(length, LONGEST_PREFIX)
             found = (self.file, self.machine, count, length, seed, report)
             return bracket_runs.run_sample(*found)
         return run_sample(self.model, self.machine, count, length, seed, report)
@@ -122,6 +126,7 @@ def open_job(
         KrohnError: If the file is damaged or the alphabets do not fit.
     """
     file = model if isinstance(model, ModelFile) else modelfile.read(model)
+    modelfile.claimed_length(file.header)
     if machine is None:
         return Job(file, _stated(file), progress)
     wanted = machine if isinstance(machine, Automaton) else read(machine)

@@ -1,7 +1,7 @@
 """Holding what a model says of one word against what it should say, and asking for it."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,6 +10,9 @@ from algebra.semiautomaton import shorten
 from krohn.job import Job
 from verify import bracket_runs
 from verify.counterexample import Counterexample, Pair, Reading, pair
+
+ELSEWHERE = "replay.safetensors"
+"""Where a network is written that was compiled on the way."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,35 @@ def replay_command(
         return None
     # Without a letter, words would be read from standard input.
     return line if word else f"echo | {line}"
+
+
+def replay_elsewhere(
+    file: str,
+    claim: Mapping[str, Any],
+    start: str,
+    word: Sequence[str],
+    machine: str | None = None,
+) -> str | None:
+    """The commands that compile a network for another start state and replay a word.
+
+    Args:
+        file: The model file, whose machine is compiled.
+        claim: What `krohn compile` is to be told of the network: options and values.
+        start: The start state.
+        word: The letters by name.
+        machine: What names the machine that it is held against, if not the file's own.
+    """
+    given = [
+        f"{option}={value}" for option, value in claim.items() if value is not None
+    ]
+    made = ["krohn", "compile", *given, f"--start={start}", "--no-proof"]
+    against = [] if machine is None else [f"--machine={machine}", f"--start={start}"]
+    replay = replay_command(ELSEWHERE, word, against)
+    try:
+        line = " ".join(map(quoted, [*made, "-o", ELSEWHERE, "--", file]))
+    except ValueError:
+        return None
+    return None if replay is None else f"{line} && {replay}"
 
 
 def quoted(text: str) -> str:

@@ -29,8 +29,8 @@ class Report:
         covers: In words, which inputs the verdict is about.
         counterexample: A word on which network and machine differ.
         minimal: What is known of smaller ones.
-        elsewhere: Whether the word is one for a network that was compiled on the way, for
-            another start state, and is in no file.
+        elsewhere: The start state, if the word is one for a network that was compiled on
+            the way, for another start state, and is in no file.
         proof: The proof, if one was tried.
         seconds: How long it took.
         heads: What the heads cannot do, if there is no proof.
@@ -48,7 +48,7 @@ class Report:
     counterexample: Counterexample | None = None
     proof: Proof | None = None
     minimal: Minimal | None = None
-    elsewhere: bool = False
+    elsewhere: str | None = None
     seconds: float = field(default=0.0, compare=False)
     heads: tuple[HeadBounds, ...] = ()
     notes: tuple[str, ...] = ()
@@ -110,7 +110,7 @@ def refuted(
         counterexample=word,
         minimal=minimal,
         runs=tuple(runs),
-        elsewhere=bool(run and run.elsewhere),
+        elsewhere=run.elsewhere if run else None,
     )
 
 
@@ -120,7 +120,7 @@ def _minimal(
     found: Counterexample,
 ) -> Minimal:
     """What is known of smaller words; nothing is run if the run knows it already."""
-    if run is not None and (run.every or run.elsewhere):
+    if run is not None and (run.every or run.elsewhere is not None):
         right = len(found.word) - 1 if run.every else 0
         return Minimal(found, run.every, right, 0, 0)
     return minimise(found)

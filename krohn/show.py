@@ -294,9 +294,8 @@ def report(file: str, found: "Report", replay: str | None = None) -> None:
         _counterexample(out, found.counterexample)
         if found.minimal is not None:
             out.print(f"  {found.minimal.said}")
-        if replay is not None:
-            out.print("Replay it:")
-            out.print(f"  {replay}")
+        out.print("Replay it:")
+        out.print(f"  {replay or 'a letter holds what no command line can hold'}")
     elif found.attack is not None and found.verdict != "verified":
         out.print(f"  {found.attack.positions:,} positions were run")
     elif found.verdict == "undecided" and found.words:

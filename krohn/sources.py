@@ -9,8 +9,11 @@ from algebra import formats
 from algebra.automaton import Automaton
 from algebra.errors import MachineError
 from algebra.formats import Complete, from_regex
+from krohn.foreign import own_machine
+from network import modelfile
 
 REGEX = "regex:"
+MODEL = ".safetensors"
 
 
 @overload
@@ -31,7 +34,8 @@ def read(source: str | Path, complete: Complete = "reject") -> Automaton:
 
     Args:
         source: What names the machine. A name that could be both is a file only if it
-            is written with a directory or a suffix.
+            is written with a directory or a suffix. A model file stands for the machine
+            that it states.
         complete: What to do with missing transitions of a file: refuse, lead them to a
             new sink state, or stay.
 
@@ -49,4 +53,6 @@ def read(source: str | Path, complete: Complete = "reject") -> Automaton:
         except MachineError:
             if not looks_like_file and not path.exists():
                 raise
+    if path.suffix == MODEL:
+        return own_machine(modelfile.read(path))
     return formats.read(path, complete)

@@ -19,6 +19,11 @@ from verify.minimal import BUDGET
 from verify.proof import Proof, prove
 from verify.simulation import Simulation
 
+SCORES = 2**28
+"""About so many scores of a head are computed for samples that nobody asked for."""
+LONGEST_SAMPLE = 8192
+"""Nor are these longer; scores grow with the square of the length."""
+
 
 def verify(
     model: str | Path | ModelFile,
@@ -143,14 +148,18 @@ def _verify(
 
 
 def _simulations(
-    job: Job, exhaustive: int | None, sample: int | None, seed: int
+    job: Job,
+    exhaustive: int | None,
+    sample: int | None,
+    seed: int,
+    longest: int | None = None,
 ) -> list[Simulation]:
     """Run what is asked for, until something fails."""
     runs: list[Simulation] = []
     if exhaustive:
         runs.append(job.run_all(exhaustive))
     if sample and all(r.passed for r in runs):
-        runs.append(job.run_sample(sample, seed))
+        runs.append(job.run_sample(sample, seed, longest))
     return runs
 
 
@@ -178,8 +187,9 @@ def _examine(job: Job, done: Proof | None, reason: str, seed: int) -> Report:
     """Run all short words and long hard ones: what can be said without a proof."""
     length = job.length or DEFAULT_SAMPLE_LENGTH
     every = affordable(job.letters, length)
-    rest = SAMPLES if every < length else None
-    return _conclude(job, done, reason, every, rest, seed)
+    longest = min(length, LONGEST_SAMPLE)
+    rest = max(4, min(SAMPLES, SCORES // longest**2)) if every < length else None
+    return _conclude(job, done, reason, every, rest, seed, longest)
 
 
 def _conclude(
@@ -189,20 +199,23 @@ def _conclude(
     exhaustive: int | None,
     sample: int | None,
     seed: int,
+    longest: int | None = None,
 ) -> Report:
     """What words say of a network that is not proved."""
-    runs = tuple(_simulations(job, exhaustive, sample, seed))
+    runs = tuple(_simulations(job, exhaustive, sample, seed, longest))
     found = Examination(runs, job.length or DEFAULT_SAMPLE_LENGTH)
     if found.failed is not None and found.failed.counterexample is not None:
         report = refuted(runs, found.failed.counterexample, job.minimise, found.method)
     else:
-        all_asked = job.length is not None and not job.generates
+        # Who asked for a proof did not ask how the words run here.
+        all_asked = done is None and job.length is not None and not job.generates
         report = unrefuted(found, job.letters, reason, all_asked)
     proved = "proof+" if done is not None else ""
     report = replace(report, proof=done, method=proved + report.method)
     if job.generates:
         return report
-    return replace(report, heads=head_bounds(job.file, job.machine))
+    with np.errstate(all="ignore"):  # weights may be as large as the format allows
+        return replace(report, heads=head_bounds(job.file, job.machine))
 
 
 def _covers(job: Job, proof: bool, runs: list[Simulation]) -> str:

@@ -104,7 +104,5 @@ class Tree:
     def strangers(self) -> Tensor:
         """``(nodes, nodes)``: whether the second is neither the first nor above it."""
         apart = torch.ones((self.nodes, self.nodes), dtype=torch.bool)
-        for i in range(self.generations):
-            for j in range(i + 1):
-                apart[self.paths[:, i], self.paths[:, j]] = False
+        apart[torch.arange(self.nodes)[:, None], self.above] = False
         return apart

@@ -27,6 +27,10 @@ VERSIONS = (1, 2)
 KEY = "krohn"
 LARGEST_FILE = 16 * 2**30
 LARGEST_HEADER = 96 * 2**20
+MOST_BLOCKS = 2**12
+"""Blocks may be empty, and so as many as a short header lists."""
+LONGEST = 2**31
+"""What a file without positions may claim, in letters."""
 
 
 class ModelFileError(Exception):
@@ -144,6 +148,7 @@ def _parse(data: bytes) -> ModelFile:
     _check_shapes(tensors, expected_shapes(header["architecture"]))
     if _version(header["architecture"]) > header["version"]:
         raise ModelFileError("is damaged: a file of its version has no sines")
+    claimed_length(header)
     return ModelFile(header, tensors, precision)
 
 
@@ -251,6 +256,8 @@ def _transformer_shapes(architecture: Mapping[str, Any]) -> dict[str, tuple[int,
     blocks = architecture.get("blocks")
     if not isinstance(blocks, list):
         raise ModelFileError("is damaged: its architecture has no list of blocks")
+    if len(blocks) > MOST_BLOCKS:
+        raise ModelFileError(f"has more than {MOST_BLOCKS} blocks")
     for i, block in enumerate(blocks):
         shapes |= _block_shapes(
             f"blocks.{i}", block, d, bool(architecture.get("strict"))
@@ -296,6 +303,8 @@ def _generator_shapes(architecture: Mapping[str, Any]) -> dict[str, tuple[int, .
         raise ModelFileError("is damaged: its architecture has no list of layers")
     if not isinstance(moves, list) or len(moves) != letters or set(moves) - {1, -1}:
         raise ModelFileError("is damaged: it does not say which letters open or close")
+    if len(layers) > MOST_BLOCKS:
+        raise ModelFileError(f"has more than {MOST_BLOCKS} layers")
     if any(not isinstance(x, dict) or type(x.get("mlp")) is not list for x in layers):
         raise ModelFileError("is damaged: one of its layers is no layer")
     widths = [size(layer, "d") for layer in layers]
@@ -356,6 +365,33 @@ def size(holder: Mapping[str, Any], key: str, least: int = 1) -> int:
     if type(value) is not int or not least <= value <= 2**31:
         raise ModelFileError(f"is damaged: {key!r} is {value!r}, not a sensible size")
     return value
+
+
+def claimed_length(header: Mapping[str, Any]) -> int | None:
+    """The longest word that a file is said to be for; None if it is for all.
+
+    An RNN has no longest word, and a file without a Program need not claim one.
+
+    Raises:
+        ModelFileError: If that is no length, or one that its Program cannot have.
+    """
+    shape, length = header["architecture"], header["claim"].get("length")
+    if shape["kind"] == "rnn" and length is not None:
+        raise ModelFileError(
+            f"is damaged: it claims the length {length!r}, but an RNN has no longest word"
+        )
+    foreign = shape["kind"] == "transformer" and "program" not in header
+    if length is None and (foreign or shape["kind"] == "rnn"):
+        return None
+    if type(length) is not int or length < 1:
+        raise ModelFileError(f"is damaged: it claims the length {length!r}")
+    longest = shape.get("positions", LONGEST + 1) - 1
+    if length > longest and not foreign:
+        raise ModelFileError(
+            f"is damaged: it claims words of {length} letters, and can read at most "
+            f"{longest}"
+        )
+    return length
 
 
 def parameters(architecture: Mapping[str, Any]) -> int:

@@ -7,6 +7,7 @@ from functools import cached_property
 from algebra.automaton import Automaton
 from algebra.bracket_distribution import BracketDistribution, distribution
 from algebra.errors import MachineError
+from algebra.rational import rational
 from network.modelfile import ModelFile
 from verify.errors import Rejected
 
@@ -71,7 +72,7 @@ def claimed(file: ModelFile, machine: Automaton) -> Claim:
     if not isinstance(tolerance, int | float) or not 0 <= tolerance < 1:
         raise Rejected("the file claims no tolerance")
     try:
-        law = distribution(machine, Fraction(str(claim.get("opening"))))
+        law = distribution(machine, rational(str(claim.get("opening"))))
     except MachineError as error:
         raise Rejected(str(error)) from None
     except (ValueError, ZeroDivisionError):

@@ -61,10 +61,13 @@ class _Runs:
         """
         before = self.laws[self.states(words)[:, :-1]]
         chances = np.take_along_axis(before, words[..., None], axis=2)[..., 0]
-        wrong = self.wrong(words)
-        fails = (chances > 0).all(axis=1) & wrong.any(axis=1)
-        first: IntArray = np.maximum(wrong.argmax(axis=1) - 1, 0)
-        return np.where(fails, first, words.shape[1]).astype(np.int64)
+        legal = np.flatnonzero((chances > 0).all(axis=1))
+        found = np.full(len(words), words.shape[1], dtype=np.int64)
+        if legal.size:
+            wrong = self.wrong(words[legal])
+            first = np.maximum(wrong.argmax(axis=1) - 1, 0)
+            found[legal] = np.where(wrong.any(axis=1), first, words.shape[1])
+        return found
 
     def replay(self, word: IntArray) -> Counterexample | None:
         """One legal prefix by itself, cut where a law is first wrong; None if none is."""

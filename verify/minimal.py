@@ -21,6 +21,9 @@ from verify.simulator import Simulator
 BUDGET = 200_000
 """How many words may be run to make a wrong one minimal; some seconds on one core."""
 
+FIRST = 8
+"""Candidates in a batch after one was kept; each batch without one doubles them."""
+
 
 class Judge(Protocol):
     """What knows whether answers to words are right; `Pair` is one."""
@@ -150,6 +153,7 @@ class _Reduction:
     def __init__(self, judge: Judge, found: Counterexample, budget: int) -> None:
         self.judge, self.found, self.left = judge, found, budget
         self.word = judge.machine.semiautomaton.encode(found.word)
+        self.batch = FIRST
 
     def run(self) -> Counterexample:
         """Delete and lower letters until neither keeps it wrong, or the budget is spent."""
@@ -192,7 +196,7 @@ class _Reduction:
                 done = int(np.searchsorted(_lowered(self.word)[:, 0], tried[kept, 0]))
 
     def _most(self) -> int:
-        return min(at_once(len(self.word)), self.left)
+        return min(self.batch, at_once(len(self.word)), self.left)
 
     def _try(self, candidates: IntArray) -> int | None:
         """Keep the first of the candidates that fail earliest; None if none fails."""
@@ -200,7 +204,10 @@ class _Reduction:
         good = self.judge.good(candidates)
         best = int(good.argmin())
         if good[best] == candidates.shape[1]:
+            self.batch *= 2
             return None
+        # Of a batch one candidate is kept, and the others are of no use.
+        self.batch = FIRST
         again = self.judge.replay(candidates[best, : good[best] + 1])
         if again is None:
             return None

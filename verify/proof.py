@@ -112,6 +112,8 @@ def _steps(file: ModelFile, machine: Automaton) -> Steps:
     if file.header["architecture"]["outputs"] > len(classes.names):
         raise Rejected("the file has logits for what the machine does not have")
     if kind == "rnn":
+        if length is not None:
+            raise Rejected("the file claims a longest word, which an RNN does not have")
         yield recurrent.prove(file, machine, classes.of)
         return None
     if type(length) is not int or length < 1:

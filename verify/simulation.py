@@ -23,7 +23,8 @@ class Simulation:
         about: What else is to be known of the words, to follow their number.
         every: Whether the words are all up to the length, or up to that of the
             counterexample; then no word before it, shortest first, fails.
-        elsewhere: Whether the counterexample is one of another network than the first.
+        elsewhere: The start state of the network that is wrong, if it is another than the
+            first; None if it is that one.
     """
 
     words: int
@@ -31,7 +32,7 @@ class Simulation:
     counterexample: Counterexample | None
     about: str = ""
     every: bool = False
-    elsewhere: bool = False
+    elsewhere: str | None = None
 
     @property
     def passed(self) -> bool:

@@ -225,8 +225,9 @@ def _reach_sum(channel: Channel, inputs: list[Reach], statement: Statement) -> R
         raise Rejected(f"{channel.name!r} sums a channel that is not 0 at BOS")
     step = gcd(*read.later) or 1
     most = max(read.later, default=0) * sum(added(channel, statement)[1:])
-    if most // step > MOST_ROWS:
-        raise Rejected(f"the sum {channel.name!r} has too many values to check")
+    # Before they are listed: more values than the domain has are outside it.
+    if most // step >= len(channel.domain):
+        raise Rejected(f"channel {channel.name!r} takes values outside its domain")
     return Reach(0, frozenset(range(0, most + 1, step)))
 
 
@@ -256,9 +257,10 @@ def _reach_select(channel: Channel, inputs: list[Reach], _: Statement) -> Reach:
 
 
 def _reach_added(channel: Channel, inputs: list[Reach], _: Statement) -> Reach:
-    later = frozenset({0})
+    later, work = frozenset({0}), 0
     for read in inputs:
-        if len(later) * len(read.later) > MOST_ROWS:
+        work += len(later) * len(read.later)
+        if work > MOST_ROWS:
             raise Rejected(f"the sum {channel.name!r} has too many values to check")
         later = frozenset(a + b for a in later for b in read.later)
     return Reach(sum(read.bos for read in inputs), later)
@@ -267,6 +269,8 @@ def _reach_added(channel: Channel, inputs: list[Reach], _: Statement) -> Reach:
 def _reach_table(channel: Channel, inputs: list[Reach], _: Statement) -> Reach:
     if prod(len(r.later) for r in inputs) > MOST_ROWS:
         raise Rejected(f"the table of {channel.name!r} is too large to check")
+    if prod(len(r.later) for r in inputs) > len(channel.table):
+        raise Rejected(f"the table of {channel.name!r} lacks a row")
     bos = tuple(r.bos for r in inputs)
     later = list(product(*(sorted(r.later) for r in inputs)))
     missing = [row for row in [bos, *later] if row not in channel.table]

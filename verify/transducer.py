@@ -406,6 +406,8 @@ def _seen(statement: Statement, summed: Channel) -> tuple[list[tuple[int, ...]],
         return [], 1
     if any(r.op != "table" or len(r.inputs) != 1 for r in readers):
         return [], 1
+    if any((v,) not in r.table for r in readers for v in summed.domain):
+        return [], 1
     columns = [[r.table[(v,)] for v in summed.domain] for r in readers]
     sequence = list(zip(*columns, strict=True))
     step = summed.domain[1] - summed.domain[0] if len(summed.domain) > 1 else 1

@@ -8,8 +8,10 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from algebra.errors import KrohnError
 from krohn import show
 from krohn.commands.options import Against, Fill, Json, Observe, Start, Wanted
+from krohn.commands.stream import run_stream
 from krohn.commands.terminal import DONE, REFUTED, emit
 
 OWN = "--expect-own"
@@ -49,11 +51,27 @@ Expect = Annotated[
 ExpectOwn = Annotated[bool, typer.Option(OWN, hidden=True)]
 
 
+Streamed = Annotated[
+    str | None,
+    typer.Option(
+        "--stream",
+        metavar="FILE",
+        help="Read letters from a file, or from standard input (-), as one word of any "
+        "length: RNNs go on, Transformers begin a segment where the last one ended.",
+    ),
+]
+Last = Annotated[
+    bool, typer.Option("--last", help="With --stream: only the state at the end.")
+]
+
+
 def run(
     file: Annotated[str, typer.Argument(metavar="F", help="A model file.")],
     word: Word = None,
     expect: Expect = None,
     expect_own: ExpectOwn = False,
+    stream: Streamed = None,
+    last: Last = False,
     machine: Against = None,
     start: Start = None,
     observe: Observe = None,
@@ -62,6 +80,12 @@ def run(
 ) -> int:
     """Run a model on a word and print what it says after every letter."""
     against = Wanted(machine, start, observe, complete)
+    if stream is not None:
+        against.refuse("--expect")
+        _check_stream(word, expect is not None or expect_own)
+        return run_stream(file, stream, last, as_json)
+    if last:
+        raise KrohnError("--last is for --stream FILE")
     if expect is not None or expect_own:
         return _compare(file, word, expect, against, as_json)
     against.refuse("--expect")
@@ -72,6 +96,13 @@ def run(
         result = runner.run(letters)
         emit(result, as_json, partial(show.answers, result))
     return DONE
+
+
+def _check_stream(word: list[str] | None, expects: bool) -> None:
+    if word:
+        raise KrohnError("--stream FILE reads the letters; give no word beside it")
+    if expects:
+        raise KrohnError("--expect is for words; a stream prints what the model says")
 
 
 def _words(word: list[str] | None, alphabet: tuple[str, ...]) -> Iterator[list[str]]:

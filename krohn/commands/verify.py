@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from algebra.errors import KrohnError
+from algebra.rational import rational
 from krohn import show
 from krohn.commands.options import Against, Fill, Json, Observe, Start, Wanted
 from krohn.commands.terminal import CANNOT, DONE, REFUTED, emit, progress, waiting
@@ -169,15 +170,33 @@ def _attacked(
 
 def _replay(file: str, found: "Report", against: Wanted) -> str | None:
     """The command that shows a wrong word again; None if there is none."""
-    from krohn.replaying import quoted, replay_command
+    from krohn.replaying import quoted, replay_command, replay_elsewhere
 
     wrong = found.counterexample
-    if wrong is None or found.elsewhere:
+    if wrong is None:
         return None
+    if found.elsewhere is not None:
+        claim, start = _compiled(file), found.elsewhere
+        return replay_elsewhere(file, claim, start, wrong.word, against.machine)
     if found.method == "smt":
         how = ["krohn", "verify", f"--smt={len(wrong.word)}", *against.arguments()]
         return " ".join(map(quoted, [*how, "--", file]))
     return replay_command(file, wrong.word, against.arguments())
+
+
+def _compiled(file: str) -> dict[str, Any]:
+    """How to compile networks like that of a file, by the options of the command."""
+    from network import modelfile
+
+    header = modelfile.read(file).header
+    recurrent = header["architecture"]["kind"] == "rnn"
+    return {
+        "--length": header["claim"].get("length"),
+        "--construction": None if recurrent else header.get("construction"),
+        "--arch": "rnn" if recurrent else None,
+        "--dtype": header["architecture"]["dtype"],
+        "--observe": "outputs" if header["claim"].get("shows") == "outputs" else None,
+    }
 
 
 @dataclass(frozen=True)
@@ -254,7 +273,7 @@ class Solver:
 def _fraction(text: str) -> Fraction:
     """A number from 0 to 1/2, as a fraction or a decimal."""
     try:
-        value = Fraction(text)
+        value = rational(text)
     except (ValueError, ZeroDivisionError):
         raise KrohnError(f"{text!r} is no number such as 1/64 or 0.01") from None
     if not 0 <= value <= Fraction(1, 2):

@@ -206,6 +206,34 @@ def test_the_line_of_a_refutation_refutes(
     )
 
 
+def test_a_network_of_another_start_state_is_compiled_again(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    stated = json_format.to_object(krohn.zoo("FlipFlop"))
+    stated["transitions"][2][0] = 0
+    own = krohn.compile(json_format.from_object(stated), T)
+    own.save(tmp_path / "own model.safetensors")
+    # The same from the start state, which is never left.
+    stated["transitions"][0][1] = 0
+    (tmp_path / "other.json").write_text(json.dumps(stated))
+    code, found = run(
+        *("verify", "own model.safetensors", "--machine=other.json"),
+        *("--exhaustive", 3, "--every-start"),
+    )
+    assert code == 1
+    assert "from the start state '2'" in found["reason"]
+    first, second = found["replay"].split(" && ")
+    assert run(*shell(first))[0] == 0
+    code, again = run(*shell(second))
+    assert (code, again["word"]) == (1, found["counterexample"]["word"])
+
+
+def test_a_model_file_stands_for_its_machine(counter: Path) -> None:
+    assert krohn.read(counter).letters == krohn.zoo("C3").letters
+    assert (krohn.read(counter).transitions == krohn.zoo("C3").transitions).all()
+
+
 def test_a_generator_that_is_wrong_at_once_is_replayed_without_letters(
     tmp_path: Path,
 ) -> None:

@@ -118,7 +118,7 @@ def attack(
         record.ways,
         record.left_out,
         record.numbers,
-        by_operation(record.worst.values()),
+        by_operation(record),
         tuple(record.violations),
         time.monotonic() - began,
     )

@@ -1,7 +1,7 @@
 """The worst that was seen of every bound."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from math import isfinite
 from typing import Any
@@ -154,10 +154,11 @@ class Batch:
         self.record.note(Worst(*key, observed, bound, letters, position, self.way))
 
 
-def by_operation(found: Iterable[Worst]) -> Mapping[str, Worst]:
+def by_operation(record: Record) -> Mapping[str, Worst]:
     """For each operation the bound that was approached most."""
-    tightest: dict[str, Worst] = {}
-    for worst in found:
+    # What is exact, and was never off, has been held against its codes only.
+    tightest = {name: Worst(name, "", -1, 0.0, 0.0) for name in record.numbers}
+    for worst in record.worst.values():
         before = tightest.get(worst.operation)
         if before is None or worst.share > before.share:
             tightest[worst.operation] = worst

@@ -46,6 +46,8 @@ LOOK_EVERY = 4
 SHORT = 64
 CELLS = 2_000_000
 """How many numbers of the stream one batch may hold at a snapshot."""
+POSITIONS = 2**16
+"""How many positions of words it may have."""
 WORST = 256
 """How many words at once the worst arithmetic takes: it adds up term by term."""
 
@@ -78,7 +80,7 @@ class Target:
     def at_once(self) -> int:
         """How many words a batch has."""
         width = int(self.file.tensors["embed.token"].shape[1])
-        return max(64, min(4096, CELLS // (width * (self.length + 1))))
+        return max(64, min(POSITIONS, CELLS // width) // (self.length + 1))
 
     @property
     def narrow(self) -> torch.dtype:

@@ -34,7 +34,8 @@ class Decision:
             in fractions. ``undecided``: the solver gave up, for ``reason``.
         length: The longest word that was decided.
         reason: Why it is undecided.
-        word: Letter indices.
+        word: Letter indices; no shorter word is wrong.
+        least: Whether no wrong word of its length comes before it either.
         expected: The machine's class after each letter of the word.
         said: The class with the largest logit of all others at its last letter, which is
             not less than that of the right one.
@@ -45,6 +46,7 @@ class Decision:
     length: int
     reason: str = ""
     word: tuple[int, ...] = ()
+    least: bool = False
     expected: tuple[int, ...] = ()
     said: int = -1
     seconds: float = 0.0
@@ -96,11 +98,32 @@ class Question:
                 found = Decision("undecided", t - 1, answer.reason)
                 break
             if answer.outcome == "sat":
-                found = self._refuted(answer, t)
+                answer, least = self._least(asked, answer, t, limits)
+                found = replace(self._refuted(answer, t), least=least)
                 break
             if progress is not None:
                 progress(t, len(self.wrong))
         return replace(found, seconds=time.monotonic() - began)
+
+    def _least(
+        self, asked: Any, answer: Answer, length: int, limits: Limits
+    ) -> tuple[Answer, bool]:
+        """The first wrong word of a length, by asking for earlier letters one by one.
+
+        Returns:
+            An answer, and whether it is that word: not if the solver gives up.
+        """
+        taken = [self.wrong[length - 1]]
+        for options in self.encoding.letters[:length]:
+            for earlier in options[: _first(answer, options)]:
+                other = ask(asked, [*taken, earlier], limits)
+                if other.outcome == "unknown":
+                    return answer, False
+                if other.outcome == "sat":
+                    answer = other
+                    break
+            taken.append(options[_first(answer, options)])
+        return answer, True
 
     def _refuted(self, answer: Answer, length: int) -> Decision:
         letters = self.encoding.letters[:length]
@@ -108,7 +131,7 @@ class Question:
         states = self.machine.semiautomaton.trace([list(word)], self.machine.start)[0]
         expected = tuple(int(self.classes.of[q]) for q in states)
         said = _wrongly(self._replayed(answer, word), expected[-1])
-        return Decision("refuted", length, "", word, expected, said)
+        return Decision("refuted", length, word=word, expected=expected, said=said)
 
     def _replayed(self, answer: Answer, word: Sequence[int]) -> Rationals:
         def choose(block: int, head: int, t: int, scores: Sequence[Fraction]) -> int:

@@ -112,6 +112,31 @@ def test_a_counterexample_is_a_shortest_one() -> None:
     assert found.said != found.expected[-1]
 
 
+@settings(max_examples=12, deadline=None)
+@given(st.integers(0, 2), st.integers(0, 2), st.integers(0, 2))
+def test_a_counterexample_is_the_first_of_its_length(
+    letter: int, state: int, target: int
+) -> None:
+    file, machine = compiled("C3", "scan", 3)
+    table = machine.transitions.copy()
+    table[letter, state] = target
+    other = Automaton(Semiautomaton(table, machine.letters, machine.states), 0)
+    right, own = (
+        {w: int(m.semiautomaton.trace([list(w)], 0)[0, -1]) for w in short_words(3)}
+        for m in (other, machine)
+    )
+    wrong = [w for w in right if right[w] != own[w]]
+    found = question(file, other, 3).decide()
+    assert (found.verdict == "refuted") == bool(wrong)
+    if wrong:
+        assert (found.word, found.least) == (wrong[0], True)
+
+
+def short_words(length: int) -> list[tuple[int, ...]]:
+    """Over three letters, the shortest first, in order."""
+    return [w for n in range(1, length + 1) for w in product(range(3), repeat=n)]
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))
 def test_the_exact_network_answers_as_the_float_network(
     case: tuple[str, str, int],

@@ -1,0 +1,108 @@
+"""``krohn run --stream``: letters without an end, and states as they come."""
+
+import codecs
+import hashlib
+import os
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+
+from algebra.errors import KrohnError
+from krohn.commands.terminal import DONE, emit, progress
+from krohn.running import letters_of
+
+if TYPE_CHECKING:
+    from krohn.streams import Stream
+
+CHUNK = 2**16
+"""The most bytes that are read at once; what is there is not waited upon for more."""
+
+PIECE = 1024
+"""The most letters after which states are printed."""
+
+
+def run_stream(file: str, source: str, last: bool, as_json: bool) -> int:
+    """Print the state after every letter, or what it came to at the end.
+
+    Raises:
+        KrohnError: If the model runs no streams, something is no letter, or Ctrl-C came.
+        OSError: If the letters cannot be read.
+    """
+    import torch
+
+    from krohn.streams import stream
+
+    torch.set_num_threads(1)  # in passes as small as these threads wait for one another
+    running = stream(file)
+    digest = hashlib.sha256()
+    try:
+        for states in _states(running, source):
+            names = "".join(f"{running.states[q]}\n" for q in states)
+            digest.update(names.encode())
+            if not (last or as_json):
+                sys.stdout.write(names)
+                sys.stdout.flush()
+    except KeyboardInterrupt:
+        state = running.states[int(running.now[0])]
+        raise KrohnError(
+            f"interrupted after {running.letters:,} letters, in state {state!r}"
+        ) from None
+    result = {
+        "letters": running.letters,
+        "state": running.states[int(running.now[0])],
+        "sha256": digest.hexdigest(),
+    }
+    if last or as_json:
+        emit(result, as_json, lambda: print(result["state"]))
+    return DONE
+
+
+def _states(running: "Stream", source: str) -> Iterator[list[int]]:
+    """The states after what was read of a file, piece by piece."""
+    index = {letter: i for i, letter in enumerate(running.model.letters)}
+    with progress() as report:
+        for letters, done, total in _letters(source, running.model.letters):
+            tokens = np.array([index[a] for a in letters], dtype=np.int64)
+            for first in range(0, len(tokens), PIECE):
+                yield running.feed(tokens[None, first : first + PIECE])[0].tolist()
+            if total:
+                report("bytes read", done, total)
+
+
+def _letters(
+    source: str, alphabet: tuple[str, ...]
+) -> Iterator[tuple[list[str], int, int]]:
+    """Letters of a file, with the bytes that were read and how many there are."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    begun, done = "", 0
+    with _opened(source) as file:
+        total = 0 if source == "-" else os.fstat(file.fileno()).st_size
+        while chunk := file.read1(CHUNK):  # type: ignore[attr-defined]
+            done += len(chunk)
+            text = begun + _decoded(decoder, chunk, source)
+            whole, begun = _cut(text, alphabet)
+            yield letters_of(whole, alphabet), done, total
+        yield letters_of(begun, alphabet), done, total
+
+
+def _opened(source: str) -> BinaryIO:
+    return sys.stdin.buffer if source == "-" else open(source, "rb")
+
+
+def _decoded(decoder: Any, chunk: bytes, source: str) -> str:
+    try:
+        return str(decoder.decode(chunk))
+    except UnicodeDecodeError:
+        raise KrohnError(f"{source} is no text in UTF-8") from None
+
+
+def _cut(text: str, alphabet: tuple[str, ...]) -> tuple[str, str]:
+    """What can be read now, and what may go on in the next piece."""
+    if all(len(letter) == 1 for letter in alphabet):
+        return text, ""
+    end = max(text.rfind(separator) for separator in " \t\r\n,") + 1
+    if len(text) - end > max(map(len, alphabet)):
+        return text, ""  # no letter is so long: reading it says which is none
+    return text[:end], text[end:]
