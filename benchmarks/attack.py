@@ -78,7 +78,7 @@ SEEN = (("observation", "outputs"),)
 JOBS = (
     Job("Grid4", "scan", (16,), 0.2),
     Job("Grid4", "scan", (5,), 0.1, options=(("strict", True),)),
-    Job("C5", "counter", (16, 4, 3), 3, compiled=True),
+    Job("C5", "counter", (16, 4, 3), 3),
     Job("C5", "counter", (16, 4, 3), 2, options=(("activation", "sine"),)),
     Job("C2", "counter", (512, 18, 6), 0.05),
     Job("C2xC3", "product", (12, 4, 2), 2),
