@@ -1,6 +1,7 @@
 """Mutation score of the proof: models of every construction changed in every way.
 
     python benchmarks/mutation.py [--each N] [--seconds N] [--seed N] [--model TEXT]
+        [--checker evidence]
 
 A mutant is a model with a weight, a part, a claim or its machine changed
 (compare/mutation). The checker judges it, and then it is run: on all words up to T where
@@ -21,11 +22,20 @@ from report import Row, Table, parser, publish
 import krohn
 from algebra.formats import json_format
 from compare.mutation import claims, statements, structure, weights
-from compare.mutation.mill import Outcome, grind, reason_class, score
+from compare.mutation.mill import (
+    Outcome,
+    by_evidence,
+    by_proof,
+    grind,
+    reason_class,
+    score,
+)
 from compare.mutation.subject import Subject
 from compiler.errors import CompileError
 from compiler.plan import CONSTRUCTIONS, ON_REQUEST
 from network.modelfile import ModelFile
+from verify.errors import Rejected
+from verify.recheck.model import Refused
 
 EACH = 4
 FAMILIES = {
@@ -136,11 +146,19 @@ def subject(job: Job) -> Subject:
         return Subject(file, machine)
 
 
-def ground(job: Job, each: int, seed: int, seconds: float) -> list[Outcome]:
+def ground(
+    job: Job, each: int, seed: int, seconds: float, small: bool = False
+) -> list[Outcome]:
     """What became of the mutants of a model; how it went is told on stderr."""
     began = monotonic()
     seeds = (seed, JOBS.index(job))
-    found = list(grind(subject(job), each=each, seed=seeds, seconds=seconds))
+    right = subject(job)
+    try:
+        checker = by_evidence(right.file, right.machine) if small else by_proof
+    except (Refused, Rejected) as error:
+        print(f"{job.title}: no evidence ({error})", file=sys.stderr)
+        return []
+    found = list(grind(right, checker, each, seeds, seconds=seconds))
     passed = monotonic() - began
     print(f"{job.title}: {score(found)}, {passed:.1f} s", file=sys.stderr)
     return found
@@ -230,6 +248,12 @@ def main() -> None:
     options.add_argument("--each", type=int, default=EACH, help="mutants of each kind")
     options.add_argument("--seconds", type=float, default=float("inf"), help="in all")
     options.add_argument("--seed", type=int, default=0)
+    options.add_argument(
+        "--checker",
+        default="proof",
+        choices=["proof", "evidence"],
+        help="what is put to the test; evidence: the small checker",
+    )
     options.add_argument("--model", default="", help="only models with this in a title")
     chosen = options.parse_args()
     torch.set_num_threads(1)
@@ -239,7 +263,8 @@ def main() -> None:
     by_model = {}
     for done, each_job in enumerate(jobs):
         share = (ends - monotonic()) / (len(jobs) - done)
-        found = ground(each_job, chosen.each, chosen.seed, share)
+        small = chosen.checker == "evidence"
+        found = ground(each_job, chosen.each, chosen.seed, share, small)
         by_model[each_job.title] = found
     publish(tables(by_model), chosen)
     if any(o.hole for found in by_model.values() for o in found):

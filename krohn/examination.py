@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,8 @@ def examine(
         progress: Called with what is being done, how much is done, and of how much.
 
     Returns:
-        ``refuted`` with the word, ``verified`` if every word was run, else ``undecided``.
+        ``refuted`` with the word, ``verified`` if every word was run, ``out-of-range`` if
+        the network reads no such words, else ``undecided``.
 
     Raises:
         KrohnError: If the network gives no such answers, or different ones to the same
@@ -66,25 +68,27 @@ def examine(
     shows: Shows = "states"
     if observation is not None:
         wanted, shows = seen(wanted, observation), "outputs"
-    simulator: Simulator = (
-        model
-        if isinstance(model, Model | BlackBox)
-        else black_box(model, wanted, shows)
-    )
+    simulator = _simulator(model, wanted, shows)
+    if simulator.longest is not None and length > simulator.longest:
+        why = f"the model is for words of up to {simulator.longest} letters"
+        return Report("out-of-range", "", why, simulator.longest, 0, "nothing")
     told = progress or (lambda what, done, total: None)
+    asked = {"prefixes": prefixes, "samples": samples, "seed": seed}
     with _evaluating(model):
         found = examined(
-            simulator,
-            wanted,
-            length,
-            prefixes=prefixes,
-            samples=samples,
-            seed=seed,
-            report=lambda what: lambda done, total: told(what, done, total),
+            simulator, wanted, length, **asked, report=lambda what: partial(told, what)
         )
         report = _report(simulator, wanted, found, budget)
     seconds = time.monotonic() - began
     return replace(report, heads=module_bounds(model, length), seconds=seconds)
+
+
+def _simulator(
+    model: Callable[[Any], Any], machine: Automaton, shows: Shows
+) -> Simulator:
+    if isinstance(model, Model | BlackBox):
+        return model
+    return black_box(model, machine, shows)
 
 
 @contextmanager

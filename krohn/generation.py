@@ -147,5 +147,7 @@ class GeneratorRunner:
         distribution(self.machine, opening).stacks(letters.tolist())
         tokens = torch.tensor(np.asarray(letters)[None], dtype=torch.int64)
         laws = Generator(self.file)(tokens)[0].double()
+        if not laws.isfinite().all():
+            raise KrohnError("the network says no law here: some output is no number")
         names = list(self.machine.letters)
         return {"word": word, "letters": names, "laws": laws.tolist()}

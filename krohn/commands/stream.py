@@ -11,7 +11,6 @@ import numpy as np
 
 from algebra.errors import KrohnError
 from krohn.commands.terminal import DONE, emit, progress
-from krohn.running import letters_of
 
 if TYPE_CHECKING:
     from krohn.streams import Stream
@@ -75,6 +74,8 @@ def _letters(
     source: str, alphabet: tuple[str, ...]
 ) -> Iterator[tuple[list[str], int, int]]:
     """Letters of a file, with the bytes that were read and how many there are."""
+    from krohn.running import letters_of
+
     decoder = codecs.getincrementaldecoder("utf-8")()
     begun, done = "", 0
     with _opened(source) as file:

@@ -208,6 +208,7 @@ class TestBlackBoxes:
     def test_compiled_networks_go_the_same_way(self) -> None:
         model = Model(krohn.compile("FlipFlop", 30).file)
         assert krohn.examine(model, FLIP_FLOP, 8).verdict == "verified"
+        assert krohn.examine(model, FLIP_FLOP, 31).verdict == "out-of-range"
 
     def test_looking_ahead_is_seen(self) -> None:
         def peeks(words: IntArray) -> IntArray:

@@ -1,7 +1,7 @@
 """The small checker accepts right Programs with right evidence, and nothing else."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import replace
 from functools import cache
@@ -23,9 +23,10 @@ from network.precision import FLOAT32
 from verify import meaning as prover
 from verify.evidence import exploration
 from verify.evidence.meaning import find
+from verify.recheck import meaning
 from verify.recheck.meaning import check
 from verify.recheck.model import Machine, Refused
-from verify.recheck.program import Program, parse
+from verify.recheck.program import Channel, Program, parse
 from verify.statement import check_domains
 from verify.statement import parse as parse_whole
 
@@ -71,7 +72,7 @@ MORE: list[Key] = [
 ]
 
 
-def cases(*keys: Key, slow: list[Key]) -> Any:
+def cases(*keys: Key, slow: list[Key]) -> pytest.MarkDecorator:
     late = [pytest.param(key, marks=pytest.mark.slow) for key in slow]
     return pytest.mark.parametrize(
         "key", [*keys, *late], ids=lambda key: "-".join(map(str, key))
@@ -79,6 +80,20 @@ def cases(*keys: Key, slow: list[Key]) -> Any:
 
 
 CASES = cases(*EACH, slow=MORE)
+FEW = cases(
+    ("C5", "counter", 7),
+    ("Dyck2,1", "dyck", 5),
+    ("Parity8@2,3,7", "parity", 6),
+    ("Grid4", "cascade", 5),
+    ("Adder", "sequential", 5),
+    slow=[
+        ("S3", "scan", 11),
+        ("D6", "cascade", 5),
+        ("Grid3", "gridworld", 5),
+        ("Dyck2,2 shows balance", "dyck", 5),
+        ("Grid3", "chunked", 5),
+    ],
+)
 
 
 def automaton(name: str) -> Any:
@@ -139,7 +154,7 @@ def at(channel: Any, table: Any, read: list[list[int]], t: int) -> int:
         low, high = (block - 1) << channel.by, block << channel.by
         inside = [j for j in marked if low <= j < high and block % 2]
         return read[0][max(inside, default=0)]
-    return {
+    found: dict[str, Callable[[], int]] = {
         "position": lambda: int(channel.values[t]),
         "table": lambda: table[now],
         "select": lambda: now[1 + now[0]],
@@ -148,7 +163,8 @@ def at(channel: Any, table: Any, read: list[list[int]], t: int) -> int:
         "latest": lambda: read[0][marked[-1]],
         "prefix-sum": lambda: sum(read[0][: t + 1]),
         "marked-sum": lambda: sum(read[0][j] for j in marked),
-    }[channel.op]()
+    }
+    return found[channel.op]()
 
 
 def readings(program: Program, machine: Machine, length: int) -> dict[Any, set[int]]:
@@ -205,6 +221,42 @@ def test_right_evidence_is_accepted_and_says_all_that_occurs(key: Key) -> None:
 
 
 @CASES
+def test_every_part_shows_what_occurs(key: Key) -> None:
+    _, machine, evidence = case(key)
+    program, parts = parsed(key), list[meaning.Part]()
+    followed, random = meaning.ways(program, evidence), np.random.default_rng(2)
+    for said in evidence["parts"]:
+        parts.append(meaning.part(program, machine, followed, parts, said))
+        parts[-1].prove()
+    for word in random.integers(program.letters, size=(4, key[2])).tolist():
+        states = [machine.start]
+        for letter in word:
+            states.append(int(machine.transitions[letter, states[-1]]))
+        for part in parts:
+            values = run(replace(program, outputs=tuple(part.outputs)), tuple(word))
+            found = [(*v, q) for v, q in zip(values, states[1:], strict=True)]
+            assert part.shown >= set(found[: part.length])
+
+
+@FEW
+def test_a_table_without_a_row_or_with_one_twice_is_refused(key: Key) -> None:
+    stated, _, _ = case(key)
+    for i, entry in enumerate(stated["channels"]):
+        row = list(entry.get("inputs", []))
+        channel = parsed(key).channels[entry["name"]]
+        if not len(channel.rows) or not row:
+            continue
+        first = [*channel.rows[0].tolist(), int(channel.results[0])]
+        at = ("channels", i, "rows")
+        for spoil in (
+            lambda rows, first=first: [r for r in rows if r != first],
+            lambda rows, first=first: [*rows, first],
+        ):
+            with pytest.raises(Refused, match="lacks a row or has one twice"):
+                parsed(key, changed(stated, at, spoil))
+
+
+@CASES
 def test_what_the_large_prover_reads_is_read(key: Key) -> None:
     stated, machine, evidence = case(key)
     statement = parse_whole(stated, len(machine.transitions), key[2])
@@ -239,22 +291,6 @@ def test_a_damaged_number_is_refused_or_does_no_harm(key: Key) -> None:
         assert harmless(right_readings(key), accepted), places[place]
 
 
-FEW = cases(
-    ("C5", "counter", 7),
-    ("Dyck2,1", "dyck", 5),
-    ("Parity8@2,3,7", "parity", 6),
-    ("Grid4", "cascade", 5),
-    ("Adder", "sequential", 5),
-    slow=[
-        ("S3", "scan", 11),
-        ("D6", "cascade", 5),
-        ("Grid3", "gridworld", 5),
-        ("Dyck2,2 shows balance", "dyck", 5),
-        ("Grid3", "chunked", 5),
-    ],
-)
-
-
 @FEW
 def test_another_machine_is_refused(key: Key) -> None:
     _, machine, evidence = case(key)
@@ -263,7 +299,7 @@ def test_another_machine_is_refused(key: Key) -> None:
         table = machine.transitions.copy()
         table[letter, state] = (table[letter, state] + 1) % len(machine.shows)
         with pytest.raises(BAD):
-            check(parsed(key), evidence, replace(machine, transitions=table))
+            check(parsed(key), evidence, Machine(machine.start, table, machine.shows))
 
 
 def _moves(evidence: Json, machine: Machine) -> Iterator[tuple[int, int]]:
@@ -330,6 +366,30 @@ def test_windows_are_put_together_from_windows() -> None:
             check(parsed(key), {**evidence, "families": [members]}, machine)
 
 
+def test_a_window_is_put_together_from_windows_of_one_width() -> None:
+    key: Key = ("S3", "scan", 11)
+    stated, machine, evidence = case(key)
+    output = parsed(key).outputs[0]
+    place = [c["name"] for c in stated["channels"]].index(output)
+    family = evidence["families"][0]
+    for point, member in enumerate(family):
+        at = ("channels", place, "inputs", 1 + point)
+        narrow = changed(stated, at, lambda _, member=member: member)
+        with pytest.raises(Refused):
+            check(parsed(key, narrow), evidence, machine)
+
+
+def test_a_window_of_fewer_letters_than_words_have_is_no_cell() -> None:
+    key: Key = ("S3", "scan", 11)
+    stated, machine, evidence = case(key)
+    assert {width for _, width in evidence["windows"].values()} == {2, 4, 8, 16}
+    outputs = [n.replace("map4", "map3") for n in stated["outputs"]]
+    told = json.loads(json.dumps(evidence["parts"]).replace("map4", "map3"))
+    program = parsed(key, {**stated, "outputs": outputs})
+    with pytest.raises(Refused, match="nothing is said"):
+        check(program, {**evidence, "parts": told}, machine)
+
+
 def test_a_lemma_holds_only_as_far_as_it_was_shown() -> None:
     key: Key = ("Adder", "sequential", 5)
     _, machine, evidence = case(key)
@@ -339,6 +399,100 @@ def test_a_lemma_holds_only_as_far_as_it_was_shown() -> None:
             at = ("parts", j, "assumed", shift)
             with pytest.raises(BAD):
                 check(parsed(key), changed(evidence, at, lambda _, to=to: to), machine)
+        longer = changed(evidence, ("parts", j, "length"), lambda v: v + 1)
+        with pytest.raises(Refused):
+            check(parsed(key), longer, machine)
+
+
+def test_a_lemma_is_about_the_channel_that_was_shown() -> None:
+    key: Key = ("Adder", "sequential", 5)
+    _, machine, evidence = case(key)
+    parts = evidence["parts"]
+    other = {
+        **parts[-1],
+        "assumed": dict.fromkeys(parts[-1]["assumed"], len(parts) - 1),
+    }
+    told = {**evidence, "parts": [*parts, other], "final": [len(parts)]}
+    with pytest.raises(Refused, match="is not known so far"):
+        check(parsed(key), told, machine)
+
+
+def test_positions_are_counted_exactly() -> None:
+    key: Key = ("C2", "parity", 6)
+    _, machine, evidence = case(key)
+    (part,) = evidence["parts"]
+    states, depths = part["states"], part["depths"]
+    for s, target in ((s, t) for s, row in enumerate(part["follow"]) for t in row):
+        for other in range(1, len(states)):
+            early = depths[other] <= depths[s] < key[2]
+            if early and states[other] == states[target]:
+                row = [other if t == target else t for t in part["follow"][s]]
+                at = ("parts", 0, "follow", s)
+                damaged = changed(evidence, at, lambda _, row=row: row)
+                with pytest.raises(Refused, match="too early"):
+                    check(parsed(key), damaged, machine)
+
+
+def test_the_latest_before_needs_blocks_of_every_level() -> None:
+    key: Key = ("Grid4", "cascade", 5)
+    stated, machine, _ = case(key)
+    short, long = (parse(stated, len(machine.transitions), n) for n in (7, 8))
+    evidence = find(short, machine)
+    check(short, evidence, machine)
+    longer = [{**part, "length": 8} for part in evidence["parts"]]
+    with pytest.raises(Refused, match="nothing is said"):
+        check(long, {**evidence, "parts": longer}, machine)
+    with pytest.raises(Refused):
+        find(long, machine)
+
+
+@pytest.mark.parametrize(
+    "key", [("Dyck2,1", "dyck", 5), ("Grid4", "cascade", 5), ("Grid3", "gridworld", 5)]
+)
+def test_sets_of_memories_lead_to_all_that_each_memory_leads_to(key: Key) -> None:
+    _, machine, evidence = case(key)
+    program, random = parsed(key), np.random.default_rng(3)
+    said = {**evidence["parts"][0], "split": [], "reduced": []}
+    followed = meaning.ways(program, evidence)
+    part = meaning.part(program, machine, followed, [], said)
+    rows = 200
+    q, a = random.integers(len(machine.shows), size=rows), random.integers(2, size=rows)
+    one: dict[str, Any] = {}
+    some: dict[str, Any] = {}
+    for name, (sets, of) in part.cells.items():
+        later = np.isin(program.channels[name].domain, program.channels[name].later)
+        chosen = random.choice(np.flatnonzero(later), (rows, of.shape[1]))
+        one[name] = chosen[:, :, None] == np.arange(sets.shape[1])
+        some[name] = one[name] | (random.random(one[name].shape) < 0.3)
+    t = np.ones(rows, np.int64)
+    _, exact, after_one = part.move(one, q, a, t)
+    _, known, after = part.move(some, q, a, t)
+    real = np.all([v.any(axis=1) for v in exact.values()], axis=0)
+    assert real.sum() > 20
+    assert all((exact[n] <= known[n])[real].all() for n in exact)
+    assert all((after_one[n] <= after[n])[real].all() for n in after)
+    assert any(known[n].sum() > exact[n].sum() for n in program.outputs)
+
+
+def test_a_latest_match_that_finds_nothing_is_the_value_at_bos() -> None:
+    def own(name: str, domain: list[int], bos: int) -> Channel:
+        none, values = np.zeros(0, np.int64), np.array(domain)
+        place = (False, None, -1, -1, None, none)
+        told = (name, "", (), 0, none[:, None], none, values)
+        return Channel(*told, *place, bos, values)
+
+    read = [own("x", [0, 1], 1), own("k", [0, 1], 0), own("c", [0, 1, 2], 0)]
+    known = {
+        "k": np.array([[True, False]] * 3),
+        "c": np.array(
+            [[True, False, False], [False, False, True], [False, True, True]]
+        ),
+    }
+    old = np.array([[[True, False], [True, False]]] * 3)
+    now = np.array([[False, True]] * 3)
+    found, new = meaning._matched(own("y", [0, 1], 1), read, now, old, known)
+    assert found.tolist() == [[False, True], [False, True], [True, True]]
+    assert new.tolist() == [[[False, True], [True, False]]] * 3
 
 
 ODD: list[Any] = [
@@ -387,7 +541,11 @@ def test_no_evidence_makes_a_wrong_program_right(key: Key, random: Any) -> None:
     except BAD:
         return
     seen = readings(program, machine, short(key))
-    for told in (lambda: evidence, lambda: searched(program, machine)):
+    tries: list[Callable[[], Json]] = [
+        lambda: evidence,
+        lambda: searched(program, machine),
+    ]
+    for told in tries:
         try:
             accepted = check(program, told(), machine)
         except BAD:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from verify.recheck.bounds import INFLATION, OWN_UNIT, Noisy, snaps
 from verify.recheck.model import (
     LARGEST_FLOAT32,
     BoolArray,
@@ -13,12 +14,11 @@ from verify.recheck.model import (
     IntArray,
     demand,
 )
-from verify.recheck.numbers import INFLATION, OWN_UNIT, Noisy, snaps
 from verify.recheck.program import Channel
 from verify.recheck.stream import FEATURE, FREE, Stream, per_value
 
 CELLS = 2_000_000
-MOST = 2**31
+MOST = 2**28
 NEVER = -np.inf
 SUMS = ("prefix-sum", "marked-sum")
 ATTENTION = ("shift", "latest", "latest-match", "sibling-latest", *SUMS)
@@ -107,7 +107,7 @@ class Heads:
         """The worst leak, error of a score with its exponent, and largest score.
 
         Every position is right for some word or for none; all ways to set flags, and
-        all keys and queries, are covered term by term (docs/recheck.md, Theorem R3).
+        all keys and queries, are covered term by term (docs/recheck.md, Theorem R1).
         """
         key = self.stream.channel(channel.inputs[1]) if channel.inputs[1:] else None
         query = self.stream.channel(channel.inputs[2]) if channel.inputs[2:] else None
@@ -163,31 +163,27 @@ class Heads:
         k = self._projected(self.key[channel.head], where, marks)
         demand((marks == 0) | ~(k.value.any(axis=1) | k.total.any(axis=1)), "uneven")
         rest = t[marks == 0][1:]
-        other = k.value[rest[:1]] if len(rest) else np.zeros((1, k.value.shape[1]))
-        demand(k.value[rest] == other, "a sum prefers some positions that do not count")
-        keys, off = np.vstack([k.value[:1], other]), np.maximum(k.total[:1], 0)
-        off = np.vstack([off, k.total[rest].max(axis=0, initial=0)])
-        scores = q.value @ keys.T
+        alike = np.hstack([k.value, k.total])[rest]
+        demand(alike == alike[:1], "a sum prefers some positions that do not count")
+        some = [k.rows(t[:1]), k.rows(np.append(rest[:1], 0))]
+        (bos, first, _), (scores, second, _) = (_scores(q, keys) for keys in some)
         demand(np.abs(scores) <= 600, "the scores of a sum are too large")
-        e = [
-            _uniform(q, keys[:n], off[:n], np.abs(scores[:, :n]).max()) for n in (1, 2)
-        ]
-        demand(not len(rest) or scores[:, 1].max() <= -e[1], "a sum prefers others")
+        demand(not len(rest) or scores[:, 0].max() <= -second, "a sum prefers others")
         counted = np.cumsum(marks)
-        sink, aside = np.exp(scores[:, 0]), (t - counted) * np.exp(scores[:, 1])
+        sink, aside = np.exp(bos[:, 0]), (t - counted) * np.exp(scores[:, 0])
         total = sink + counted + aside
-        astray = (sink * np.expm1(e[0]) + aside * np.expm1(e[1])) / total
-        load = (2 * t + 96 + 88 * (scores[:, 0] <= e[0])) * form.sum_unit
+        astray = (sink * np.expm1(first) + aside * np.expm1(second)) / total
+        load = (2 * t + 96 + 88 * (bos[:, 0] <= first)) * form.sum_unit
         demand(np.maximum(astray, load) < 0.5, "the weights of a sum are too uncertain")
         grown = (1 + astray / (1 - astray)) * (1 + load / (1 - load))
         grown *= (1 + form.unit) ** 2 if form.unit > form.sum_unit else 1.0
         demand(1 / total >= form.smallest, "the weights of a sum are too small")
-        leaked = 2 * aside / total * np.exp(e[1]) * grown
+        leaked = 2 * aside / total * np.exp(second) * grown
         noise, largest = self.stream.noise[source.name].max(), max(source.domain)
         self._check_sums(largest + noise)
         share, most = gain / total, counted * float(largest)
         error = most * (np.abs(share - 1) + 4 * OWN_UNIT + share * (grown - 1))
-        error += gain * (leaked * largest + noise * (grown * np.exp(e[0]) + leaked))
+        error += gain * (leaked * largest + noise * (grown * np.exp(first) + leaked))
         worst = self._written(channel, most, error * INFLATION).max()
         values = channel.domain
         return per_value(channel, values, np.full(len(values), worst)), leaked.max()
@@ -200,19 +196,6 @@ def _looking(channel: Channel, q: Noisy) -> IntArray:
         return t
     asked = np.hstack([q.value, q.total])[:0:-1]
     return t[::-1][np.unique(asked, axis=0, return_index=True)[1]]
-
-
-def _uniform(q: Noisy, keys: FloatArray, off: FloatArray, found: float) -> float:
-    """The error of the score of one of some keys, stored, with its exponent."""
-    form, noisy = q.form, q.total.max(axis=0)
-    size_q = (np.abs(q.value) + q.total).max(axis=0)
-    size_k = (np.abs(keys) + off).max(axis=0)
-    bound, terms = size_q @ size_k, np.count_nonzero(size_q * size_k) + 1
-    demand(bound <= form.largest, "a score can overflow")
-    error = (
-        size_q @ off.max(axis=0) + size_k @ noisy + 2 * terms * form.sum_unit * bound
-    )
-    return float(error + (form.unit + 8 * form.sum_unit) * (found + error))
 
 
 def _scores(q: Noisy, k: Noisy) -> tuple[FloatArray, float, float]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from verify.recheck.bounds import INFLATION, Noisy, exact, finest, rounding, stored_sum
 from verify.recheck.model import BoolArray, FloatArray, IntArray, demand
-from verify.recheck.numbers import INFLATION, Noisy, exact, finest, rounding, stored_sum
 from verify.recheck.program import MAPS, Channel, Sets, spread
 from verify.recheck.stream import FREE, Stream, per_value
 
@@ -133,13 +133,12 @@ class Mlp:
             values = {n: self.live[n].domain[sets[n].argmax(axis=1)] for n in read}
             x = self.stream.at(values, np.zeros((len(target), len(self.mask))))
             sums = self._below(x, needed).affine(weight, bias)
-            x = x.columns(np.array(dims))
-            kept = Noisy(x.value * mask, x.slopes * mask, x.rest * mask + free, form)
+            x = x.columns(np.array(dims)).where(mask)
         else:
             demand((mask == 0) | (self.stream.owner[dims] == FREE), "an MLP adds")
             sums = self._mixed(needed, weight, bias, sets)
-            kept = exact(np.zeros(target.shape), form)
-            kept = Noisy(kept.value, kept.slopes, kept.rest + free, form)
+            x = exact(np.zeros(target.shape), form)
+        kept = Noisy(x.value, x.slopes, x.rest + free, form)
         above, after = self.layers[-1]
         both = kept.plus(
             sums.relu().affine(above[np.ix_(units, np.array(dims))], after[dims])

@@ -8,10 +8,18 @@ from typing import Any
 import numpy as np
 
 from verify.recheck import meaning
+from verify.recheck.bounds import INFLATION
 from verify.recheck.heads import Heads
 from verify.recheck.mlp import Mlp
-from verify.recheck.model import FloatArray, Machine, Model, Refused, demand, read
-from verify.recheck.numbers import INFLATION
+from verify.recheck.model import (
+    LARGEST_FLOAT64,
+    FloatArray,
+    Machine,
+    Model,
+    Refused,
+    demand,
+    read,
+)
 from verify.recheck.program import Channel, Program, parse
 from verify.recheck.stream import FEATURE, FREE, Stream, owners
 
@@ -212,4 +220,4 @@ def _margin(model: Model, stream: Stream, readings: Readings) -> float:
     off = np.abs(apart).sum(axis=0) + logits.rest + logits.rest[row, right][:, None]
     slack = ahead - off * INFLATION - (INFLATION - 1) * np.abs(ahead)
     slack[row, right] = np.inf
-    return float(slack.min())
+    return float(np.minimum(slack.min(), LARGEST_FLOAT64))

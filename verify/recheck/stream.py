@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from verify.recheck.bounds import Noisy
 from verify.recheck.model import FloatArray, Format, IntArray, Refused, demand
-from verify.recheck.numbers import Noisy
 from verify.recheck.program import Channel, Program
 
 FREE, FEATURE = -1, -2

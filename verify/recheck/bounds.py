@@ -45,15 +45,18 @@ class Noisy:
         total = np.abs(self.slopes).sum(axis=0) + self.rest
         return np.asarray(total * INFLATION)
 
+    def each(self, change: Callable[[FloatArray], FloatArray]) -> "Noisy":
+        """The same change of the value, of every slope and of the rest."""
+        value, slopes, rest = map(change, (self.value, self.slopes, self.rest))
+        return Noisy(value, slopes, rest, self.form)
+
     def rows(self, chosen: IntArray) -> "Noisy":
         """Some of the rows."""
-        slopes, rest = self.slopes[:, chosen], self.rest[chosen]
-        return Noisy(self.value[chosen], slopes, rest, self.form)
+        return self.each(lambda x: x[..., chosen, :])
 
     def columns(self, chosen: IntArray) -> "Noisy":
         """Some of the columns."""
-        slopes, rest = self.slopes[:, :, chosen], self.rest[:, chosen]
-        return Noisy(self.value[:, chosen], slopes, rest, self.form)
+        return self.each(lambda x: x[..., chosen])
 
     def affine(self, weight: FloatArray, bias: FloatArray) -> "Noisy":
         """``x @ weight + bias`` as computed in the format, stored in it."""
@@ -81,10 +84,9 @@ class Noisy:
         value = np.maximum(self.value, 0.0) * can
         return Noisy(value, self.slopes * positive, rest, self.form)
 
-    def where(self, kept: BoolArray) -> "Noisy":
-        """The same numbers in some columns, and 0 in the others."""
-        slopes, rest = self.slopes * kept, self.rest * kept
-        return Noisy(self.value * kept, slopes, rest, self.form)
+    def where(self, kept: FloatArray | BoolArray) -> "Noisy":
+        """The same numbers where ``kept``, and 0 elsewhere."""
+        return self.each(lambda x: x * kept)
 
     def plus(self, other: "Noisy") -> "Noisy":
         """The sum of two arrays with the same common noises, stored (Lemma 10)."""
