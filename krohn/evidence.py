@@ -12,6 +12,7 @@ from algebra.formats.files import atomic_write
 from algebra.shown import shown
 from krohn.job import Progress, open_job
 from krohn.report import Report
+from network import modelfile
 from verify.errors import Rejected
 from verify.evidence.find import find
 from verify.recheck.model import Machine, Refused
@@ -80,6 +81,7 @@ def write(
             f"there is no evidence of a kind that can be checked again: {reason}; "
             "nothing was written"
         ) from None
+    evidence["record"] = _record(path, found.proof.evidence)
     text = json.dumps(evidence, sort_keys=True, separators=(",", ":")) + "\n"
     seconds = time.monotonic() - began
     checked = _check(data, text.encode(), own)
@@ -87,6 +89,17 @@ def write(
         raise KrohnError(f"evidence was found and not confirmed: {checked.reason}")
     atomic_write(out, text)
     return Checked(**{**checked.__dict__, "found_in": round(seconds, 3)})
+
+
+def _record(path: str | Path, steps: list[dict[str, Any]]) -> dict[str, Any]:
+    """What the first proof established, for people; the small checker does not read it."""
+    precision = modelfile.read(path).precision
+    return {
+        "dtype": precision.name,
+        "unit roundoff": precision.unit,
+        "unit roundoff of sums": precision.accumulator_unit,
+        "steps": steps,
+    }
 
 
 def check(

@@ -41,6 +41,9 @@ def test_the_report_says_what_was_written(
     written = json.loads(capsys.readouterr().out)["written"]
     assert written["size"] == out.stat().st_size
     assert written["facts"]["noise"]
+    record = json.loads(out.read_text())["record"]
+    assert record["unit roundoff"] == 2.0**-24
+    assert record["steps"][-1]["sublayer"] == "read-out"
 
 
 def test_evidence_for_another_model_or_machine_is_not_taken(

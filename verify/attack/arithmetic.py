@@ -1,9 +1,9 @@
 """The forward pass by the worst arithmetic that a proof allows for.
 
-Real kernels are much better than assumptions A1 to A11 of docs/soundness.md. Here sums are
-taken in random orders and bracketings, exponentials and sines are as wrong as they may be,
-in the direction that hurts, scores are stored or not, weights are normalised early or late
-and rounded or not, and a bias is added before or after a store, all by chance.
+Real kernels are much better than assumptions A1 to A8 and A11 of docs/soundness.md. Here
+sums are taken in random orders and bracketings, exponentials and sines are as wrong as they
+may be, in the direction that hurts, scores are stored or not, weights are normalised early
+or late and rounded or not, and a bias is added before or after a store, all by chance.
 """
 
 from collections.abc import Callable

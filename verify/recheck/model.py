@@ -103,10 +103,13 @@ def read(data: bytes) -> Model:
     try:
         entries = deserialize(data)  # type: ignore[no-untyped-call]
         size = int.from_bytes(data[:8], "little")
-        header = json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["krohn"])
+        text = json.loads(data[8 : 8 + size])["__metadata__"]["krohn"]
+        header = json.loads(text)
         form = FORMATS[header["architecture"]["dtype"]]
     except (SafetensorError, ValueError, LookupError, TypeError) as error:
         raise Refused(f"the model file is damaged: {error!r}") from None
+    canonical = json.dumps(header, sort_keys=True, separators=(",", ":"))
+    demand(text == canonical, "the header is not canonical: readers may differ on it")
     demand(header.get("format") == "krohn-model", "this is no model of Krohn")
     demand(header.get("version") in (1, 2), "the model has an unknown version")
     tensors = {}
