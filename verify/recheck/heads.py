@@ -112,6 +112,7 @@ class Heads:
         key = self.stream.channel(channel.inputs[1]) if channel.inputs[1:] else None
         query = self.stream.channel(channel.inputs[2]) if channel.inputs[2:] else None
         said = np.union1d(key.later, key.bos) if key else np.zeros(1, np.int64)
+        demand(len(said) * self.stream.positions.size <= MOST, "too many keys to check")
         every = np.ones(len(self.stream.positions), np.int64)
         k = self._projected(self.key[channel.head], key, np.kron(said, every))
         worst, asked = np.zeros(3), query.later if query else np.ones(1, np.int64)

@@ -213,6 +213,8 @@ class Part:
                     after |= {n: known[n][:, None] for n in sums}
             if name in self.split:
                 case, value = beside(np.arange(len(row)), known[name])
+                width = sum(v[:1].size for v in [*known.values(), *after.values()])
+                demand(len(case) * width <= 2**28, "too many values in all cases")
                 row, known = row[case], {n: v[case] for n, v in known.items()}
                 after = {n: v[case] for n, v in after.items()}
                 known[name] = np.equal.outer(value, np.arange(len(channel.domain)))

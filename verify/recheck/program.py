@@ -147,8 +147,9 @@ def _reach(
     bos, later = read[0].bos, read[0].later
     if op == "select":
         demand(max(bos, later.max()) < len(read) - 1, "a selection of nothing")
-        chosen = np.concatenate([read[1 + i].later for i in later])
-        return read[1 + bos].bos, np.unique(chosen)
+        chosen = [read[1 + i].later for i in later]
+        demand(sum(map(len, chosen)) <= MOST, "a selection has too many values")
+        return read[1 + bos].bos, np.unique(np.concatenate(chosen))
     if op == "sum":
         for c in read[1:]:
             demand(len(later) * len(c.later) <= MOST, "a sum has too many values")
@@ -182,6 +183,7 @@ def spread(program: Program, known: Sets, name: str) -> BoolArray:
 def _mapped(program: Program, known: Sets, channel: Channel) -> BoolArray:
     read = [program.channels[n] for n in channel.inputs]
     first = known[read[0].name]
+    demand(len(first) * len(channel.domain) <= 2**28, "too many values in all cases")
     found = np.zeros((len(first), len(channel.domain)), np.bool_)
     if channel.op == "select":
         for i in np.flatnonzero(first.any(axis=0) & (read[0].domain < len(read) - 1)):
