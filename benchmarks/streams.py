@@ -4,8 +4,8 @@ Each way reads the same letters: 64 streams of N/64, side by side or one after a
 one stream of N. The states after every letter are compared with the machine's, and their
 SHA-256 is printed: it is the same for all ways with the same streams, or a step differs.
 Whole segments are plain forward passes, eager or compiled by torch; steps go on from
-keys and values, letter by letter. Generators sample words from their own law, letter by letter,
-with the same seeded numbers in every way; every letter is held against the machine's law.
+keys and values, letter by letter. Generators sample words from their own law, with the
+same seeded numbers in every way; every letter is held against the machine's law.
 `python benchmarks/streams.py` from the root of the repository; `--letters` for fewer.
 """
 
