@@ -1,8 +1,8 @@
 """Attention and affine maps for many short continuations of many words.
 
 The shapes are unusual, thousands of words with a few nodes each and a few dimensions, and
-so is what is fast: products with few columns are transposed, a bias is added by the
-product itself, and what nodes have in common is computed once.
+so is what is fast: products with few columns are transposed, and what nodes have in common
+is computed once. A bias is added to the stored product, as in the forward pass.
 """
 
 import math
@@ -113,11 +113,11 @@ def _exp(x: Tensor) -> Tensor:
 
 
 def affine(x: Tensor, matrix: Tensor, bias: Tensor) -> Tensor:
-    """``(…, m)`` by ``(m, n)`` plus ``(n,)``."""
+    """``(…, m)`` by ``(m, n)`` plus ``(n,)``, rounded as the forward pass rounds it."""
     rows, shape = x.flatten(0, -2), (*x.shape[:-1], matrix.shape[1])
     if matrix.shape[1] > NARROW:
-        return torch.addmm(bias, rows, matrix).reshape(shape)
-    return torch.addmm(bias[:, None], matrix.T, rows.T).T.reshape(shape)
+        return (rows @ matrix).add_(bias).reshape(shape)
+    return (matrix.T @ rows.T).add_(bias[:, None]).T.reshape(shape)
 
 
 def grown(

@@ -124,7 +124,9 @@ class _Search:
 
     @property
     def _narrow(self) -> bool:
-        return self.good >= LIMIT or self.bad - self.good <= max(1, self.good // 100)
+        if self.bad > LIMIT:  # nothing was refused
+            return self.good >= LIMIT
+        return self.bad - self.good <= max(1, self.good // 100)
 
     @property
     def _affordable(self) -> bool:
