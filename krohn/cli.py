@@ -71,7 +71,7 @@ def run(arguments: list[str]) -> int:
         return _cannot(f"{error.format_message()} ({hint})", wants_json)
     except (KrohnError, ModelFileError) as error:
         return _cannot(str(error), wants_json)
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):  # typer leaves by the latter
         # The reader has gone; there is nobody to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CANNOT
