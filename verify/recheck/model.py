@@ -22,7 +22,7 @@ class Refused(Exception):
 def demand(condition: Any, reason: str) -> None:
     """Refuse with a reason if a condition does not hold; NaN makes none hold."""
     if not bool(np.all(condition)):
-        raise Refused(reason)
+        raise Refused(reason[:300])
 
 
 class Format(NamedTuple):
@@ -107,7 +107,7 @@ def read(data: bytes) -> Model:
         header = json.loads(text)
         form = FORMATS[header["architecture"]["dtype"]]
     except (SafetensorError, ValueError, LookupError, TypeError) as error:
-        raise Refused(f"the model file is damaged: {error!r}") from None
+        raise Refused(f"the model file is damaged: {str(error)[:200]}") from None
     canonical = json.dumps(header, sort_keys=True, separators=(",", ":"))
     demand(text == canonical, "the header is not canonical: readers may differ on it")
     demand(header.get("format") == "krohn-model", "this is no model of Krohn")

@@ -56,7 +56,8 @@ def recheck(
     except Refused:
         raise
     except Exception as error:
-        raise Refused(f"the evidence cannot be followed: {error!r}") from None
+        reason = f"{type(error).__name__}: {str(error)[:200]}"
+        raise Refused(f"the evidence cannot be followed ({reason})") from None
 
 
 def established(model: Model, said: Any, machine: Machine | None) -> dict[str, Any]:
