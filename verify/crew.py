@@ -5,6 +5,7 @@ Each process opens the networks of the job once; if there are several, each runs
 one thread.
 """
 
+import ctypes
 import multiprocessing
 import os
 import resource
@@ -13,7 +14,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import wait
 from multiprocessing.synchronize import Event
 from pathlib import Path
@@ -25,6 +26,11 @@ from verify.counterexample import CheckError
 from verify.shards import Job, Outcome, Shard, run
 
 Crew = Callable[[Shard], Future[Outcome]]
+
+# glibc's names, from malloc.h.
+M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_MAX = -1, -2, -4
+KEPT = 2**26
+"""How much freed memory a process keeps at the top of its heap."""
 
 LEAST = 2**24
 """Below this much memory for words there is more bookkeeping than work."""
@@ -108,7 +114,21 @@ def _join_crew(job: Job, memory: int, stop: Event) -> None:
     """What a new process of this machine does first."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
+    _keep_memory()
     open_job(job, memory, stop)
+
+
+def _keep_memory() -> None:
+    """Do not give freed memory back after every pass, where the C library is glibc.
+
+    Measured: processes that return and ask again for the same pages, side by side, take
+    2.5 times as long.
+    """
+    with suppress(OSError, AttributeError):
+        mallopt = ctypes.CDLL(None).mallopt
+        for option in (M_TRIM_THRESHOLD, M_TOP_PAD):
+            mallopt(option, KEPT)
+        mallopt(M_MMAP_MAX, 0)
 
 
 def _leave_with_parent() -> None:
