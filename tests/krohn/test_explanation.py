@@ -137,8 +137,8 @@ def test_large_machines_are_explained_within_seconds(
     machine = machine_of(LARGE[kind]())
     began = process_time()
     facts = explain(machine, 128)
-    # Measured: up to 20 s of computing on a machine with many other programs.
-    assert process_time() - began < 60
+    # Seconds of computing; measured: up to 15.
+    assert process_time() - began < 20
     json.dumps(facts)
     assert len(printed(facts, capsys).splitlines()) <= 50
 
