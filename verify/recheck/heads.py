@@ -18,7 +18,7 @@ from verify.recheck.program import Channel
 from verify.recheck.stream import FEATURE, FREE, Stream, per_value
 
 CELLS = 2_000_000
-MOST = 2**28
+MOST = 2**28  # scores: about a minute for one head
 NEVER = -np.inf
 SUMS = ("prefix-sum", "marked-sum")
 ATTENTION = ("shift", "latest", "latest-match", "sibling-latest", *SUMS)

@@ -11,6 +11,7 @@ from verify.recheck.model import BoolArray, IntArray, Machine, demand
 from verify.recheck.program import (
     MAPS,
     MOST,
+    MOST_CELLS,
     Channel,
     Program,
     Sets,
@@ -214,7 +215,7 @@ class Part:
             if name in self.split:
                 case, value = beside(np.arange(len(row)), known[name])
                 width = sum(v[:1].size for v in [*known.values(), *after.values()])
-                demand(len(case) * width <= 2**28, "too many values in all cases")
+                demand(len(case) * width <= MOST_CELLS, "too many values in all cases")
                 row, known = row[case], {n: v[case] for n, v in known.items()}
                 after = {n: v[case] for n, v in after.items()}
                 known[name] = np.equal.outer(value, np.arange(len(channel.domain)))
@@ -346,7 +347,7 @@ def part(
             back = assumed[channel.name][1] if kind == "assumed" else None
             domain, start, size = memory(program, machine, channel, kind, back)
             sets, of = said["cells"][channel.name]
-            demand(len(sets) * len(domain) < 2**30, "there are too many sets")
+            demand(len(sets) * len(domain) < MOST_CELLS, "there are too many sets")
             told = np.array([np.isin(domain, one) for one in sets], np.bool_)
             told, of = told.reshape(len(sets), len(domain)), whole(of, 2)
             demand(of.shape == (len(states), size), f"{channel.name!r}: other cells")

@@ -9,6 +9,7 @@ import numpy as np
 from verify.recheck.model import BoolArray, FloatArray, IntArray, demand
 
 MOST, LARGEST = 4_000_000, 2**31
+MOST_CELLS = 2**28  # of arrays of booleans
 MAPS = ("table", "select", "sum")
 FIELDS = {"token": [], "position": [], "shift": ["source"], "prefix-sum": ["source"]}
 FIELDS |= {op: ["source", "where"] for op in ("latest", "sibling-latest", "marked-sum")}
@@ -183,7 +184,9 @@ def spread(program: Program, known: Sets, name: str) -> BoolArray:
 def _mapped(program: Program, known: Sets, channel: Channel) -> BoolArray:
     read = [program.channels[n] for n in channel.inputs]
     first = known[read[0].name]
-    demand(len(first) * len(channel.domain) <= 2**28, "too many values in all cases")
+    demand(
+        len(first) * len(channel.domain) <= MOST_CELLS, "too many values in all cases"
+    )
     found = np.zeros((len(first), len(channel.domain)), np.bool_)
     if channel.op == "select":
         for i in np.flatnonzero(first.any(axis=0) & (read[0].domain < len(read) - 1)):
