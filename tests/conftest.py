@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 import torch
+from hypothesis import settings
 
 import krohn
 from algebra import zoo
@@ -23,6 +24,12 @@ from network.model import Model
 from network.precision import PRECISIONS
 
 torch.set_num_threads(1)
+
+# The same examples everywhere, so that a commit that passed passes again; another
+# draw each time with `pytest --hypothesis-profile=explore`.
+settings.register_profile("repeatable", deadline=None, derandomize=True)
+settings.register_profile("explore", deadline=None, max_examples=500)
+settings.load_profile("repeatable")
 
 Key = tuple[str, str, int, str, bool]
 

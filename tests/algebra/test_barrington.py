@@ -31,9 +31,6 @@ from algebra.formula import (
 from algebra.groups.naming import name
 from algebra.groups.permutation_group import PermutationGroup
 
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
-
 FORMULAS = st.recursive(
     st.sampled_from("abcd").map(Variable) | st.booleans().map(Constant),
     lambda f: f.map(Not) | st.builds(And, f, f) | st.builds(Xor, f, f),

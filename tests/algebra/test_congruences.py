@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from bestiary import machine, machines
-from hypothesis import given, settings
+from hypothesis import given
 
 from algebra import zoo
 from algebra.budget import Budget, BudgetExceeded
@@ -20,9 +20,6 @@ from algebra.congruences import (
     refines,
 )
 from algebra.semiautomaton import IntArray, Semiautomaton
-
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
 
 
 def generated_by_force(a: Semiautomaton, p: int, q: int) -> tuple[int, ...]:

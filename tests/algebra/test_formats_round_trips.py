@@ -87,7 +87,7 @@ def test_dot_keeps_letters_states_and_outputs(machine: Automaton) -> None:
 
 
 @given(machines())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_dot_reads_the_same_line_by_line_and_through_pydot(machine: Automaton) -> None:
     try:
         text = dot.write(machine)

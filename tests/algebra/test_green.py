@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra import zoo
@@ -10,9 +10,6 @@ from algebra.errors import MachineError
 from algebra.green import NO_IDEMPOTENT, Green, green
 from algebra.monoid import TransformationMonoid
 from algebra.semiautomaton import IntArray
-
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
 
 
 @st.composite

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra import zoo
@@ -14,9 +14,6 @@ from algebra.froidure_pin import Enumeration
 from algebra.hashing import RowTable
 from algebra.monoid import TransformationMonoid, compose
 from algebra.semiautomaton import IntArray
-
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
 
 Row = tuple[int, ...]
 

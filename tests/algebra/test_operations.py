@@ -4,7 +4,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra import zoo
@@ -23,8 +23,6 @@ from algebra.operations import (
 from algebra.semiautomaton import Semiautomaton
 
 # A busy machine may pause within an example; that is no failure.
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
 
 
 @st.composite

@@ -12,9 +12,6 @@ from algebra.groups.permutation_group import PermutationGroup
 from algebra.semiautomaton import Semiautomaton
 from algebra.skeleton import Skeleton, skeleton
 
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
-
 Sets = list[frozenset[int]]
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra import zoo
@@ -20,8 +20,6 @@ from algebra.structure import (
 )
 
 # A busy machine may pause within an example; that is no failure.
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
 
 
 def machine(table: npt.ArrayLike, start: int = 0) -> Automaton:

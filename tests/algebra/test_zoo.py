@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sympy.combinatorics import Permutation, PermutationGroup
 
@@ -13,8 +13,6 @@ from algebra.operations import reachable
 from algebra.semiautomaton import IntArray
 
 # A busy machine may pause within an example; that is no failure.
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
 
 EVERY = (*zoo.names(), "C12", "C2xC2xC5", "D10", "S6", "A6", "Grid20", "Dyck3,3")
 EVERY = (

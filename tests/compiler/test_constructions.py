@@ -48,7 +48,7 @@ def test_every_machine_is_served(
     assert agrees(machine, construction, length)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(machines(), st.integers(1, 4))
 def test_what_is_offered_is_right(machine: Automaton, length: int) -> None:
     assume(len(reachable(machine).states) > 1)  # test_one_state_can_be_planned

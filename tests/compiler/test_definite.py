@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 from bestiary import machines
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import krohn
@@ -78,7 +78,6 @@ def test_the_first_letters_decide_in_two_layers(letters: int, size: int) -> None
     assert built.cost.depth == 2
 
 
-@settings(deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 3))
 def test_quotients_of_shift_registers_are_definite(seed: int, size: int) -> None:
     machine = shift_register(2, size)
@@ -88,7 +87,6 @@ def test_quotients_of_shift_registers_are_definite(seed: int, size: int) -> None
     check_words(replace(minimise(seen), output=None), "definite", 6)
 
 
-@settings(deadline=None)
 @given(machines())
 def test_random_machines_are_right_or_refused(structure: Semiautomaton) -> None:
     machine = Automaton(structure)

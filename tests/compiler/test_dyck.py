@@ -4,7 +4,7 @@ from itertools import product as words
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra import zoo
@@ -28,7 +28,6 @@ def test_every_word_from_every_stack(name: str, length: int) -> None:
         assert np.array_equal(states(program, every), expected)
 
 
-@settings(deadline=None)  # a Program is made for each length
 @given(st.integers(0, 10_000), st.integers(1, 60))
 def test_long_legal_words(seed: int, length: int) -> None:
     machine = zoo.machine("Dyck4,2")

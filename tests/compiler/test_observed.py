@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 from bestiary import machines
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra import zoo
@@ -54,7 +54,6 @@ def test_every_construction_says_outputs(name: str, observation: str) -> None:
     assert tried >= 2
 
 
-@settings(deadline=None)
 @given(machines(), st.integers(1, 3), st.integers(0, 1000))
 def test_random_outputs_of_random_machines(
     structure: Semiautomaton, count: int, seed: int

@@ -52,14 +52,14 @@ def solvable_groups(draw: st.DrawFn) -> Automaton:
 
 
 @pytest.mark.parametrize("construction", ["wreath", "series"])
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(solvable_groups())
 def test_every_solvable_group_is_served(construction: str, machine: Automaton) -> None:
     assert agrees(machine, construction, 7)
 
 
 @pytest.mark.parametrize("construction", ["semidirect", "semidirect-car"])
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(solvable_groups())
 def test_every_group_that_splits_is_served(
     construction: str, machine: Automaton

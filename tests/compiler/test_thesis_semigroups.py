@@ -52,26 +52,26 @@ def permutation_resets(draw: st.DrawFn) -> Automaton:
     return Automaton(Semiautomaton(np.array(table), *names), start=start)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(permutation_resets())
 def test_every_permutation_reset_machine_is_served(machine: Automaton) -> None:
     assert agrees(machine, "permutation-reset", 5)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(machines(4))
 def test_every_solvable_machine_is_served(machine: Automaton) -> None:
     assume(len(reachable(machine).states) > 1)
     assert agrees(machine, "krohn-rhodes", 5)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(machines(), st.integers(1, 6))
 def test_chunks_serve_every_machine(machine: Automaton, length: int) -> None:
     assert agrees(machine, "chunked", length)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(machines(), st.integers(1, 5))
 def test_every_word_can_be_memorised(machine: Automaton, length: int) -> None:
     assert agrees(machine, "memorising", length)

@@ -156,7 +156,7 @@ def test_generators_are_held_against_their_law(run: Run, tmp_path: Path) -> None
 
 
 @given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_shell_reads_what_was_quoted(name: str) -> None:
     assert shell(f"krohn {quoted(name)}") == [name]
     assert quoted(name).isprintable()

@@ -81,7 +81,7 @@ def one_thread() -> Iterator[None]:
 MODEL = opened("S3", "scan", 11, "float32")
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(st.lists(st.integers(0, 30), max_size=12))
 def test_pieces_make_no_difference(sizes: list[int]) -> None:
     letters = random_letters("S3", 1)[:, : sum(sizes)]

@@ -612,7 +612,7 @@ def perturbed(draw: st.DrawFn) -> Attack:
     return Attack(ModelFile(header, tensors, good.file.precision), good.machine)
 
 
-@settings(derandomize=True, deadline=None, max_examples=500)
+@settings(derandomize=True, max_examples=500)
 @given(perturbed())
 def test_what_is_verified_is_right(attack: Attack) -> None:
     if readable(attack.file):

@@ -69,7 +69,7 @@ def test_every_prefix_lies_in_the_box_of_its_case(
     assert closest >= 0
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 10_000))
 def test_long_prefixes_in_float32_stay_within_the_bound(seed: int) -> None:
     claim, found = opened("Dyck4,2", 256, Freedom("uniform"), "float32")

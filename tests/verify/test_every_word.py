@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra import zoo
@@ -44,7 +44,6 @@ def test_all_words_are_run(length: int) -> None:
     assert result.words == len(expected)
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 1), min_size=1, max_size=9))
 def test_one_wrong_word_is_found(planted: list[int]) -> None:
     def wrong(words: IntArray) -> IntArray:

@@ -48,7 +48,7 @@ def verdict(file: ModelFile, name: str = "Dyck3,2") -> str:
     return prove(file, zoo.machine(name)).verdict
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.sampled_from(["Dyck1,1", "Dyck1,3", "Dyck2,2", "Dyck3,1", "Dyck3,2", "Dyck5,2"]),
     st.sampled_from(["random", "symmetric", "uniform"]),
@@ -156,7 +156,7 @@ def test_without_a_constant_nothing_is_proved() -> None:
 
 
 @given(st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_damaged_entry_is_rejected_or_harmless(data: st.DataObject) -> None:
     file = built(length=12, pattern="symmetric", depth="attended", scale=0.25)
     name = data.draw(st.sampled_from(sorted(file.tensors)))

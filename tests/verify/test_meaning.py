@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import krohn
@@ -111,7 +111,6 @@ def test_right_programs_are_accepted(
 
 
 @EACH
-@settings(deadline=None)  # the first of a length is compiled
 @given(st.data())
 def test_wrong_programs_get_a_shortest_word(
     name: str, construction: str, argument: str | None, data: st.DataObject
@@ -137,7 +136,6 @@ def test_wrong_programs_get_a_shortest_word(
 
 
 @EACH
-@settings(deadline=None)  # the first of a length is compiled
 @given(st.data())
 def test_a_transducer_is_the_program(
     name: str, construction: str, argument: str | None, data: st.DataObject

@@ -60,7 +60,7 @@ def tied(kind: str) -> ModelFile:
     return replace(file, tensors={**file.tensors, "unembed.weight": zero})
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     st.sampled_from(KINDS),
     st.sampled_from(NO_NUMBERS),

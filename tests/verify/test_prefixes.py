@@ -83,7 +83,7 @@ def damaged(draw: st.DrawFn) -> tuple[Program, Automaton]:
     return changed(source, **{name: new}), machine
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(damaged())
 def test_what_passes_is_right(case: tuple[Program, Automaton]) -> None:
     source, machine = case

@@ -399,7 +399,7 @@ def damaged(draw: st.DrawFn) -> Attack:
     return Attack(file, evidence)
 
 
-@settings(derandomize=True, deadline=None, max_examples=300)
+@settings(derandomize=True, max_examples=300)
 @given(damaged())
 def test_what_is_accepted_is_right(attack: Attack) -> None:
     try:

@@ -528,7 +528,7 @@ def test_what_is_no_number_is_refused_or_does_no_harm(field: str, odd: Any) -> N
 
 
 @FEW
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(random=st.randoms(use_true_random=False))
 def test_no_evidence_makes_a_wrong_program_right(key: Key, random: Any) -> None:
     stated, machine, evidence = case(key)

@@ -70,7 +70,7 @@ def dying(todo: Job, after: int) -> Iterator[Crew]:
     yield hand
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(1, 3), st.integers(1, 5), st.data())
 def test_every_word_is_in_exactly_one_shard(
     letters: int, length: int, data: st.DataObject

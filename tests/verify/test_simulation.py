@@ -259,7 +259,7 @@ class TestExhaustive:
         assert told[-1] == (62, 62)
         assert told == sorted(told)
 
-    @settings(deadline=None, max_examples=60)
+    @settings(max_examples=60)
     @given(machines(), st.integers(1, 9))
     def test_a_wrong_transition_gives_the_shortest_distinguishing_word(
         self, pair_of: tuple[Automaton, Automaton], block: int

@@ -22,9 +22,6 @@ from algebra.groups.naming import name as group_name
 from algebra.semiautomaton import Semiautomaton
 from algebra.skeleton import skeleton
 
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
-
 
 def groups(cascade: Cascade) -> list[str]:
     return [group_name(component.group) for component in cascade.components]

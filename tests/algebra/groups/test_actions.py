@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra.budget import Budget
@@ -19,9 +19,6 @@ from algebra.groups.families import (
 from algebra.groups.isomorphism import isomorphism
 from algebra.groups.permutation_group import PermutationGroup
 from algebra.zoo.rubik import rubik
-
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
 
 SYMMETRIC, ALTERNATING = PermutationGroup.symmetric, PermutationGroup.alternating
 

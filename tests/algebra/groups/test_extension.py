@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra.groups.extension import (
@@ -20,9 +20,6 @@ from algebra.groups.permutations import GroupError
 from algebra.groups.series import normal_subgroups
 from algebra.groups.subgroups import conjugates, core, subgroup_classes
 from algebra.groups.wreath import WreathEmbedding
-
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
 
 SYMMETRIC, ALTERNATING = PermutationGroup.symmetric, PermutationGroup.alternating
 

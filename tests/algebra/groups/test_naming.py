@@ -4,7 +4,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sympy.combinatorics import Permutation
 from sympy.combinatorics import PermutationGroup as SympyGroup
@@ -29,9 +29,6 @@ from algebra.groups.naming import is_proper, name
 from algebra.groups.permutation_group import PermutationGroup
 from algebra.groups.simple import simple_name
 from algebra.zoo.rubik import rubik
-
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
 
 SYMMETRIC, ALTERNATING = PermutationGroup.symmetric, PermutationGroup.alternating
 

@@ -4,7 +4,7 @@ from math import factorial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sympy.combinatorics import Permutation
 from sympy.combinatorics import PermutationGroup as SympyGroup
@@ -16,9 +16,6 @@ from algebra.groups.families import cyclic, direct_product, wreath_product
 from algebra.groups.permutation_group import PermutationGroup
 from algebra.groups.permutations import GroupError, conjugate, is_even, orders, product
 from algebra.zoo.rubik import rubik
-
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
 
 RUBIK = 43_252_003_274_489_856_000
 

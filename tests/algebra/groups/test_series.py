@@ -5,7 +5,7 @@ from math import prod
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sympy import isprime
 from sympy.combinatorics import Permutation
@@ -30,9 +30,6 @@ from algebra.groups.series import (
     normal_subgroups,
 )
 from algebra.zoo.rubik import rubik
-
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
 
 SYMMETRIC, ALTERNATING = PermutationGroup.symmetric, PermutationGroup.alternating
 

@@ -53,7 +53,6 @@ class TestDilution:
             scores = np.append(spread, np.zeros(n - 1))
             assert softmax(scores).max() == pytest.approx(largest_weight(spread, n))
 
-    @settings(deadline=None)
     @given(st.integers(0, 10_000))
     def test_norms_bound_the_spread(self, seed: int) -> None:
         rng = np.random.default_rng(seed)
@@ -63,7 +62,7 @@ class TestDilution:
         scores = x @ query @ key.T @ x.T
         assert np.ptp(scores, axis=1).max() <= spread_of_norms(query, key, norm)
 
-    @settings(deadline=None, max_examples=20)
+    @settings(max_examples=20)
     @given(st.integers(0, 10_000))
     def test_the_sharpest_word_is_the_sharpest_of_all(self, seed: int) -> None:
         rng = np.random.default_rng(seed)
@@ -114,7 +113,7 @@ class TestBoxes:
 
 
 class TestLayerNorm:
-    @settings(deadline=None, max_examples=30)
+    @settings(max_examples=30)
     @given(st.integers(0, 10_000), st.booleans(), st.floats(0.01, 100.0))
     def test_scores_behind_it_are_as_close_as_said(
         self, seed: int, bias: bool, scale: float
@@ -154,7 +153,7 @@ class TestLayerNorm:
 
 
 class TestPacking:
-    @settings(deadline=None, max_examples=40)
+    @settings(max_examples=40)
     @given(st.integers(0, 10_000), st.integers(1, 3), st.floats(0.55, 0.95))
     def test_no_more_positions_get_a_weight(
         self, seed: int, rank: int, weight: float

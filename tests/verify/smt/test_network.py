@@ -77,7 +77,7 @@ def test_compiled_networks_are_right_on_all_words(case: tuple[str, str, int]) ->
     assert found.length == case[2]
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(
     st.sampled_from([("C2", 3), ("FlipFlop", 2)]),
     st.integers(0, 100),
@@ -112,7 +112,7 @@ def test_a_counterexample_is_a_shortest_one() -> None:
     assert found.said != found.expected[-1]
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(st.integers(0, 2), st.integers(0, 2), st.integers(0, 2))
 def test_a_counterexample_is_the_first_of_its_length(
     letter: int, state: int, target: int
@@ -203,7 +203,7 @@ def test_without_time_nothing_is_decided() -> None:
     assert found.reason
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(machines(most_states=3, most_letters=2), st.integers(0, 2))
 def test_scans_of_all_small_machines_are_right(
     structure: Semiautomaton, start: int

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import krohn
@@ -46,7 +46,6 @@ def test_every_channel_that_an_mlp_writes_is_a_gadget() -> None:
     assert {g.name for g in gadgets(file)} == written
 
 
-@settings(deadline=None)
 @given(st.integers(0, 10_000))
 def test_what_is_trimmed_does_not_bear_on_the_dimensions(seed: int) -> None:
     draw = np.random.default_rng(seed)
