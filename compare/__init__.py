@@ -1,1 +1,1 @@
-"""Compiled networks beside other people's."""
+"""Compiled networks beside trained ones, and beside other people's."""

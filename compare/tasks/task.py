@@ -1,0 +1,127 @@
+"""A task: words drawn for a machine, and what is to be said after each letter."""
+
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from algebra.automaton import Automaton
+from algebra.errors import KrohnError
+from algebra.semiautomaton import IntArray
+from algebra.shown import Shows, shown
+
+BoolArray = NDArray[np.bool_]
+Predicts = Literal["class", "next"]
+
+
+class Inputs(Protocol):
+    """A distribution of words: a frozen dataclass of plain values, so that it travels."""
+
+    def draw(
+        self, machine: Automaton, rng: np.random.Generator, count: int, length: int
+    ) -> IntArray:
+        """Letter indices ``(count, length)``."""
+
+    @property
+    def said(self) -> str:
+        """What it is, in a few words, for tables and file names."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Words with labels; all arrays have the shape ``(count, length)``.
+
+    Attributes:
+        letters: Letter indices, int64.
+        labels: Class indices, int64; a class everywhere, also where it is not asked for.
+        asked: Where the answer counts in measures.
+        trained: Where the label enters the loss: what of `asked` is revealed, or more
+            (a generative task trains on every letter, and is measured on few).
+    """
+
+    letters: IntArray
+    labels: IntArray
+    asked: BoolArray
+    trained: BoolArray
+
+
+@dataclass(frozen=True)
+class Task:
+    """A machine, the words that are drawn for it, and what is asked.
+
+    Attributes:
+        name: What tables call it.
+        machine: What computes the labels.
+        inputs: The distribution of words.
+        shows: Whether classes are the states or the machine's outputs on states (an
+            observation map, thesis section 3.4.3.1, is a machine with such outputs).
+        asked: Letters after which the answer counts; None for all of them (the
+            flip-flop language asks after a read only).
+        reveal: The probability with which a label enters the loss (section 3.4.3.1).
+        predicts: ``"class"`` of the state, or the ``"next"`` letter (generative mode);
+            the last position has no next letter and is neither trained nor asked.
+
+    Raises:
+        KrohnError: If the probability is none, or a letter is unknown.
+    """
+
+    name: str
+    machine: Automaton
+    inputs: Inputs
+    shows: Shows = "states"
+    asked: tuple[str, ...] | None = None
+    reveal: float = 1.0
+    predicts: Predicts = "class"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.reveal <= 1:
+            raise KrohnError(
+                f"labels are revealed with a probability in (0, 1], not {self.reveal}"
+            )
+        unknown = set(self.asked or ()) - set(self.machine.letters)
+        if unknown:
+            raise KrohnError(
+                f"{self.machine.name} has no letter {min(unknown)!r} to ask after"
+            )
+
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """The names of the letters."""
+        return self.machine.letters
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The names of what is to be said."""
+        if self.predicts == "next":
+            return self.machine.letters
+        return shown(self.machine, self.shows).names
+
+    def states(self, letters: IntArray) -> IntArray:
+        """The state after each letter, ``(count, length)``."""
+        state = np.full(len(letters), self.machine.start)
+        found = np.empty_like(letters)
+        for t in range(letters.shape[1]):
+            state = self.machine.transitions[letters[:, t], state]
+            found[:, t] = state
+        return found
+
+    def label(self, letters: IntArray) -> Batch:
+        """The labels of given words ``(count, length)``, all of them revealed."""
+        asked = np.ones(letters.shape, dtype=bool)
+        if self.asked is not None:
+            asked = np.isin(np.array(self.letters)[letters], self.asked)
+        if self.predicts == "class":
+            labels = shown(self.machine, self.shows).of[self.states(letters)]
+            return Batch(letters, labels, asked, asked)
+        followed = np.ones(letters.shape, dtype=bool)
+        followed[:, -1:] = False
+        return Batch(letters, np.roll(letters, -1, 1), asked & followed, followed)
+
+    def batch(self, rng: np.random.Generator, count: int, length: int) -> Batch:
+        """Words that are drawn, with labels."""
+        drawn = self.label(self.inputs.draw(self.machine, rng, count, length))
+        if self.reveal == 1:
+            return drawn
+        kept = rng.random(drawn.letters.shape) < self.reveal
+        return replace(drawn, trained=drawn.trained & kept)
