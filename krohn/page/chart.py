@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from krohn.page.margins import Sublayer
+from krohn.page.texts import superscript
 
 ROW = 44
 TOP = 22
@@ -77,11 +78,6 @@ def chart(found: Sequence[Sublayer]) -> Chart:
     )
     height = TOP + ROW * len(rows)
     return Chart(rows, (*ticks, Tick("limit", 100)), height, len(found) - len(shown))
-
-
-def superscript(number: int) -> str:
-    """A whole number as small raised digits."""
-    return str(number).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def _worst(found: Sequence[Sublayer]) -> list[Sublayer]:

@@ -1,32 +1,26 @@
 """One page of HTML that says what a verdict is, how far it is from failing, and why."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-
 from algebra.automaton import Automaton
-from algebra.errors import KrohnError
 from algebra.formats.files import atomic_write
 from krohn.drawing import DrawingError
 from krohn.foreign import with_names
 from krohn.page import pictures
-from krohn.page.chart import chart, superscript
+from krohn.page.chart import chart
 from krohn.page.longest import SECONDS, Longest, longest
 from krohn.page.margins import margin, noises, sublayers, worst_head
 from krohn.page.operations import operations
 from krohn.page.provenance import provenance
+from krohn.page.rendering import rendered
 from krohn.report import Report
 from network import modelfile
 from network.modelfile import ModelFile
 
 SHOWN_LETTERS = 24
-LONGEST_NAME = 120
 MOST_HEADS = 40
 
 
@@ -51,16 +45,6 @@ class Request:
     seconds: float = SECONDS
 
 
-def check_suffix(path: Path) -> None:
-    """Refuse names that a browser would not take for a page.
-
-    Raises:
-        KrohnError: If it does not end in ``.html`` or ``.htm``.
-    """
-    if path.suffix.lower() not in (".html", ".htm"):
-        raise KrohnError(f"{path}: a page needs a name that ends in .html")
-
-
 def write(request: Request, path: Path) -> None:
     """Write the page whole or not at all.
 
@@ -72,54 +56,7 @@ def write(request: Request, path: Path) -> None:
 
 def render(request: Request) -> str:
     """The page as text: no scripts, and nothing is fetched."""
-    environment = Environment(
-        loader=PackageLoader("krohn.page", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "name": name,
-        "at_most": at_most,
-        "at_least": at_least,
-        "plain": plain,
-    }
-    template = environment.get_template("page.html")
-    return template.render(_facts(request))
-
-
-def plain(text: object, limit: int = LONGEST_NAME) -> str:
-    """A text from a file on one line, with what is not seen escaped as in Python."""
-    seen = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(text))
-    return seen if len(seen) <= limit else seen[: limit - 1] + "…"
-
-
-def name(text: object, limit: int = LONGEST_NAME) -> Markup:
-    """The same, escaped for HTML, and with a direction of its own."""
-    return Markup("<bdi>{}</bdi>").format(plain(text, limit) or "(empty)")
-
-
-def at_most(value: float | None) -> str:
-    """An upper bound with three digits, rounded up; None is unknown."""
-    return _rounded(value, ROUND_CEILING)
-
-
-def at_least(value: float | None) -> str:
-    """A lower bound with three digits, rounded down; None is unknown."""
-    return _rounded(value, ROUND_FLOOR)
-
-
-def _rounded(value: float | None, rounding: str) -> str:
-    if value is None:
-        return "–"
-    if value == 0 or not math.isfinite(value):
-        return f"{value:g}"
-    digits = Context(prec=3, rounding=rounding).create_decimal_from_float(value)
-    if 1e-3 <= abs(digits) < 10_000:
-        return f"{digits.normalize():f}"
-    mantissa, exponent = f"{digits:.2e}".split("e")
-    return f"{mantissa} · 10{superscript(int(exponent))}"
+    return rendered("verdict.html", _facts(request))
 
 
 def _facts(request: Request) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from krohn import cli
 from krohn.page.chart import MOST_ROWS, chart
 from krohn.page.longest import LIMIT, _Search, longest
 from krohn.page.margins import Head, Sublayer, margin, sublayers, worst_head
-from krohn.page.page import at_least, at_most
+from krohn.page.texts import at_least, at_most
 from network import modelfile
 from network.modelfile import ModelFile
 from verify.proof import prove

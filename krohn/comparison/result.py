@@ -1,0 +1,156 @@
+"""What a comparison came to: numbers and names, to and from JSON; nothing here runs."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from krohn.comparison.contestants import Contestant, Proved, Share
+from krohn.comparison.inside import Maps, ProbeMap
+from krohn.comparison.reading import from_object, to_object
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Token accuracy of one contestant: for each seed, at each place of the axis.
+
+    A place where nothing was asked, or the network cannot go, is None.
+    """
+
+    key: str
+    values: tuple[tuple[float | None, ...], ...]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Token accuracy along something that is varied.
+
+    Attributes:
+        title: What is varied.
+        axis: What stands along the axis.
+        at: The places, ascending.
+        trained: Between which places the training words lie; None if that says nothing.
+        proved: Up to which place the proof reaches; None if it covers all of them.
+        words: How many at each place.
+        curves: Of the contestants.
+        remark: What is to be known to read it.
+    """
+
+    title: str
+    axis: str
+    at: tuple[float, ...]
+    trained: tuple[float, float] | None
+    proved: float | None
+    words: int
+    curves: tuple[Curve, ...]
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """Token accuracy on words of one kind that are made to break networks.
+
+    Attributes:
+        name: Of the strategy of `verify.strategies`.
+        words: How many.
+        shares: By key, for each seed.
+    """
+
+    name: str
+    words: int
+    shares: dict[str, tuple[Share, ...]]
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """What is smaller here than in the thesis."""
+
+    what: str
+    thesis: str
+    here: str
+
+
+@dataclass(frozen=True)
+class Origin:
+    """How it came about.
+
+    Attributes:
+        command: That does it again.
+        commit: Of the source; empty if it is not known.
+        versions: Of what took part, by name.
+        device: On what it ran.
+        date: When it was finished, UTC.
+        seconds: How long it took, training included.
+        seeds: Of the trained networks.
+        remarks: What was left out, and why.
+    """
+
+    command: str
+    commit: str
+    versions: dict[str, str]
+    device: str
+    date: str
+    seconds: float
+    seeds: tuple[int, ...]
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All of it.
+
+    Attributes:
+        machine: As JSON states it (docs/formats.md).
+        task: What is asked, in words.
+        inputs: Which words networks are trained on and measured on, in words.
+        classes: How many answers there are.
+        length: Of the words that are trained on.
+        preset: Which sizes.
+        proved: What is proved of the compiled network.
+        contestants: In the order of `KEYS`.
+        sweeps: Along position, bias, count and length.
+        strategies: Words that are made to break networks.
+        probes: A map for each kind of trained network.
+        maps: Attention.
+        reductions: Against the thesis.
+        origin: How to do it again.
+    """
+
+    machine: dict[str, Any]
+    task: str
+    inputs: str
+    classes: int
+    length: int
+    preset: str
+    proved: Proved
+    contestants: tuple[Contestant, ...]
+    sweeps: tuple[Sweep, ...]
+    strategies: tuple[Strategy, ...]
+    probes: tuple[ProbeMap, ...]
+    maps: Maps | None
+    reductions: tuple[Reduction, ...]
+    origin: Origin
+    version: int = field(default=VERSION)
+
+    @property
+    def name(self) -> str:
+        """Of the machine."""
+        return str(self.machine.get("name", ""))
+
+    def of(self, key: str) -> Contestant | None:
+        """The contestant of a key, if it takes part."""
+        return next((c for c in self.contestants if c.key == key), None)
+
+    def to_object(self) -> dict[str, Any]:
+        """Itself for JSON."""
+        found: dict[str, Any] = to_object(self)
+        return found
+
+    @classmethod
+    def from_object(cls, stated: object) -> "Comparison":
+        """What `to_object` gave.
+
+        Raises:
+            KrohnError: If it is of another version, or damaged.
+        """
+        return from_object(cls, stated, VERSION)
