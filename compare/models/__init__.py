@@ -1,5 +1,16 @@
 """Networks that are trained: GPT-2 with several kinds of positions, LSTM, compiled ones."""
 
+from compare.models.architecture import Architecture, Gpt, Lstm, Specification
+from compare.models.building import assemble, build
 from compare.models.network import Inside, Network
 
-__all__ = ["Inside", "Network"]
+__all__ = [
+    "Architecture",
+    "Gpt",
+    "Inside",
+    "Lstm",
+    "Network",
+    "Specification",
+    "assemble",
+    "build",
+]

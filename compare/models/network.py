@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from torch import Tensor, nn
 
+from compare.models.architecture import Specification
+
 
 @dataclass(frozen=True)
 class Inside:
@@ -15,7 +17,8 @@ class Inside:
         hidden: After the embedding and after each layer, ``(count, length, width)`` each;
             for position t what stands at the place that read letter t.
         attention: For each layer ``(count, heads, length, length)``, rows are queries;
-            empty for networks without.
+            empty for networks without. A compiled network has one column more, the
+            first one: the weight on BOS.
     """
 
     logits: Tensor
@@ -24,7 +27,19 @@ class Inside:
 
 
 class Network(nn.Module):
-    """Letter indices ``(count, length)`` in, logits ``(count, length, classes)`` out."""
+    """Letter indices ``(count, length)`` in, logits ``(count, length, classes)`` out.
+
+    Attributes:
+        specification: All that it is but its weights.
+        longest: The longest word, with its shift, that it can read; None if there is no
+            limit.
+    """
+
+    longest: int | None = None
+
+    def __init__(self, specification: Specification) -> None:
+        super().__init__()
+        self.specification = specification
 
     @abstractmethod
     def forward(self, letters: Tensor, shift: int = 0) -> Tensor:
@@ -36,4 +51,8 @@ class Network(nn.Module):
 
     @abstractmethod
     def layers(self) -> tuple[nn.Module, ...]:
-        """The module whose output is ``hidden[i]``, for each i (to intervene there)."""
+        """The module whose output is ``hidden[i]``, for each i (to intervene there).
+
+        They run in this order. A forward hook that gives another tensor changes what
+        comes after, and `inside` then shows that tensor.
+        """

@@ -1,0 +1,160 @@
+"""Architectures: what a network is before it has weights, as plain values."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
+
+from algebra.errors import KrohnError
+
+Positions = Literal["sinusoidal", "linear", "learned", "none", "alibi", "rope"]
+
+
+@dataclass(frozen=True)
+class Gpt:
+    """A causal Transformer like GPT-2: layer norm first, GELU, residual connections.
+
+    Attributes:
+        depth: Blocks (thesis, section 3.4.2: 1 to 16).
+        width: Of the residual stream (512).
+        heads: In each block (8).
+        inner: Width of the MLPs (512).
+        positions: How a letter knows where it is (compare/models/positions.py);
+            ``"rope"`` is GPT-NeoX, which differs from GPT-2 in nothing else.
+        dropout: Of attention weights and of what heads and MLPs add.
+        embedding_dropout: Of the embedded letters (section 3.5.4: up to 0.5).
+
+    Raises:
+        KrohnError: If there is no such network.
+    """
+
+    depth: int = 2
+    width: int = 64
+    heads: int = 4
+    inner: int = 256
+    positions: Positions = "sinusoidal"
+    dropout: float = 0.0
+    embedding_dropout: float = 0.0
+
+    kind: ClassVar[str] = "gpt"
+
+    def __post_init__(self) -> None:
+        _at_least_one(self, "depth", "width", "heads", "inner")
+        _shares(self, "dropout", "embedding_dropout")
+        if self.positions not in get_args(Positions):
+            known = ", ".join(get_args(Positions))
+            raise KrohnError(f"positions are {known}, not {self.positions!r}")
+        if self.width % self.heads:
+            raise KrohnError(
+                f"{self.heads} heads do not divide a width of {self.width}"
+            )
+        if self.positions == "rope" and self.width // self.heads % 2:
+            raise KrohnError(
+                "rotary positions need heads of even width, not "
+                f"{self.width // self.heads}"
+            )
+
+    @property
+    def said(self) -> str:
+        """What it is, in a few words, for tables."""
+        return (
+            f"GPT-2 of {self.depth} blocks, width {self.width}, {self.heads} heads, "
+            f"positions: {self.positions}"
+        )
+
+
+@dataclass(frozen=True)
+class Lstm:
+    """An embedding, an LSTM and a linear read-out.
+
+    Attributes:
+        embedding: Width of the embedded letters (thesis, section 3.4.5.3: 64).
+        hidden: Units (128).
+        layers: One above the other (1).
+        dropout: Between them.
+
+    Raises:
+        KrohnError: If there is no such network.
+    """
+
+    embedding: int = 64
+    hidden: int = 128
+    layers: int = 1
+    dropout: float = 0.0
+
+    kind: ClassVar[str] = "lstm"
+
+    def __post_init__(self) -> None:
+        _at_least_one(self, "embedding", "hidden", "layers")
+        _shares(self, "dropout")
+
+    @property
+    def said(self) -> str:
+        """What it is, in a few words, for tables."""
+        layers = "" if self.layers == 1 else f" in {self.layers} layers"
+        return f"LSTM of {self.hidden} units{layers}"
+
+
+Architecture: TypeAlias = Gpt | Lstm
+
+KINDS: dict[str, type[Architecture]] = {kind.kind: kind for kind in (Gpt, Lstm)}
+
+
+@dataclass(frozen=True)
+class Specification:
+    """All that a network is but its weights.
+
+    Attributes:
+        architecture: What it is made of.
+        letters: How many it reads.
+        classes: How many it tells apart.
+        longest: The longest word, with its shift, that positions are made for.
+
+    Raises:
+        KrohnError: If one of the numbers is not positive.
+    """
+
+    architecture: Architecture
+    letters: int
+    classes: int
+    longest: int
+
+    def __post_init__(self) -> None:
+        _at_least_one(self, "letters", "classes", "longest")
+
+
+def to_object(architecture: Architecture) -> dict[str, Any]:
+    """An architecture as JSON holds it: its fields, and its kind."""
+    return {"kind": architecture.kind, **asdict(architecture)}
+
+
+def from_object(stated: Mapping[str, Any]) -> Architecture:
+    """The architecture that JSON states.
+
+    Raises:
+        KrohnError: If it states none.
+    """
+    fields = dict(stated)
+    kind = KINDS.get(fields.pop("kind", ""))
+    try:
+        if kind is not None:
+            return kind(**fields)
+    except TypeError as error:
+        raise KrohnError(f"an architecture is malformed: {error}") from None
+    raise KrohnError(
+        f"there is no architecture of the kind {stated.get('kind')!r}; there are "
+        + ", ".join(KINDS)
+    )
+
+
+def _at_least_one(holder: object, *names: str) -> None:
+    for name in names:
+        value = getattr(holder, name)
+        if type(value) is not int or value < 1:
+            raise KrohnError(f"{name} must be a whole number above 0, not {value!r}")
+
+
+def _shares(holder: object, *names: str) -> None:
+    for name in names:
+        value = getattr(holder, name)
+        if not isinstance(value, int | float) or not 0 <= value < 1:
+            raise KrohnError(f"{name} must be in [0, 1), not {value!r}")

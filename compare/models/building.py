@@ -1,0 +1,42 @@
+"""From an architecture to a network with fresh weights."""
+
+import torch
+
+from compare.models.architecture import Architecture, Gpt, Specification
+from compare.models.gpt import GptNetwork
+from compare.models.lstm import LstmNetwork
+from compare.models.network import Network
+
+
+def build(
+    architecture: Architecture, letters: int, classes: int, longest: int, seed: int
+) -> Network:
+    """A network with fresh weights, on the CPU, in training mode.
+
+    The seed alone decides the weights; torch's own generator stays as it is.
+
+    Args:
+        architecture: What it is made of.
+        letters: How many it reads.
+        classes: How many it tells apart.
+        longest: The longest word, with its shift, that positions are made for.
+        seed: Of the weights.
+
+    Raises:
+        KrohnError: If a number makes no sense, or a library is not installed.
+    """
+    return assemble(Specification(architecture, letters, classes, longest), seed)
+
+
+def assemble(specification: Specification, seed: int = 0) -> Network:
+    """The network of a specification, with fresh weights.
+
+    Raises:
+        KrohnError: If a library is not installed.
+    """
+    architecture = specification.architecture
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed)
+        if isinstance(architecture, Gpt):
+            return GptNetwork(specification, architecture)
+        return LstmNetwork(specification, architecture)

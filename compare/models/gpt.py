@@ -1,0 +1,108 @@
+"""GPT-2 as a network that answers after every letter."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from algebra.errors import KrohnError
+from compare.models.architecture import Gpt, Specification
+from compare.models.hugging_face import gpt2, gpt_neox
+from compare.models.network import Inside, Network
+from compare.models.positions import Nothing, Table, linear, penalties, sinusoidal
+from compare.models.recording import recording
+
+SPREAD = 0.02
+"""The standard deviation of GPT-2's weights at the start."""
+
+
+class GptNetwork(Network):
+    """Blocks of Hugging Face's GPT-2 (GPT-NeoX for rotary positions) with a read-out.
+
+    Attributes:
+        body: The model of the library.
+        head: The read-out.
+    """
+
+    def __init__(self, specification: Specification, architecture: Gpt) -> None:
+        super().__init__(specification)
+        self.body = _body(architecture, specification)
+        self.head = nn.Linear(architecture.width, specification.classes)
+        nn.init.normal_(self.head.weight, std=SPREAD)
+        nn.init.zeros_(self.head.bias)
+        self.rotary = architecture.positions == "rope"
+        self.penalised = architecture.heads * (architecture.positions == "alibi")
+        limited = architecture.positions in ("sinusoidal", "linear", "learned")
+        self.longest = specification.longest if limited else None
+
+    def forward(self, letters: Tensor, shift: int = 0) -> Tensor:
+        """Logits ``(count, length, classes)``.
+
+        Raises:
+            KrohnError: If there are no positions for words so long.
+        """
+        end = shift + letters.shape[1]
+        if self.longest is not None and end > self.longest:
+            raise KrohnError(
+                f"this network has positions for {self.longest} letters and is asked for "
+                f"{end}; build it with a larger longest word"
+            )
+        places = torch.arange(shift, end, device=letters.device)[None]
+        mask = None
+        if self.penalised:
+            mask = penalties(self.penalised, letters.shape[1], letters.device)
+        stream = self.body(letters, position_ids=places, attention_mask=mask)
+        logits: Tensor = self.head(stream.last_hidden_state)
+        return logits
+
+    def inside(self, letters: Tensor, shift: int = 0) -> Inside:
+        """Logits and what led to them; in training, weights of attention after dropout.
+
+        Raises:
+            KrohnError: If there are no positions for words so long.
+        """
+        heads = [b.attention if self.rotary else b.attn for b in self._blocks]
+        with (
+            _explicit(self.body),
+            recording(self.layers()) as hidden,
+            recording(heads) as attended,
+        ):
+            logits = self(letters, shift)
+        return Inside(logits, tuple(hidden), tuple(weights for _, weights in attended))
+
+    def layers(self) -> tuple[nn.Module, ...]:
+        """The dropout after the embedding, and each block."""
+        first = self.body.emb_dropout if self.rotary else self.body.drop
+        return (first, *self._blocks)
+
+    @property
+    def _blocks(self) -> Any:
+        return self.body.layers if self.rotary else self.body.h
+
+
+def _body(architecture: Gpt, specification: Specification) -> Any:
+    """The model of the library, with the positions that are asked for."""
+    letters, longest = specification.letters, specification.longest
+    if architecture.positions == "rope":
+        return gpt_neox(architecture, letters)
+    if architecture.positions == "learned":
+        return gpt2(architecture, letters, longest)
+    body = gpt2(architecture, letters, 1)
+    tables = {"sinusoidal": sinusoidal, "linear": linear}
+    table = tables.get(architecture.positions)
+    width = architecture.width
+    body.wpe = Nothing() if table is None else Table(table(longest, width))
+    return body
+
+
+@contextmanager
+def _explicit(body: Any) -> Iterator[None]:
+    """Attention whose weights are formed, instead of the fused kernel."""
+    usual = body.config._attn_implementation
+    body.set_attn_implementation("eager")
+    try:
+        yield
+    finally:
+        body.set_attn_implementation(usual)

@@ -1,0 +1,91 @@
+"""The border to Hugging Face's Transformers, which nothing else imports."""
+
+import math
+from typing import Any
+
+from torch import nn
+
+from algebra.errors import KrohnError
+from compare.models.architecture import Gpt
+
+GELU = "gelu_pytorch_tanh"
+"""GPT-2's approximation of GELU by tanh, as one kernel."""
+THETA = 10_000.0
+"""The base of rotary frequencies (Su et al.)."""
+
+
+def gpt2(architecture: Gpt, letters: int, rows: int) -> Any:
+    """A `GPT2Model` with fresh weights and a learned table of so many positions.
+
+    Raises:
+        KrohnError: If the library is not installed.
+    """
+    try:
+        from transformers import GPT2Config, GPT2Model
+    except ImportError as error:
+        raise _missing() from error
+    return GPT2Model(
+        GPT2Config(
+            vocab_size=letters,
+            n_positions=rows,
+            n_embd=architecture.width,
+            n_layer=architecture.depth,
+            n_head=architecture.heads,
+            n_inner=architecture.inner,
+            activation_function=GELU,
+            resid_pdrop=architecture.dropout,
+            attn_pdrop=architecture.dropout,
+            embd_pdrop=architecture.embedding_dropout,
+            bos_token_id=None,
+            eos_token_id=None,
+            use_cache=False,
+        )
+    )
+
+
+def gpt_neox(architecture: Gpt, letters: int) -> Any:
+    """A `GPTNeoXModel` that is GPT-2 but for rotary positions, with fresh weights.
+
+    Residual connections one after the other, all of a head rotates, and what writes to
+    the residual stream starts smaller by √(2·depth), as in GPT-2.
+
+    Raises:
+        KrohnError: If the library is not installed.
+    """
+    try:
+        from transformers import GPTNeoXConfig, GPTNeoXModel
+    except ImportError as error:
+        raise _missing() from error
+    rotary = {
+        "rope_type": "default",
+        "rope_theta": THETA,
+        "partial_rotary_factor": 1.0,
+    }
+    config = GPTNeoXConfig(
+        vocab_size=letters,
+        hidden_size=architecture.width,
+        num_hidden_layers=architecture.depth,
+        num_attention_heads=architecture.heads,
+        intermediate_size=architecture.inner,
+        hidden_act=GELU,
+        attention_dropout=architecture.dropout,
+        hidden_dropout=architecture.dropout,
+        use_parallel_residual=False,
+        rope_parameters=rotary,
+        bos_token_id=None,
+        eos_token_id=None,
+        use_cache=False,
+    )
+    body: Any = GPTNeoXModel(config)
+    body.emb_dropout = nn.Dropout(architecture.embedding_dropout)
+    for layer in body.layers:
+        for writes in (layer.attention.dense, layer.mlp.dense_4h_to_h):
+            writes.weight.data /= math.sqrt(2 * architecture.depth)
+    return body
+
+
+def _missing() -> KrohnError:
+    return KrohnError(
+        "networks like GPT-2 need Hugging Face's Transformers; install it with "
+        "pip install 'krohn[compare]'"
+    )

@@ -1,0 +1,52 @@
+"""The LSTM as a network that answers after every letter."""
+
+from torch import Tensor, nn
+
+from compare.models.architecture import Lstm, Specification
+from compare.models.network import Inside, Network
+from compare.models.recording import recording
+
+
+class LstmNetwork(Network):
+    """An embedding, LSTMs one above the other, and a read-out; words of any length.
+
+    Attributes:
+        embedding: Of the letters.
+        recurrent: The LSTMs.
+        given: What each of them gives passes through one of these, with dropout above
+            all but the last.
+        head: The read-out.
+    """
+
+    def __init__(self, specification: Specification, architecture: Lstm) -> None:
+        super().__init__(specification)
+        self.embedding = nn.Embedding(specification.letters, architecture.embedding)
+        layers, hidden = architecture.layers, architecture.hidden
+        widths = [architecture.embedding, *[hidden] * (layers - 1)]
+        self.recurrent = nn.ModuleList(
+            nn.LSTM(width, hidden, batch_first=True) for width in widths
+        )
+        drops = [*[architecture.dropout] * (layers - 1), 0.0]
+        self.given = nn.ModuleList(nn.Dropout(drop) for drop in drops)
+        self.head = nn.Linear(hidden, specification.classes)
+
+    def forward(self, letters: Tensor, shift: int = 0) -> Tensor:
+        """Logits ``(count, length, classes)``; there are no positions to shift."""
+        x: Tensor = self.embedding(letters)
+        for recurrent, given in zip(self.recurrent, self.given, strict=True):
+            x = given(recurrent(x)[0])
+        logits: Tensor = self.head(x)
+        return logits
+
+    def inside(self, letters: Tensor, shift: int = 0) -> Inside:
+        """Logits, the embedding, and what each layer gives; no attention."""
+        with recording(self.layers()) as hidden:
+            logits = self(letters, shift)
+        return Inside(logits, tuple(hidden), ())
+
+    def layers(self) -> tuple[nn.Module, ...]:
+        """The embedding, and what gives the hidden states of each layer.
+
+        What is changed there reaches the layers above, not the memory of the layer.
+        """
+        return (self.embedding, *self.given)
