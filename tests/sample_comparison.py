@@ -69,9 +69,9 @@ def failure(key: str, letters: tuple[str, ...]) -> Failure | None:
         return Failure(
             None, (), (), 128, "16,382 words of up to 13 letters; 512 of 128"
         )
-    word = (letters[1],) * 5
-    right = ("1", "0", "1", "0", "1")
-    said = ("1", "0", "1", "0", "0")
+    word = (letters[1],) * 4 + (letters[0],)
+    right = ("1", "0", "1", "0", "0")
+    said = ("1", "0", "1", "0", "1")
     return Failure(
         word,
         right,
@@ -79,7 +79,7 @@ def failure(key: str, letters: tuple[str, ...]) -> Failure | None:
         32,
         "",
         "Minimal: no shorter word fails",
-        "krohn run --expect -- gpt.safetensors 1 1 1 1 1",
+        "krohn run --expect -- gpt.safetensors 1 1 1 1 0",
     )
 
 
