@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from algebra.errors import KrohnError
-from compare.models import Positions
 from compare.tasks.task import Task
 
 SEEDS = 2
@@ -43,7 +42,7 @@ class Settings:
     depth: int = 2
     seeds: int = SEEDS
     length: int | None = None
-    positions: Positions | None = None
+    positions: str | None = None
     jobs: int = 2
     device: str = "cpu"
     runs: Path | None = None
