@@ -92,8 +92,13 @@ def _body(architecture: Gpt, specification: Specification) -> Any:
     body = gpt2(architecture, letters, 1)
     tables = {"sinusoidal": sinusoidal, "linear": linear}
     table = tables.get(architecture.positions)
-    width = architecture.width
-    body.wpe = Nothing() if table is None else Table(table(longest, width))
+    if table is None:
+        body.wpe = Nothing()
+        return body
+    body.wpe = Table(table(longest, architecture.width))
+    # As large as the table, as by Vaswani et al. (their factor √d); GPT-2's 0.02 would
+    # be lost beside sines of size 1.
+    nn.init.normal_(body.wte.weight)
     return body
 
 

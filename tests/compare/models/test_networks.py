@@ -1,7 +1,10 @@
 """What holds of every network that is built: GPT-2 with all positions, and the LSTM."""
 
 import socket
+import subprocess
+import sys
 from functools import cache
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -13,6 +16,7 @@ from torch import Tensor, nn
 from algebra.errors import KrohnError
 from compare.models import Architecture, Gpt, Lstm, Network, build
 from compare.models.architecture import KINDS, Positions, from_object, to_object
+from compare.models.positions import sinusoidal
 
 pytest.importorskip("transformers")
 
@@ -192,6 +196,25 @@ def test_dropout_is_for_training_only(name: str) -> None:
     assert not close(built(words()), built(words()))
     built.eval()
     assert torch.equal(built(words()), built(words()))
+
+
+def test_the_library_is_loaded_when_such_a_network_is_built() -> None:
+    script = (
+        "import sys; from compare.models import Gpt, Lstm, build; "
+        "build(Lstm(), 2, 2, 8, 0); assert 'transformers' not in sys.modules; "
+        "build(Gpt(), 2, 2, 8, 0); assert 'transformers' in sys.modules"
+    )
+    root = Path(__file__).parents[3]
+    subprocess.run([sys.executable, "-W", "error", "-c", script], cwd=root, check=True)
+
+
+def test_a_letter_weighs_as_much_as_its_place() -> None:
+    """Vaswani et al., section 3.4: else training sees places alone for long."""
+    wide = Gpt(depth=1, width=256, heads=2, inner=32)
+    embedded = build(wide, 64, 2, 64, 0).inside(torch.arange(64)[None]).hidden[0][0]
+    table = sinusoidal(64, 256)
+    sizes = (embedded - table).norm() ** 2 / table.norm() ** 2
+    assert sizes == pytest.approx(2, rel=0.1)  # sin² + cos² = 1 in two columns
 
 
 def test_building_and_running_opens_no_connection(
