@@ -26,12 +26,18 @@ from compiler.program import (
 )
 
 
-def interpret(program: Program, words: npt.ArrayLike) -> dict[str, IntArray]:
+def interpret(
+    program: Program,
+    words: npt.ArrayLike,
+    held: Mapping[str, IntArray] | None = None,
+) -> dict[str, IntArray]:
     """The value of every channel at every position.
 
     Args:
         program: What to run.
         words: ``(batch, length)`` letter indices.
+        held: Channels that are given, ``(batch, length + 1)`` each, instead of computed:
+            what the Program would say if they had these values.
 
     Returns:
         For each channel an array ``(batch, length + 1)``; column 0 is BOS.
@@ -43,14 +49,27 @@ def interpret(program: Program, words: npt.ArrayLike) -> dict[str, IntArray]:
     bos = np.full((letters.shape[0], 1), program.bos, dtype=np.int64)
     values: dict[str, IntArray] = {}
     for name, operation in program.operations.items():
+        if held is not None and name in held:
+            values[name] = held[name]
+            continue
         tokens = np.concatenate([bos, letters], axis=1)
         values[name] = _evaluate(name, operation, values, tokens)
     return values
 
 
-def states(program: Program, words: npt.ArrayLike) -> IntArray:
-    """The decoded states ``(batch, length)`` after every letter; -1 where undecodable."""
-    values = interpret(program, words)
+def states(
+    program: Program,
+    words: npt.ArrayLike,
+    held: Mapping[str, IntArray] | None = None,
+) -> IntArray:
+    """The decoded states ``(batch, length)`` after every letter; -1 where undecodable.
+
+    Args:
+        program: What to run.
+        words: ``(batch, length)`` letter indices.
+        held: As for `interpret`.
+    """
+    values = interpret(program, words, held)
     rows = np.stack([values[name][:, 1:] for name in program.outputs], axis=-1)
     distinct, index = np.unique(
         rows.reshape(-1, rows.shape[-1]), axis=0, return_inverse=True

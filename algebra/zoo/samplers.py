@@ -24,7 +24,10 @@ def uniform(machine: Automaton) -> Sampler:
 
 
 def legal(machine: Automaton) -> Sampler:
-    """Letters drawn uniformly among those that do not lead to the error state."""
+    """Letters drawn uniformly among those that do not lead to the error state.
+
+    Where all of them do, any is drawn.
+    """
     allowed = machine.transitions != machine.states.index(ERROR)
 
     def sample(rng: np.random.Generator, count: int, length: int) -> IntArray:
@@ -32,7 +35,7 @@ def legal(machine: Automaton) -> Sampler:
         state = np.full(count, machine.start)
         for t in range(length):
             # The largest of independent uniform numbers is equally often each of them.
-            draw = rng.random((len(machine.letters), count)) * allowed[:, state]
+            draw = rng.random((len(machine.letters), count)) + allowed[:, state]
             words[:, t] = draw.argmax(axis=0)
             state = machine.transitions[words[:, t], state]
         return words

@@ -61,6 +61,9 @@ class Task:
         reveal: The probability with which a label enters the loss (section 3.4.3.1).
         predicts: ``"class"`` of the state, or the ``"next"`` letter (generative mode);
             the last position has no next letter and is neither trained nor asked.
+        before: Letters that are to be predicted, if ``predicts`` is ``"next"``: the
+            answer counts where one of them comes next; None for all of them (brackets
+            are asked for where one closes, section 3.6.3).
 
     Raises:
         KrohnError: If the probability is none, or a letter is unknown.
@@ -73,13 +76,15 @@ class Task:
     asked: tuple[str, ...] | None = None
     reveal: float = 1.0
     predicts: Predicts = "class"
+    before: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.reveal <= 1:
             raise KrohnError(
                 f"labels are revealed with a probability in (0, 1], not {self.reveal}"
             )
-        unknown = set(self.asked or ()) - set(self.machine.letters)
+        named = {*(self.asked or ()), *(self.before or ())}
+        unknown = named - set(self.machine.letters)
         if unknown:
             raise KrohnError(
                 f"{self.machine.name} has no letter {min(unknown)!r} to ask after"
@@ -108,15 +113,21 @@ class Task:
 
     def label(self, letters: IntArray) -> Batch:
         """The labels of given words ``(count, length)``, all of them revealed."""
-        asked = np.ones(letters.shape, dtype=bool)
-        if self.asked is not None:
-            asked = np.isin(np.array(self.letters)[letters], self.asked)
+        asked = self._among(letters, self.asked)
         if self.predicts == "class":
             labels = shown(self.machine, self.shows).of[self.states(letters)]
             return Batch(letters, labels, asked, asked)
         followed = np.ones(letters.shape, dtype=bool)
         followed[:, -1:] = False
-        return Batch(letters, np.roll(letters, -1, 1), asked & followed, followed)
+        following = np.roll(letters, -1, 1)
+        asked &= followed & self._among(following, self.before)
+        return Batch(letters, following, asked, followed)
+
+    def _among(self, letters: IntArray, names: tuple[str, ...] | None) -> BoolArray:
+        """Where the letters are of these names; everywhere if there are none."""
+        if names is None:
+            return np.ones(letters.shape, dtype=bool)
+        return np.isin(letters, [self.letters.index(name) for name in names])
 
     def batch(self, rng: np.random.Generator, count: int, length: int) -> Batch:
         """Words that are drawn, with labels."""

@@ -176,3 +176,17 @@ def test_renaming_renames_exactly_what_is_read(operation: Operation) -> None:
     renamed = rename(operation, {"a": "z"})
     assert reads(renamed) == tuple("z" if n == "a" else n for n in reads(operation))
     assert rename(renamed, {"z": "a"}) == operation
+
+
+def test_a_channel_that_is_held_keeps_its_value_and_what_reads_it_follows() -> None:
+    channels: dict[str, Operation] = {
+        "x": Token(),
+        "sum": PrefixSum("x"),
+        "before": Shift("sum", 1),
+    }
+    source = program(channels)
+    held = {"sum": np.array([[0, 5, 7]])}
+    found = interpret(source, [[1, 1]], held)
+    assert found["sum"].tolist() == [[0, 5, 7]]
+    assert found["before"].tolist() == [[0, 0, 5]]
+    assert found["x"][0, 1:].tolist() == [1, 1]
