@@ -213,7 +213,7 @@ def test_a_letter_weighs_as_much_as_its_place() -> None:
     wide = Gpt(depth=1, width=256, heads=2, inner=32)
     embedded = build(wide, 64, 2, 64, 0).inside(torch.arange(64)[None]).hidden[0][0]
     table = sinusoidal(64, 256)
-    sizes = (embedded - table).norm() ** 2 / table.norm() ** 2
+    sizes = ((embedded - table).norm() ** 2 / table.norm() ** 2).item()
     assert sizes == pytest.approx(2, rel=0.1)  # sin² + cos² = 1 in two columns
 
 
