@@ -92,13 +92,9 @@ def _body(architecture: Gpt, specification: Specification) -> Any:
     body = gpt2(architecture, letters, 1)
     tables = {"sinusoidal": sinusoidal, "linear": linear}
     table = tables.get(architecture.positions)
-    if table is None:
-        body.wpe = Nothing()
-        return body
-    body.wpe = Table(table(longest, architecture.width))
-    # As large as the table, as by Vaswani et al. (their factor √d); GPT-2's 0.02 would
-    # be lost beside sines of size 1.
-    nn.init.normal_(body.wte.weight)
+    width = architecture.width
+    made = None if table is None else Table(architecture.scale * table(longest, width))
+    body.wpe = made or Nothing()
     return body
 
 

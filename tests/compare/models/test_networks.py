@@ -16,7 +16,6 @@ from torch import Tensor, nn
 from algebra.errors import KrohnError
 from compare.models import Architecture, Gpt, Lstm, Network, build
 from compare.models.architecture import KINDS, Positions, from_object, to_object
-from compare.models.positions import sinusoidal
 
 pytest.importorskip("transformers")
 
@@ -208,13 +207,19 @@ def test_the_library_is_loaded_when_such_a_network_is_built() -> None:
     subprocess.run([sys.executable, "-W", "error", "-c", script], cwd=root, check=True)
 
 
-def test_a_letter_weighs_as_much_as_its_place() -> None:
-    """Vaswani et al., section 3.4: else training sees places alone for long."""
-    wide = Gpt(depth=1, width=256, heads=2, inner=32)
-    embedded = build(wide, 64, 2, 64, 0).inside(torch.arange(64)[None]).hidden[0][0]
-    table = sinusoidal(64, 256)
-    sizes = ((embedded - table).norm() ** 2 / table.norm() ** 2).item()
-    assert sizes == pytest.approx(2, rel=0.1)  # sin² + cos² = 1 in two columns
+@pytest.mark.parametrize("name", ["sinusoidal", "linear"])
+def test_fixed_positions_are_scaled(name: str) -> None:
+    """One letter at all places: what differs is the table."""
+    wide, narrow = (
+        Gpt(depth=1, width=16, heads=2, inner=32, positions=name, scale=scale)
+        for scale in (1.0, 0.25)
+    )
+    same = torch.zeros(1, LONGEST, dtype=torch.long)
+    spread = [
+        build(a, LETTERS, CLASSES, LONGEST, 0).inside(same).hidden[0].diff(dim=1)
+        for a in (wide, narrow)
+    ]
+    assert close(0.25 * spread[0], spread[1])
 
 
 def test_building_and_running_opens_no_connection(
@@ -246,6 +251,7 @@ def test_every_kind_is_tested() -> None:
         ({"kind": "gru"}, "no architecture of the kind 'gru'"),
         ({"kind": "gpt", "layers": 3}, "malformed"),
         ({"kind": "gpt", "heads": 3}, "3 heads do not divide"),
+        ({"kind": "gpt", "scale": 0}, "scale above 0"),
         ({"kind": "gpt", "depth": 0}, "depth must be a whole number"),
         ({"kind": "gpt", "dropout": 1.0}, "dropout must be in"),
         ({"kind": "gpt", "positions": "polar"}, "positions are sinusoidal"),
