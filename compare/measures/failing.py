@@ -69,8 +69,8 @@ def failing(
 ) -> Failing:
     """Look for a word of a task that a network gets wrong, and make it smaller.
 
-    All short words are run, then long ones that are made to break networks, as `krohn
-    verify` does it with networks of other makers (docs/independent.md).
+    All short words are run, then long ones that are made to break networks, as
+    `krohn.examine` does it with networks of other makers (docs/independent.md).
 
     Args:
         model: The network.
