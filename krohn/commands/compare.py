@@ -16,7 +16,8 @@ Preset = Annotated[
     str, typer.Option(help="Sizes and recipes: desk (minutes on two cores) or paper.")
 ]
 Depth = Annotated[
-    int, typer.Option(min=1, help="Layers of the Transformer that is trained.")
+    int | None,
+    typer.Option(min=1, help="Layers of the Transformer (default: 2)."),
 ]
 Seeds = Annotated[int, typer.Option(min=1, help="Networks of each kind.")]
 Trained = Annotated[
@@ -61,7 +62,7 @@ def compare(
     context: typer.Context,
     machine: Machine,
     preset: Preset = "desk",
-    depth: Depth = 2,
+    depth: Depth = None,
     seeds: Seeds = 2,
     length: Trained = None,
     positions: Positions = None,

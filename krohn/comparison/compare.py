@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import cast
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from algebra.automaton import Automaton
 from algebra.formats import Complete, json_format
 from compare.measures.baselines import Baseline, baselines
 from compare.measures.failing import EACH
+from compare.models.architecture import Positions
 from compare.tasks.catalogue import names, task
 from compare.tasks.task import Task
 from compare.training.provenance import commit, device_name, provenance, versions
@@ -49,7 +51,7 @@ def compare(
     machine: Automaton | str | Path,
     preset: str = "desk",
     *,
-    depth: int = 2,
+    depth: int | None = None,
     seeds: int = 2,
     length: int | None = None,
     positions: str | None = None,
@@ -69,7 +71,7 @@ def compare(
         machine: An automaton, a name of the zoo, a file, ``regex:…``, or a task of the
             thesis by name (`compare.tasks.catalogue.names`).
         preset: Sizes and recipes: ``"desk"`` or ``"paper"`` (docs/compare.md).
-        depth: Layers of the Transformer that is trained.
+        depth: Layers of the Transformer that is trained; None for the preset's.
         seeds: How many networks of each kind.
         length: Letters in the words that are trained on; None for those of the preset.
         positions: How the Transformer knows where a letter is; None for the preset's.
@@ -93,7 +95,7 @@ def compare(
         depth,
         seeds,
         length,
-        positions,
+        cast("Positions | None", positions),
         jobs,
         device,
         None if runs is None else Path(runs),

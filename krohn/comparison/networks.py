@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from compare.measures.answers import simulator
-from compare.models import Architecture, Gpt, Lstm
+from compare.models import Architecture
 from compare.tasks.task import Task
+from compare.training import presets
 from compare.training.cells import Cell
 from compare.training.recipe import Recipe
 from compare.training.run import Run
@@ -18,7 +19,7 @@ from krohn.comparison.contestants import GPT, LSTM, Failure, Training
 from krohn.comparison.contests import Entry, Team
 from krohn.comparison.measured import Measured, first_failure, measure
 from krohn.comparison.reading import read, to_object
-from krohn.comparison.settings import Settings, lengths_of
+from krohn.comparison.settings import Settings
 from verify.black_box import BlackBox
 
 TITLES = {GPT: "Transformer", LSTM: "LSTM"}
@@ -83,15 +84,19 @@ def cells(task: Task, settings: Settings) -> dict[str, tuple[Cell, ...]]:
 
 def plans(task: Task, settings: Settings) -> dict[str, tuple[Architecture, Recipe]]:
     """Architecture and recipe of each kind of network, with what a user changed."""
-    length = settings.length or 32
-    gpt = Gpt(depth=settings.depth, width=settings.width or 64)
-    recipe = Recipe(
-        steps=settings.steps or 2000,
-        batch=64,
-        length=length,
-        longest=max(lengths_of(length)),
+    gpt, taught = presets.gpt(settings.preset, task, settings.depth, settings.length)
+    gpt = replace(
+        gpt,
+        width=settings.width or gpt.width,
+        positions=settings.positions or gpt.positions,
     )
-    return {GPT: (gpt, recipe), LSTM: (Lstm(), replace(recipe, rate=3e-3))}
+    lstm, learnt = presets.lstm(settings.preset, task, settings.length)
+    if settings.steps is not None:
+        taught, learnt = (
+            replace(r, steps=settings.steps, warmup=min(r.warmup, settings.steps))
+            for r in (taught, learnt)
+        )
+    return {GPT: (gpt, taught), LSTM: (lstm, learnt)}
 
 
 def train_all(

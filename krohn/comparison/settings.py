@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from algebra.errors import KrohnError
+from compare.models.architecture import Positions
 from compare.tasks.task import Task
 
 SEEDS = 2
@@ -23,7 +24,7 @@ class Settings:
 
     Attributes:
         preset: Sizes and recipes, by name.
-        depth: Layers of the Transformer that is trained.
+        depth: Layers of the Transformer that is trained; None for those of the preset.
         seeds: How many networks of each kind are trained.
         length: Letters in the words that are trained on; None for those of the preset.
         positions: How the Transformer knows where a letter is; None for the preset's.
@@ -39,10 +40,10 @@ class Settings:
     """
 
     preset: str = "desk"
-    depth: int = 2
+    depth: int | None = None
     seeds: int = SEEDS
     length: int | None = None
-    positions: str | None = None
+    positions: Positions | None = None
     jobs: int = 2
     device: str = "cpu"
     runs: Path | None = None
