@@ -16,7 +16,7 @@ ELSEWHERE = "replay.safetensors"
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Replay:
     """What a network says of a word, beside what is expected.
 
     Attributes:
@@ -42,7 +42,7 @@ class Comparison:
         return {**asdict(self), "word": list(self.word)}
 
 
-def compare(job: Job, word: Sequence[str], state: str | None = None) -> Comparison:
+def compare(job: Job, word: Sequence[str], state: str | None = None) -> Replay:
     """Hold a model against its machine along a word, or against one state at its end.
 
     Args:
@@ -78,21 +78,21 @@ def compare(job: Job, word: Sequence[str], state: str | None = None) -> Comparis
     return _at_the_end(judge, tuple(word), state)
 
 
-def _along(word: Sequence[str], found: Counterexample | None, last: str) -> Comparison:
+def _along(word: Sequence[str], found: Counterexample | None, last: str) -> Replay:
     if found is None:
-        return Comparison(tuple(word), True, len(word), last, last)
+        return Replay(tuple(word), True, len(word), last, last)
     expected, actual = found.expected[found.at - 1], found.actual[found.at - 1]
     # A generator also answers before the first letter.
     position = found.at - (len(found.expected) - len(found.word))
-    return Comparison(tuple(word), False, position, expected, actual, found.reading)
+    return Replay(tuple(word), False, position, expected, actual, found.reading)
 
 
-def _at_the_end(judge: Pair, word: tuple[str, ...], state: str) -> Comparison:
+def _at_the_end(judge: Pair, word: tuple[str, ...], state: str) -> Replay:
     letters = judge.machine.semiautomaton.encode(word)
     for reading, answers in judge.answers_by_reading(letters):
         if answers[-1] != state:
-            return Comparison(word, False, len(word), state, answers[-1], reading)
-    return Comparison(word, True, len(word), state, state)
+            return Replay(word, False, len(word), state, answers[-1], reading)
+    return Replay(word, True, len(word), state, state)
 
 
 def replay_command(

@@ -14,7 +14,7 @@ from compiler.program import Table as Rows
 if TYPE_CHECKING:
     from krohn.compilation import CompiledModel
     from krohn.evidence import Checked
-    from krohn.replaying import Comparison
+    from krohn.replaying import Replay
     from krohn.report import Report
     from verify.attack.campaign import Attack
     from verify.counterexample import Counterexample
@@ -365,7 +365,7 @@ def legibly(name: str) -> str:
     return name if plain else json.dumps(name, ensure_ascii=not name.isprintable())
 
 
-def comparison(found: "Comparison", state: str | None) -> None:
+def replay(found: "Replay", state: str | None) -> None:
     """Whether a model says of a word what the machine does, or a state at its end."""
     at, said = found.position, legibly(found.actual)
     if found.agrees and state is None:

@@ -1,5 +1,9 @@
 """Training: recipes, runs that can be interrupted and go on, sweeps."""
 
+from compare.training.balance import Balance
 from compare.training.recipe import Recipe
+from compare.training.run import Run, train
+from compare.training.sharpening import Sharpening
+from compare.training.trainer import Point
 
-__all__ = ["Recipe"]
+__all__ = ["Balance", "Point", "Recipe", "Run", "Sharpening", "train"]

@@ -1,11 +1,14 @@
 """How a network is trained: every number that a run depends on, the seed apart."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from algebra.errors import KrohnError
+from compare.training.balance import Balance
+from compare.training.sharpening import Sharpening
 
 Format = Literal["float32", "bfloat16"]
+Decay = Literal["linear", "cosine", "constant"]
 
 
 @dataclass(frozen=True)
@@ -26,9 +29,12 @@ class Recipe:
             (thesis: 0.9); 0 for none.
         shift: Positions are shifted by a number drawn from 0..shift for each batch
             (thesis, section 3.4.5.2.3: 400).
+        longest: The longest word that the network gets positions for; None for the
+            length.
         scratchpad: The network reads its own answers between the letters.
-        sharpening: Weight of the mean entropy of attention in the loss (section 3.5.3).
-        balance: Weight of the Dyck balance regulariser (section 3.6.3.2).
+        sharpening: What makes attention sharp (section 3.5.3); None for nothing.
+        balance: What makes attention to brackets balanced (section 3.6.3.2); None for
+            nothing.
         stop_at: Token accuracy on `probe` fresh words at which training stops; None for
             never.
         every: Steps between evaluations and checkpoints.
@@ -44,15 +50,16 @@ class Recipe:
     length: int = 32
     rate: float = 1e-3
     warmup: int = 50
-    decay: Literal["linear", "cosine", "constant"] = "linear"
+    decay: Decay = "linear"
     weight_decay: float = 1e-4
     betas: tuple[float, float] = (0.9, 0.999)
     clip: float | None = 1.0
     average: float = 0.9
     shift: int = 0
+    longest: int | None = None
     scratchpad: bool = False
-    sharpening: float = 0.0
-    balance: float = 0.0
+    sharpening: Sharpening | None = None
+    balance: Balance | None = None
     stop_at: float | None = None
     every: int = 100
     probe: int = 256
@@ -64,15 +71,26 @@ class Recipe:
                 raise KrohnError(
                     f"{name} must be at least 1, not {getattr(self, name)}"
                 )
-        for name in (
-            "rate",
-            "weight_decay",
-            "warmup",
-            "shift",
-            "sharpening",
-            "balance",
-        ):
-            if getattr(self, name) < 0:
+        for name in ("rate", "weight_decay", "warmup", "shift"):
+            if not getattr(self, name) >= 0:
                 raise KrohnError(f"{name} must not be negative: {getattr(self, name)}")
         if not 0 <= self.average < 1:
             raise KrohnError(f"an average decays by a number in [0, 1): {self.average}")
+        if self.clip is not None and not self.clip > 0:
+            raise KrohnError(f"clip must be above 0, or None, not {self.clip}")
+        self._check_names()
+
+    def _check_names(self) -> None:
+        if self.decay not in get_args(Decay):
+            known = ", ".join(get_args(Decay))
+            raise KrohnError(f"the learning rate decays {known}, not {self.decay!r}")
+        if self.format not in get_args(Format):
+            known = ", ".join(get_args(Format))
+            raise KrohnError(f"formats are {known}, not {self.format!r}")
+        if self.scratchpad and self.balance:
+            raise KrohnError("balance is about networks without a scratchpad")
+
+    @property
+    def reads(self) -> int:
+        """The longest word that is asked for, in training or later."""
+        return max(self.length, self.longest or 0)

@@ -127,6 +127,6 @@ def _compare(
     code = DONE
     for letters in _words(word, job.machine.letters):
         found = compare(job, letters, state)
-        emit(found.to_object(), as_json, partial(show.comparison, found, state))
+        emit(found.to_object(), as_json, partial(show.replay, found, state))
         code = code if found.agrees else REFUTED
     return code

@@ -28,6 +28,7 @@ class Sweep:
     Attributes:
         title: What is varied.
         axis: What stands along the axis.
+        said: A place in a sentence, with ``{}`` for it.
         at: The places, ascending.
         trained: Between which places the training words lie; None if that says nothing.
         proved: Up to which place the proof reaches; None if it covers all of them.
@@ -38,6 +39,7 @@ class Sweep:
 
     title: str
     axis: str
+    said: str
     at: tuple[float, ...]
     trained: tuple[float, float] | None
     proved: float | None

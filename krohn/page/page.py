@@ -16,11 +16,11 @@ from krohn.page.margins import margin, noises, sublayers, worst_head
 from krohn.page.operations import operations
 from krohn.page.provenance import provenance
 from krohn.page.rendering import rendered
+from krohn.page.words import Wrong, wrong
 from krohn.report import Report
 from network import modelfile
 from network.modelfile import ModelFile
 
-SHOWN_LETTERS = 24
 MOST_HEADS = 40
 
 
@@ -102,22 +102,9 @@ def _claim(file: ModelFile, request: Request) -> dict[str, Any]:
     }
 
 
-def _wrong(report: Report) -> dict[str, Any] | None:
-    """The letters of a wrong word with what is right and what was said after each."""
+def _wrong(report: Report) -> Wrong | None:
     found = report.counterexample
-    if found is None:
-        return None
-    # A generator also answers before the first letter.
-    before = ["(start)"] * (len(found.expected) - len(found.word))
-    rows = [
-        {"at": at, "letter": letter, "expected": right, "actual": said}
-        for at, (letter, right, said) in enumerate(
-            zip([*before, *found.word], found.expected, found.actual, strict=True),
-            start=1 - len(before),
-        )
-    ]
-    last = rows[-SHOWN_LETTERS:]
-    return {"rows": last, "hidden": len(rows) - len(last), "length": len(found.word)}
+    return None if found is None else wrong(found.word, found.expected, found.actual)
 
 
 def _network(file: ModelFile) -> list[pictures.Picture]:

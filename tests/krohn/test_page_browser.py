@@ -3,15 +3,18 @@
 import json
 import shutil
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from sample_comparison import sample
 
 import krohn
 from algebra.formats import json_format
 from krohn import cli
+from krohn.page import comparing
 from network import modelfile
 from network.modelfile import ModelFile
 
@@ -31,6 +34,7 @@ HOSTILE = (
     "W" * 400,
 )
 NAMES = ["verified", "refuted", "undecided", "generator", "rnn", "hostile"]
+COMPARISONS = ["comparison", "hostile comparison"]
 PHONE, DESK = (360, 740), (1280, 900)
 
 
@@ -93,10 +97,10 @@ def zeroed(file: ModelFile) -> ModelFile:
     return ModelFile(file.header, tensors, file.precision)
 
 
-def hostile() -> ModelFile:
+def stated_by_others() -> dict[str, Any]:
     size = len(HOSTILE)
     table = (np.arange(size)[:, None] + np.arange(size)) % size
-    stated = {
+    return {
         **json_format.to_object(krohn.zoo("C2")),
         "name": HOSTILE[2],
         "letters": list(HOSTILE),
@@ -104,7 +108,11 @@ def hostile() -> ModelFile:
         "start": HOSTILE[0],
         "transitions": table.tolist(),
     }
-    file = krohn.compile(json_format.from_object(stated), 3, "scan").file
+
+
+def hostile() -> ModelFile:
+    machine = json_format.from_object(stated_by_others())
+    file = krohn.compile(machine, 3, "scan").file
     return zeroed(ModelFile(file.header, file.tensors, file.precision))
 
 
@@ -128,10 +136,13 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         modelfile.write(path, file.header, file.tensors)
         page = folder / f"{name}.html"
         cli.run(["verify", str(path), "--html", str(page), "--html-seconds", "0"])
-    return {name: folder / f"{name}.html" for name in files}
+    machine = json_format.from_object(stated_by_others())
+    for name, found in zip(COMPARISONS, (sample(), sample(machine)), strict=True):
+        comparing.write(found, folder / f"{name}.html")
+    return {name: folder / f"{name}.html" for name in (*files, *COMPARISONS)}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, *COMPARISONS])
 def test_pages_are_quiet_and_complete(
     browser: Browser, pages: dict[str, Path], name: str
 ) -> None:
@@ -147,9 +158,10 @@ def test_pages_are_quiet_and_complete(
         )
         assert images
         assert all(images)
-    verdict = browser.ask("document.querySelector('.verdict').innerText")
-    words = {"generator": "verified", "rnn": "verified", "hostile": "refuted"}
-    assert words.get(name, name) in verdict
+    if name in NAMES:
+        verdict = browser.ask("document.querySelector('.verdict').innerText")
+        words = {"generator": "verified", "rnn": "verified", "hostile": "refuted"}
+        assert words.get(name, name) in verdict
 
 
 def test_bars_are_drawn_inside_the_chart(
@@ -168,20 +180,58 @@ def test_bars_are_drawn_inside_the_chart(
         assert max(b["width"] for b in bars) > 20
 
 
-def test_names_are_shown_as_texts(browser: Browser, pages: dict[str, Path]) -> None:
-    browser.open(pages["hostile"], PHONE)
+@pytest.mark.parametrize("size", [PHONE, DESK])
+def test_lines_and_their_labels_are_drawn_inside_the_page(
+    browser: Browser, pages: dict[str, Path], size: tuple[int, int]
+) -> None:
+    browser.open(pages["comparison"], size)
+    boxes = browser.ask(
+        "[...document.querySelectorAll('.plot .frame')].map(f => ({frame: "
+        "f.getBoundingClientRect().toJSON(), parts: [...f.querySelectorAll("
+        "'polyline, text, path')].map(e => e.getBoundingClientRect().toJSON())}))"
+    )
+    assert len(boxes) == 6  # position, length, bias, count; loss and accuracy
+    for box in boxes:
+        frame = box["frame"]
+        for part in box["parts"]:
+            assert frame["left"] <= part["left"]
+            assert part["right"] <= frame["right"] + 1
+            assert frame["top"] <= part["top"] + 1
+            assert part["bottom"] <= frame["bottom"] + 1
+    widths = [p["width"] for b in boxes for p in b["parts"]]
+    assert max(widths) > size[0] / 5
+
+
+def test_labels_of_lines_do_not_cover_each_other(
+    browser: Browser, pages: dict[str, Path]
+) -> None:
+    browser.open(pages["comparison"], PHONE)
+    tops = browser.ask(
+        "[...document.querySelectorAll('.plot')].map(p => [...p.querySelectorAll("
+        "'.label')].map(e => e.getBoundingClientRect().top))"
+    )
+    for labels in map(sorted, tops):
+        assert all(b - a >= 12 for a, b in pairwise(labels))
+
+
+@pytest.mark.parametrize("name", ["hostile", "hostile comparison"])
+def test_names_are_shown_as_texts(
+    browser: Browser, pages: dict[str, Path], name: str
+) -> None:
+    browser.open(pages[name], PHONE)
     assert browser.ask("document.querySelector('h1').innerText") == HOSTILE[2]
     assert browser.ask("document.querySelectorAll('h1').length") == 1
     text = browser.ask("document.body.innerText")
     assert all(name in text for name in HOSTILE[:2])
-    assert browser.ask("document.title").startswith("refuted: </style>")
+    assert "</style></title><h1>name</h1>" in browser.ask("document.title")
 
 
+@pytest.mark.parametrize("name", ["verified", "comparison"])
 def test_it_is_dark_in_the_dark_and_light_on_paper(
-    browser: Browser, pages: dict[str, Path]
+    browser: Browser, pages: dict[str, Path], name: str
 ) -> None:
     paper = "getComputedStyle(document.body).backgroundColor"
-    page = pages["verified"]
+    page = pages[name]
     browser.open(page, DESK)
     assert browser.ask(paper) == "rgb(255, 255, 255)"
     browser.open(page, DESK, prefers_color_scheme="dark")
@@ -193,7 +243,10 @@ def test_it_is_dark_in_the_dark_and_light_on_paper(
     ) == ("avoid")
 
 
-def test_it_prints_on_pages(browser: Browser, pages: dict[str, Path]) -> None:
-    browser.open(pages["hostile"], DESK)
+@pytest.mark.parametrize("name", ["hostile", "hostile comparison"])
+def test_it_prints_on_pages(
+    browser: Browser, pages: dict[str, Path], name: str
+) -> None:
+    browser.open(pages[name], DESK)
     printed = browser.driver.execute_cdp_cmd("Page.printToPDF", {})["data"]
     assert printed.startswith("JVBERi0")  # %PDF-, in base 64

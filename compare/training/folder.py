@@ -1,0 +1,157 @@
+"""The folder of a run: what it is, where it was, and what came of it.
+
+``run.json`` says what is trained, and in the end what came of it;
+``checkpoint.safetensors`` is there until then, ``weights.safetensors`` from then on.
+Each file is written whole or not at all, so that a run can be killed at any point.
+"""
+
+import hashlib
+import json
+import math
+from dataclasses import asdict
+from pathlib import Path
+
+import safetensors.torch
+
+from algebra.errors import KrohnError
+from algebra.formats.files import atomic_write
+from compare.models.network import Network
+from compare.training.checkpoint import pack, restore
+from compare.training.described import Json, content_name
+from compare.training.trainer import Outcome, Point, Trainer
+
+FORMAT, VERSION = "krohn-run", 1
+RECORD, CHECKPOINT, WEIGHTS = (
+    "run.json",
+    "checkpoint.safetensors",
+    "weights.safetensors",
+)
+
+
+class RunFolder:
+    """Where a run is kept.
+
+    Attributes:
+        path: Of the folder.
+        run: What is trained, as JSON: task, architecture, recipe and seed.
+    """
+
+    def __init__(self, path: str | Path, run: Json) -> None:
+        """Make the folder if it is not there.
+
+        Raises:
+            KrohnError: If it holds another run, is damaged, or cannot be made.
+        """
+        self.path, self.run = Path(path), run
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise KrohnError(f"{path}: no folder for a run: {error.strerror}") from None
+        if (self.path / RECORD).exists():
+            self._check(self.record())
+        else:
+            self._note({"outcome": None})
+
+    def record(self) -> Json:
+        """What ``run.json`` says.
+
+        Raises:
+            KrohnError: If it is damaged.
+        """
+        try:
+            record = json.loads((self.path / RECORD).read_text(encoding="utf-8"))
+            if record["format"] != FORMAT or record["version"] != VERSION:
+                raise ValueError
+        except (OSError, ValueError, LookupError, TypeError):
+            raise self._damaged(RECORD) from None
+        return record
+
+    def resume(self, trainer: Trainer) -> None:
+        """Bring a trainer to where the run was, if it was anywhere.
+
+        Raises:
+            KrohnError: If the checkpoint is damaged.
+        """
+        path = self.path / CHECKPOINT
+        if not path.exists():
+            return
+        try:
+            restore(trainer, path.read_bytes(), content_name(self.run))
+        except (OSError, KrohnError):
+            raise self._damaged(CHECKPOINT) from None
+
+    def keep(self, trainer: Trainer) -> None:
+        """Write down where the run is.
+
+        Raises:
+            KrohnError: If the folder cannot be written.
+        """
+        atomic_write(self.path / CHECKPOINT, pack(trainer, content_name(self.run)))
+
+    def finish(self, trainer: Trainer) -> None:
+        """Write down what came of the run; its checkpoint goes.
+
+        Raises:
+            KrohnError: If the folder cannot be written.
+        """
+        tensors = {n: t.cpu() for n, t in trainer.average.network.state_dict().items()}
+        data = safetensors.torch.save(tensors)
+        atomic_write(self.path / WEIGHTS, data)
+        came = {"outcome": trainer.outcome, "weights": _digest(data)}
+        self._note(came | {"history": [_noted(p) for p in trainer.history]})
+        (self.path / CHECKPOINT).unlink(missing_ok=True)
+
+    def result(self, network: Network) -> tuple[Outcome, tuple[Point, ...]] | None:
+        """How the run ended, and its history; the network gets its weights.
+
+        Returns:
+            None if the run goes on.
+
+        Raises:
+            KrohnError: If what is kept is damaged.
+        """
+        record = self.record()
+        if record.get("outcome") is None:
+            return None
+        try:
+            data = (self.path / WEIGHTS).read_bytes()
+            if record["weights"] != _digest(data):
+                raise ValueError
+            network.load_state_dict(safetensors.torch.load(data))
+            return record["outcome"], tuple(map(_read, record["history"]))
+        except (OSError, LookupError, RuntimeError, TypeError, ValueError):
+            raise self._damaged(WEIGHTS) from None
+
+    def _note(self, found: Json) -> None:
+        record = {"format": FORMAT, "version": VERSION, "run": self.run, **found}
+        atomic_write(self.path / RECORD, json.dumps(record, indent=1, sort_keys=True))
+
+    def _check(self, record: Json) -> None:
+        held = record.get("run", {})
+        other = [key for key in self.run if held.get(key) != self.run[key]]
+        if other:
+            raise KrohnError(
+                f"{self.path} holds another run ({' and '.join(other)} differ); name "
+                "another folder, or delete this one"
+            )
+
+    def _damaged(self, file: str) -> KrohnError:
+        return KrohnError(
+            f"{self.path / file} is damaged; delete {self.path} to train this network again"
+        )
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def _noted(point: Point) -> Json:
+    """JSON has no number for a loss that is none."""
+    loss = point.loss if math.isfinite(point.loss) else None
+    return {**asdict(point), "loss": loss}
+
+
+def _read(noted: Json) -> Point:
+    return Point(
+        **noted | {"loss": math.nan if noted["loss"] is None else noted["loss"]}
+    )

@@ -1,0 +1,95 @@
+"""What training makes small: the loss of a fresh batch, with its regularisers."""
+
+from contextlib import AbstractContextManager
+
+import torch
+from torch import Tensor
+
+from algebra.errors import KrohnError
+from compare.models.network import Network
+from compare.tasks.task import Task
+from compare.training.balance import nested, stacks
+from compare.training.losses import Lesson, lesson, mean_loss
+from compare.training.recipe import Recipe
+from compare.training.streams import Purpose, stream
+
+
+class Objective:
+    """The loss of a step: a function of the weights, the seed and the step."""
+
+    def __init__(self, task: Task, recipe: Recipe, seed: int) -> None:
+        """Check that the recipe applies to the task.
+
+        Raises:
+            KrohnError: If it does not.
+        """
+        self.task, self.recipe, self.seed = task, recipe, seed
+        self.stacks = stacks(task.machine) if recipe.balance else None
+
+    @property
+    def longest(self) -> int:
+        """The longest word, with its shift, that a network must have positions for."""
+        before = 2 * self.stacks.depth if self.stacks else 0
+        return max(self.recipe.reads, self.recipe.length + before) + self.recipe.shift
+
+    def __call__(self, network: Network, step: int, device: torch.device) -> Tensor:
+        """The loss of the batch of a step, a number with gradients."""
+        words = stream(self.seed, step, Purpose.WORDS)
+        batch = self.task.batch(words, self.recipe.batch, self.recipe.length)
+        taught, shift = lesson(batch, device), self._shift(step)
+        sharpening = self.recipe.sharpening
+        with forward_format(self.recipe, device):
+            if sharpening is None or not sharpening.strength(step):
+                logits = network(taught.letters, shift)
+                return self._balanced(network, taught, logits, shift, step)
+            seen = network.inside(taught.letters, shift)
+            loss = self._balanced(network, taught, seen.logits, shift, step)
+            return loss + sharpening(seen.attention, step)
+
+    def _shift(self, step: int) -> int:
+        """Where positions begin in this batch (thesis, section 3.4.5.2.3)."""
+        if not self.recipe.shift:
+            return 0
+        drawn = stream(self.seed, step, Purpose.SHIFT)
+        return int(drawn.integers(self.recipe.shift + 1))
+
+    def _balanced(
+        self, network: Network, taught: Lesson, logits: Tensor, shift: int, step: int
+    ) -> Tensor:
+        loss = mean_loss(logits, taught)
+        if self.recipe.balance is None or self.stacks is None:
+            return loss
+        front = nested(
+            self.stacks,
+            stream(self.seed, step, Purpose.REGULARISER),
+            self.recipe.batch,
+        )
+        return loss + self.recipe.balance(network, taught.letters, logits, front, shift)
+
+
+def forward_format(
+    recipe: Recipe, device: torch.device
+) -> AbstractContextManager[object]:
+    """The number format of forward passes; weights and losses stay in float32."""
+    half = recipe.format == "bfloat16"
+    return torch.autocast(device.type, torch.bfloat16, enabled=half)
+
+
+def accuracy(logits: Tensor, labels: Tensor, asked: Tensor) -> float:
+    """The share of right answers where one is asked for; ties and NaN are none.
+
+    Args:
+        logits: ``(count, length, classes)``.
+        labels: Class indices ``(count, length)``.
+        asked: Booleans ``(count, length)``.
+
+    Raises:
+        KrohnError: If none is asked for.
+    """
+    many = int(asked.sum())
+    if not many:
+        raise KrohnError("these words ask for no answer; ask after other letters")
+    largest = logits == logits.amax(dim=-1, keepdim=True)
+    chosen = largest.gather(-1, labels[..., None])[..., 0]
+    clear = (largest.sum(dim=-1) == 1) & logits.isfinite().all(dim=-1)
+    return int((chosen & clear & asked).sum()) / many

@@ -1,0 +1,148 @@
+"""A network on its way: weights, their average, the optimiser, and what was seen."""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch.nn.utils import clip_grad_norm_
+
+from algebra.errors import KrohnError
+from compare.models.network import Network
+from compare.training.average import Average
+from compare.training.objective import Objective, accuracy, forward_format
+from compare.training.schedule import rate
+from compare.training.streams import Purpose, dropout_seed, stream
+
+Outcome = Literal["finished", "early", "diverged"]
+Report = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Point:
+    """What was seen at an evaluation.
+
+    Attributes:
+        step: How many batches the network had learnt from.
+        loss: The mean loss of the batches since the evaluation before.
+        accuracy: Of the averaged network on fresh words, where an answer is asked for.
+        seconds: Of training until then, in all sittings.
+    """
+
+    step: int
+    loss: float
+    accuracy: float
+    seconds: float
+
+
+class Trainer:
+    """A run between two steps; each step is a function of this, the seed and its number.
+
+    Torch's generator, which dropout draws from, is seeded before each step: so nothing
+    of it has to be kept, and it does not matter on what device, or after how many
+    evaluations, a run goes on.
+
+    Attributes:
+        network: What is trained.
+        average: What is measured.
+        optimiser: AdamW with all its state.
+        step: How many batches it has learnt from.
+        total: The losses since the last evaluation, added up.
+        history: The evaluations.
+        seconds: Of training, in all sittings.
+    """
+
+    def __init__(self, objective: Objective, network: Network, device: str) -> None:
+        """Start before the first step.
+
+        Raises:
+            KrohnError: If nothing of the network can be trained, or a regulariser has
+                nothing to work on.
+        """
+        self.device = torch.device(device)
+        self.objective, self.recipe = objective, objective.recipe
+        self.network = network.to(self.device)
+        self.average = Average(self.network, self.recipe.average)
+        self.weights = [p for p in network.parameters() if p.requires_grad]
+        if not self.weights:
+            raise KrohnError("no weight of this network is free to change")
+        self._check_attention()
+        self.optimiser = torch.optim.AdamW(
+            self.weights,
+            betas=self.recipe.betas,
+            weight_decay=self.recipe.weight_decay,
+            fused=True,  # a third of the time of the default on a CPU
+        )
+        self.step, self.history, self.seconds = 0, list[Point](), 0.0
+        self.total = torch.zeros((), device=self.device)
+
+    def _check_attention(self) -> None:
+        if self.recipe.sharpening is None:
+            return
+        with torch.no_grad():
+            seen = self.network.inside(
+                torch.zeros(1, 1, dtype=torch.int64).to(self.device)
+            )
+        if not seen.attention:
+            raise KrohnError("a network without attention has none to sharpen")
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """How the run ended; None if it goes on.
+
+        Raises no error where a loss is not a number: that is a result.
+        """
+        last = self.history[-1] if self.history else None
+        if last is not None and not math.isfinite(last.loss):
+            return "diverged"
+        goal = self.recipe.stop_at
+        if last is not None and goal is not None and last.accuracy >= goal:
+            return "early"
+        return "finished" if self.step == self.recipe.steps else None
+
+    def advance(self) -> None:
+        """One step, and an evaluation if it is time for one."""
+        began = time.perf_counter()
+        self._update()
+        if self.step % self.recipe.every == 0 or self.step == self.recipe.steps:
+            self._evaluate(began)
+        else:
+            self.seconds += time.perf_counter() - began
+
+    def _update(self) -> None:
+        torch.manual_seed(dropout_seed(self.objective.seed, self.step))
+        self.optimiser.param_groups[0]["lr"] = rate(self.recipe, self.step)
+        loss = self.objective(self.network, self.step, self.device)
+        self.optimiser.zero_grad()
+        torch.autograd.backward(loss)
+        if self.recipe.clip is not None:
+            clip_grad_norm_(self.weights, self.recipe.clip)
+        self.optimiser.step()
+        self.average.follow()
+        self.total += loss.detach()
+        self.step += 1
+
+    def _evaluate(self, began: float) -> None:
+        """Note the loss since the last evaluation and the accuracy now."""
+        before = self.history[-1].step if self.history else 0
+        loss = float(self.total) / (self.step - before)
+        share = self.accuracy()
+        self.total.zero_()
+        self.seconds += time.perf_counter() - began
+        self.history.append(Point(self.step, loss, share, self.seconds))
+
+    def accuracy(self) -> float:
+        """Of the averaged network, on fresh words of the length of training."""
+        rng = stream(self.objective.seed, self.step, Purpose.EVALUATION)
+        words = self.objective.task.batch(rng, self.recipe.probe, self.recipe.length)
+        letters, labels, asked = (
+            torch.from_numpy(a).to(self.device)
+            for a in (words.letters, words.labels, words.asked)
+        )
+        network = self.average.network.eval()
+        with torch.no_grad(), forward_format(self.recipe, self.device):
+            logits = network(letters)
+        self.network.train()
+        return accuracy(logits, labels, asked)

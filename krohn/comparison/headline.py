@@ -1,0 +1,91 @@
+"""A comparison in two or three sentences, by rule from its numbers."""
+
+from collections.abc import Iterator
+
+from krohn.comparison.contestants import COMPILED, GPT, LSTM, Contestant
+from krohn.comparison.result import Comparison, Sweep
+
+PERFECT = 0.99995
+"""From here on four digits would be rounded up to 100 %."""
+FALL = 0.02
+"""Token accuracy that is lost on other words and worth a sentence."""
+
+
+def headline(found: Comparison) -> tuple[str, ...]:
+    """What is proved, what training reached, and where it breaks."""
+    return (_proved(found), *_trained(found), *_falls(found))
+
+
+def percent(share: float) -> str:
+    """A share in per cent that says 100 % only of all of them."""
+    if share >= 1:
+        return "100 %"
+    if share >= PERFECT:
+        return "> 99.99 %"
+    return f"{100 * share:.2f} %" if share > 0.99 else f"{100 * share:.1f} %"
+
+
+def average(one: Contestant) -> float:
+    """Token accuracy, the mean over seeds."""
+    return sum(o.token.value for o in one.ones) / len(one.ones)
+
+
+def _proved(found: Comparison) -> str:
+    compiled, proved = found.of(COMPILED), found.proved
+    words = (
+        "every length" if proved.length is None else f"up to {proved.length} letters"
+    )
+    if proved.verdict != "verified":
+        return f"The compiled network is not proved: {proved.covers}."
+    size = compiled.size if compiled else None
+    layers = f", {size.depth} layers deep" if size and size.depth else ""
+    layers = ", 1 layer deep" if size and size.depth == 1 else layers
+    return (
+        f"The compiled network ({proved.construction}{layers}) is proved right at every "
+        f"position of every word of {words}."
+    )
+
+
+def _trained(found: Comparison) -> Iterator[str]:
+    said = [
+        f"the {_short(c)} gives {percent(average(c))} right answers"
+        for c in map(found.of, (GPT, LSTM))
+        if c is not None
+    ]
+    if said:
+        seeds = len(found.origin.seeds)
+        mean = f", mean of {seeds} seeds" if seeds > 1 else ""
+        yield (
+            f"Trained on words of {found.length} letters and measured on fresh ones, "
+            f"{' and '.join(said)}{mean}."
+        )
+
+
+def _falls(found: Comparison) -> Iterator[str]:
+    """Where a trained network loses most, sweep by sweep."""
+    for key in (GPT, LSTM):
+        network = found.of(key)
+        if network is None:
+            continue
+        falls = [f for s in found.sweeps if (f := _fall(s, key, average(network)))]
+        if falls:
+            yield f"Elsewhere the {_short(network)} falls: {'; '.join(falls)}."
+
+
+def _fall(sweep: Sweep, key: str, usual: float) -> str | None:
+    curve = next((c for c in sweep.curves if c.key == key), None)
+    if curve is None:
+        return None
+    means = []
+    for at, column in zip(sweep.at, zip(*curve.values, strict=True), strict=True):
+        known = [v for v in column if v is not None]
+        if known:
+            means.append((sum(known) / len(known), at))
+    lowest, at = min(means, default=(1.0, 0.0))
+    if lowest > usual - FALL:
+        return None
+    return f"{percent(lowest)} {sweep.said.replace('{}', f'{at:g}')}"
+
+
+def _short(network: Contestant) -> str:
+    return {GPT: "Transformer", LSTM: "LSTM"}.get(network.key, network.title)

@@ -1,0 +1,123 @@
+"""The table of a comparison: a row for each measure, a column for each contestant."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from krohn.comparison.contestants import (
+    COMPILED,
+    Contestant,
+    Interval,
+    One,
+    Share,
+    Size,
+)
+from krohn.comparison.headline import percent
+from krohn.comparison.result import Comparison
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What stands in a cell: a number, and below it in small what it rests on."""
+
+    main: str
+    small: str = ""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A row."""
+
+    title: str
+    entries: tuple[Entry, ...]
+
+
+def summary(found: Comparison) -> tuple[Measure, ...]:
+    """The rows, each with an entry for each contestant."""
+    ways: dict[str, Callable[[Contestant], Entry]] = {
+        "token accuracy": lambda c: _share(c, lambda o: o.token, c.token),
+        "sequence accuracy": lambda c: _share(c, lambda o: o.sequence, c.sequence),
+        "proved": lambda c: _proved(found, c),
+        "first failing word": _failing,
+        "parameters": lambda c: _size(c, lambda s: f"{s.parameters:,}"),
+        "layers": lambda c: _size(
+            c, lambda s: "–" if s.depth is None else f"{s.depth}"
+        ),
+        "FLOPs per word": lambda c: _size(c, lambda s: amount(s.flops)),
+        "latency per word": lambda c: _size(c, lambda s: duration(s.latency)),
+        "training": _training,
+    }
+    return tuple(
+        Measure(title, tuple(way(c) for c in found.contestants))
+        for title, way in ways.items()
+    )
+
+
+def amount(number: int | None) -> str:
+    """A large number with three digits."""
+    if number is None:
+        return "–"
+    for power, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if number >= power:
+            return f"{number / power:.3g}{unit}"
+    return str(number)
+
+
+def duration(seconds: float | None) -> str:
+    """A time with three digits."""
+    if seconds is None:
+        return "–"
+    for power, unit in ((1.0, "s"), (1e-3, "ms")):
+        if seconds >= power:
+            return f"{seconds / power:.3g} {unit}"
+    return f"{seconds * 1e6:.3g} µs"
+
+
+def _share(
+    network: Contestant, of: Callable[[One], Share], seeds: Interval | None
+) -> Entry:
+    shares = [of(one) for one in network.ones]
+    if seeds is None:
+        (one,) = shares
+        return Entry(percent(one.value), f"[{_bounds(one.low, one.high)}]")
+    low, high = (percent(f(s.value for s in shares)) for f in (min, max))
+    ends = low if low == high else f"{low} to {high}"
+    return Entry(
+        percent(seeds.value), f"seeds {ends}; mean [{_bounds(seeds.low, seeds.high)}]"
+    )
+
+
+def _bounds(low: float, high: float) -> str:
+    """Both ends in per cent, rounded outwards."""
+    down, up = (int(10_000 * low) / 100, -int(-10_000 * high) / 100)
+    return f"{down:g}, {min(100.0, up):g}"
+
+
+def _proved(found: Comparison, network: Contestant) -> Entry:
+    if network.key != COMPILED:
+        return Entry("no" if network.size else "–")
+    proof = found.proved
+    words = "every length" if proof.length is None else f"T ≤ {proof.length}"
+    return Entry("✓ " + words if proof.verdict == "verified" else proof.verdict)
+
+
+def _failing(network: Contestant) -> Entry:
+    failures = [one.failure for one in network.ones if one.failure is not None]
+    if not failures:
+        return Entry("–")
+    found = [len(f.word) for f in failures if f.word is not None]
+    if not found:
+        return Entry("none found", f"to T = {max(f.length for f in failures)}")
+    letters = f"{min(found)} letter{'s' if min(found) != 1 else ''}"
+    some = f"{len(found)} of {len(failures)} seeds fail" if len(failures) > 1 else ""
+    return Entry(letters, some)
+
+
+def _size(network: Contestant, write: Callable[[Size], str]) -> Entry:
+    return Entry("–") if network.size is None else Entry(write(network.size))
+
+
+def _training(network: Contestant) -> Entry:
+    runs = [one.training for one in network.ones if one.training is not None]
+    if not runs:
+        return Entry("none" if network.key == COMPILED else "counted")
+    return Entry(duration(sum(r.seconds for r in runs) / len(runs)), "a seed")

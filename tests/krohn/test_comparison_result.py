@@ -1,0 +1,66 @@
+"""What a comparison came to: through JSON and back, and what is said of it."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from sample_comparison import sample
+
+from algebra.errors import KrohnError
+from krohn.comparison import Comparison
+from krohn.comparison.contestants import One, Share
+from krohn.comparison.headline import headline, percent
+
+
+def test_json_keeps_everything() -> None:
+    found = sample()
+    read = Comparison.from_object(json.loads(json.dumps(found.to_object())))
+    assert read == found
+
+
+@pytest.mark.parametrize("damage", ["version", "machine", "sweeps", "origin"])
+def test_what_lacks_a_field_is_refused(damage: str) -> None:
+    stated = sample().to_object()
+    del stated[damage]
+    with pytest.raises(KrohnError):
+        Comparison.from_object(stated)
+
+
+def test_what_is_of_another_kind_is_refused_by_name() -> None:
+    stated = sample().to_object()
+    stated["contestants"][1]["ones"][0]["token"]["right"] = "many"
+    with pytest.raises(KrohnError, match=r"contestants\[1\].ones\[0\].token.right"):
+        Comparison.from_object(stated)
+
+
+def test_another_version_is_refused() -> None:
+    with pytest.raises(KrohnError, match="version 99"):
+        Comparison.from_object({**sample().to_object(), "version": 99})
+
+
+def test_the_headline_says_the_proof_the_level_and_the_fall() -> None:
+    said = " ".join(headline(sample()))
+    assert "proved right at every position of every word of up to 128 letters" in said
+    assert "the Transformer gives 96.5 % right answers" in said
+    assert "the Transformer falls" in said
+    assert "at 128 letters" in said
+    assert "the LSTM falls" not in said
+
+
+def test_the_headline_claims_no_proof_that_failed() -> None:
+    found = sample()
+    found = replace(found, proved=replace(found.proved, verdict="undecided"))
+    said = headline(found)[0]
+    assert "not proved" in said
+
+
+def test_all_is_said_of_all_only() -> None:
+    assert percent(1.0) == "100 %"
+    assert percent(0.999999) == "> 99.99 %"
+    assert percent(0.99994) == "99.99 %"
+    assert percent(0.5) == "50.0 %"
+
+
+def test_a_share_of_nothing_is_none_of_it() -> None:
+    nothing = Share(0, 0, 0.0, 1.0)
+    assert One(None, nothing, nothing).token.value == 0

@@ -1,0 +1,257 @@
+"""A comparison that nobody made: all that a page can show, with numbers of our choice."""
+
+import numpy as np
+
+import krohn
+from algebra.automaton import Automaton
+from algebra.formats import json_format
+from krohn.comparison.contestants import (
+    Contestant,
+    Failure,
+    Interval,
+    One,
+    Proved,
+    Share,
+    Size,
+    Training,
+)
+from krohn.comparison.inside import (
+    Attention,
+    Cell,
+    Exchange,
+    Maps,
+    ProbeMap,
+    Variable,
+)
+from krohn.comparison.result import (
+    Comparison,
+    Curve,
+    Origin,
+    Reduction,
+    Strategy,
+    Sweep,
+)
+
+SEEDS = (0, 1)
+LEVELS = {"compiled": 1.0, "gpt": 0.97, "lstm": 0.999, "ngram": 0.55, "majority": 0.5}
+TRAINED = ("gpt", "lstm")
+TITLES = {
+    "compiled": "compiled",
+    "gpt": "Transformer",
+    "lstm": "LSTM",
+    "ngram": "3-gram",
+    "majority": "majority",
+}
+
+
+def share(value: float, asked: int = 10_000) -> Share:
+    right = round(value * asked)
+    return Share(right, asked, max(0.0, value - 0.004), min(1.0, value + 0.004))
+
+
+def seeds(key: str) -> int:
+    return len(SEEDS) if key in TRAINED else 1
+
+
+def training(rate: float) -> Training:
+    steps = tuple(range(0, 2001, 200))
+    loss = tuple(0.7 * np.exp(-rate * s / 400) + 1e-4 for s in steps)
+    accuracy = tuple(1 - 0.5 * np.exp(-rate * s / 500) for s in steps)
+    return Training(
+        steps, tuple(map(float, loss)), tuple(map(float, accuracy)), 61.5, "2,000 steps"
+    )
+
+
+def failure(key: str, letters: tuple[str, ...]) -> Failure | None:
+    if key in ("ngram", "majority"):
+        return None
+    if key != "gpt":
+        return Failure(
+            None, (), (), 128, "16,382 words of up to 13 letters; 512 of 128"
+        )
+    word = (letters[1],) * 4 + (letters[0],)
+    right = ("1", "0", "1", "0", "0")
+    said = ("1", "0", "1", "0", "1")
+    return Failure(
+        word,
+        right,
+        said,
+        32,
+        "",
+        "Minimal: no shorter word fails",
+        "krohn run --expect -- gpt.safetensors 1 1 1 1 0",
+    )
+
+
+def contestant(key: str, letters: tuple[str, ...]) -> Contestant:
+    level = LEVELS[key]
+    ones = tuple(
+        One(
+            SEEDS[i] if key in TRAINED else None,
+            share(level - 0.01 * i * (key == "gpt")),
+            share(level**8),
+            failure(key, letters),
+            training(1 + i) if key in TRAINED else None,
+        )
+        for i in range(seeds(key))
+    )
+    over = Interval(level - 0.005, level - 0.03, min(1.0, level + 0.01))
+    size = (
+        Size(12_345, 2, 4_567_890, 0.0012) if key not in ("ngram", "majority") else None
+    )
+    several = over if key in TRAINED else None
+    return Contestant(
+        key, TITLES[key], "2 layers of width 64", ones, several, several, size
+    )
+
+
+def curve(key: str, at: tuple[float, ...], fall: float) -> Curve:
+    rows = []
+    for seed in range(seeds(key)):
+        lost = [
+            fall * i / len(at) * (key == "gpt") * (1 + 0.3 * seed)
+            for i in range(len(at))
+        ]
+        rows.append(tuple(max(0.4, LEVELS[key] - x) for x in lost))
+    return Curve(key, tuple(rows))
+
+
+def sweep(
+    title: str,
+    axis: str,
+    said: str,
+    at: tuple[float, ...],
+    trained: tuple[float, float] | None,
+    proved: float | None = None,
+) -> Sweep:
+    fall = 0.1 if title == "By position" else 0.5
+    return Sweep(
+        title,
+        axis,
+        said,
+        at,
+        trained,
+        proved,
+        500,
+        tuple(curve(k, at, fall) for k in LEVELS),
+        "",
+    )
+
+
+def probe_map(key: str) -> ProbeMap:
+    layers = ("embedding", "layer 1", "layer 2")
+    names = (
+        "state",
+        "number of ones mod 4",
+        "last letter",
+        "product of the last 4 letters",
+    )
+    variables = tuple(
+        Variable(
+            name,
+            "counter: mod; scan: map3",
+            2 + i,
+            1 / (2 + i),
+            tuple(Cell(0.5 + 0.16 * k - 0.05 * i, 0.5, 0.52) for k in range(3)),
+        )
+        for i, name in enumerate(names)
+    )
+    exchange = Exchange("state", "layer 2", 1000, 0.97, 0.03, 0.99, 0.01)
+    found = (
+        "It holds the state in layer 2, and uses it: exchanging it changes the answer "
+        "as the Program says in 97 % of 1,000 cases; a random subspace in 3 %.",
+    )
+    return ProbeMap(key, TITLES[key], layers, variables, (exchange,), found)
+
+
+def attention(length: int, letters: tuple[str, ...]) -> Maps:
+    rng = np.random.default_rng(0)
+    uniform = np.tril(np.ones((length, length)))
+    noisy = np.tril(rng.random((length, length)) ** 4)
+    patterns = []
+    for key, title, found in (
+        ("compiled", "compiled, layer 1, head 1: prefix sum", uniform),
+        ("gpt", "layer 1, head 1", noisy),
+        ("gpt", "layer 2, head 3", noisy[::1, ::1] ** 2),
+    ):
+        rows = found / found.sum(axis=1, keepdims=True)
+        patterns.append(
+            Attention(key, title, tuple(map(tuple, rows.tolist())), "0.31 from head 1")
+        )
+    return Maps(
+        (letters * length)[:length],
+        tuple(patterns),
+        ("On 64 words, heads are 0.31 from the compiled one.",),
+    )
+
+
+def sample(machine: Automaton | None = None) -> Comparison:
+    machine = machine or krohn.zoo("C2")
+    proved = Proved(
+        "verified",
+        "all 2^128 words of length 128, and all shorter",
+        128,
+        "counter",
+        "float32",
+        0.03,
+    )
+    lengths = (8.0, 16.0, 32.0, 48.0, 64.0, 96.0, 128.0)
+    biases = tuple(round(0.05 * i, 2) for i in range(1, 20))
+    sweeps = (
+        sweep(
+            "By position",
+            "position",
+            "at position {}",
+            tuple(map(float, range(1, 33))),
+            None,
+        ),
+        sweep("By length", "length T", "at {} letters", lengths, (32.0, 32.0)),
+        sweep("By bias", "Pr[σ = 1]", "with Pr[σ = 1] = {}", biases, (0.5, 0.5)),
+        sweep(
+            "By count",
+            "number of 1s",
+            "with {} letters 1",
+            tuple(map(float, range(0, 33, 2))),
+            (10.0, 22.0),
+        ),
+    )
+    kinds = tuple(
+        Strategy(
+            kind,
+            64,
+            {
+                k: tuple(share(LEVELS[k] ** (i + 1)) for _ in range(seeds(k)))
+                for k in LEVELS
+            },
+        )
+        for i, kind in enumerate(("uniform", "walls", "periods", "one letter"))
+    )
+    origin = Origin(
+        "krohn compare C2 --preset desk -o c2.html",
+        "0123abc",
+        {"krohn": "0.1.0", "torch": "2.6"},
+        "CPU, 2 cores",
+        "2026-01-01 00:00",
+        480.0,
+        SEEDS,
+        ("No remark.",),
+    )
+    return Comparison(
+        json_format.to_object(machine),
+        "the state after every letter",
+        "letters drawn uniformly",
+        len(machine.states),
+        32,
+        "desk",
+        proved,
+        tuple(contestant(k, machine.letters) for k in LEVELS),
+        sweeps,
+        kinds,
+        (probe_map("gpt"), probe_map("lstm")),
+        attention(32, machine.letters),
+        (
+            Reduction("width", "512", "64"),
+            Reduction("length of training words", "40", "32"),
+        ),
+        origin,
+    )
