@@ -107,7 +107,7 @@ def score(
         parts: Which words serve what.
         seed: Draws the positions to fit on.
     """
-    at = _places(parts.fit, words.shape[1], np.random.default_rng(seed))
+    at = places(parts.fit, words.shape[1], seed)
     white = whitening(states[at])
     fitted, chosen, tested = (
         white(states[words_or_places].reshape(-1, states.shape[2]))
@@ -133,12 +133,12 @@ def score(
     ]
 
 
-def _places(
-    chosen: IntArray, length: int, rng: np.random.Generator
-) -> tuple[IntArray, IntArray]:
+def places(chosen: IntArray, length: int, seed: int) -> tuple[IntArray, IntArray]:
     """Words and positions to fit on, drawn without repetition if there are too many."""
     flat = len(chosen) * length
-    drawn = np.arange(flat) if flat <= POSITIONS else rng.choice(flat, POSITIONS, False)
+    drawn = np.arange(flat)
+    if flat > POSITIONS:
+        drawn = np.random.default_rng(seed).choice(flat, POSITIONS, replace=False)
     return chosen[drawn // length], drawn % length
 
 
