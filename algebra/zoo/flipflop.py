@@ -190,8 +190,28 @@ def _laws(values: int, instructions: Instructions) -> FloatArray:
 def window_ceiling(window: int, ignore: float, values: int = 2) -> float:
     """The best read accuracy of a model that sees the last ``window`` tokens only.
 
-    The last of them is ``r``. The pairs before it, ⌊(window − 1)/2⌋ of them, tell the
-    value unless all of them are ignored; then it is guessed.
+    The last of them is ``r``. Before it stand ⌊window/2⌋ values. Each of them is the one
+    to say unless its instruction is ``i``; if all are ignored, one is guessed. If the
+    window is even it does not show the instruction of the first of these values, but to
+    say that value is right whatever the instruction, as often as can be.
     """
-    hidden = ignore ** ((window - 1) // 2)
+    hidden = ignore ** (window // 2)
     return 1 - hidden * (1 - 1 / values)
+
+
+def ceiling(window: int, length: int, ignore: float, values: int = 2) -> float:
+    """The same for all reads of words of FFL(length, p): few of their pairs are enough.
+
+    The first value of a word is written. A read with at most ⌊window/2⌋ pairs before it
+    sees that, or can say it, and is always right; all others are as `window_ceiling`
+    says.
+
+    Raises:
+        MachineError: If there are no words of this length.
+    """
+    instructions = Instructions.ignoring(ignore)
+    expected = np.full(_pairs(length) - 1, instructions.read)
+    expected[-1] = 1.0
+    best = np.full(len(expected), window_ceiling(window, ignore, values))
+    best[: window // 2] = 1.0
+    return float(best @ expected / expected.sum())

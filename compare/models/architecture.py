@@ -20,6 +20,9 @@ class Gpt:
         inner: Width of the MLPs (512).
         positions: How a letter knows where it is (compare/models/positions.py);
             ``"rope"`` is GPT-NeoX, which differs from GPT-2 in nothing else.
+        scale: What sinusoidal and linear positions are multiplied by. Letters start
+            with a spread of 0.02, beside which waves of size 1 are all that blocks see:
+            at width 64, parity is learned with 0.1 and not with 1 (docs/models.md).
         dropout: Of attention weights and of what heads and MLPs add.
         embedding_dropout: Of the embedded letters (section 3.5.4: up to 0.5).
 
@@ -32,6 +35,7 @@ class Gpt:
     heads: int = 4
     inner: int = 256
     positions: Positions = "sinusoidal"
+    scale: float = 0.1
     dropout: float = 0.0
     embedding_dropout: float = 0.0
 
@@ -43,6 +47,8 @@ class Gpt:
         if self.positions not in get_args(Positions):
             known = ", ".join(get_args(Positions))
             raise KrohnError(f"positions are {known}, not {self.positions!r}")
+        if not self.scale > 0:
+            raise KrohnError(f"positions have a scale above 0, not {self.scale!r}")
         if self.width % self.heads:
             raise KrohnError(
                 f"{self.heads} heads do not divide a width of {self.width}"

@@ -93,7 +93,8 @@ def _body(architecture: Gpt, specification: Specification) -> Any:
     tables = {"sinusoidal": sinusoidal, "linear": linear}
     table = tables.get(architecture.positions)
     width = architecture.width
-    body.wpe = Nothing() if table is None else Table(table(longest, width))
+    made = None if table is None else Table(architecture.scale * table(longest, width))
+    body.wpe = made or Nothing()
     return body
 
 

@@ -125,15 +125,32 @@ def test_what_a_window_can_know(window: int, best: float) -> None:
     assert flipflop.window_ceiling(window, 0.98) == pytest.approx(best, abs=0.005)
 
 
-def test_a_window_knows_no_more_than_its_ceiling() -> None:
-    """The best guess from the last 5 tokens, counted over many words."""
+@pytest.mark.parametrize("window", range(1, 8))
+def test_a_window_knows_no_more_than_its_ceiling(window: int) -> None:
+    """The best guess from the last tokens, counted over many words."""
     words = zoo.sampler("FFL2")(np.random.default_rng(2), 200_000, 12)
-    at_end = words[:, 6:11]
-    number = at_end @ 5 ** np.arange(5)
+    at_end = words[:, 11 - window : 11]
+    number = at_end @ 5 ** np.arange(window)
     counts = np.zeros((number.max() + 1, 2))
     np.add.at(counts, (number, words[:, 11] - VALUES), 1)
     best = counts.max(axis=1).sum() / counts.sum()
-    assert best == pytest.approx(flipflop.window_ceiling(5, 0.8), abs=0.01)
+    assert best == pytest.approx(flipflop.window_ceiling(window, 0.8), abs=0.01)
+
+
+@given(st.floats(0, 1), st.integers(2, 6), st.integers(2, 4))
+def test_a_window_as_long_as_the_word_knows_all(
+    ignore: float, pairs: int, values: int
+) -> None:
+    length = 2 * pairs
+    assert flipflop.ceiling(length - 1, length, ignore, values) == 1
+    ceilings = [flipflop.ceiling(n, length, ignore, values) for n in range(1, length)]
+    assert ceilings == sorted(ceilings)
+
+
+def test_the_first_reads_of_a_word_need_no_luck() -> None:
+    """Of three pairs the second reads with probability 0.1, the last always."""
+    expected = (0.1 * 1 + 1 * flipflop.window_ceiling(3, 0.8)) / 1.1
+    assert flipflop.ceiling(3, 6, 0.8) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("length", [2, 3, 7])

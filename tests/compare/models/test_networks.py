@@ -1,7 +1,10 @@
 """What holds of every network that is built: GPT-2 with all positions, and the LSTM."""
 
 import socket
+import subprocess
+import sys
 from functools import cache
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -194,6 +197,31 @@ def test_dropout_is_for_training_only(name: str) -> None:
     assert torch.equal(built(words()), built(words()))
 
 
+def test_the_library_is_loaded_when_such_a_network_is_built() -> None:
+    script = (
+        "import sys; from compare.models import Gpt, Lstm, build; "
+        "build(Lstm(), 2, 2, 8, 0); assert 'transformers' not in sys.modules; "
+        "build(Gpt(), 2, 2, 8, 0); assert 'transformers' in sys.modules"
+    )
+    root = Path(__file__).parents[3]
+    subprocess.run([sys.executable, "-W", "error", "-c", script], cwd=root, check=True)
+
+
+@pytest.mark.parametrize("name", ["sinusoidal", "linear"])
+def test_fixed_positions_are_scaled(name: str) -> None:
+    """One letter at all places: what differs is the table."""
+    wide, narrow = (
+        Gpt(depth=1, width=16, heads=2, inner=32, positions=name, scale=scale)
+        for scale in (1.0, 0.25)
+    )
+    same = torch.zeros(1, LONGEST, dtype=torch.long)
+    spread = [
+        build(a, LETTERS, CLASSES, LONGEST, 0).inside(same).hidden[0].diff(dim=1)
+        for a in (wide, narrow)
+    ]
+    assert close(0.25 * spread[0], spread[1])
+
+
 def test_building_and_running_opens_no_connection(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -223,6 +251,7 @@ def test_every_kind_is_tested() -> None:
         ({"kind": "gru"}, "no architecture of the kind 'gru'"),
         ({"kind": "gpt", "layers": 3}, "malformed"),
         ({"kind": "gpt", "heads": 3}, "3 heads do not divide"),
+        ({"kind": "gpt", "scale": 0}, "scale above 0"),
         ({"kind": "gpt", "depth": 0}, "depth must be a whole number"),
         ({"kind": "gpt", "dropout": 1.0}, "dropout must be in"),
         ({"kind": "gpt", "positions": "polar"}, "positions are sinusoidal"),
