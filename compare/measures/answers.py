@@ -45,7 +45,7 @@ def right(model: Simulator, task: Task, batch: Batch) -> BoolArray:
     labels = _order(task.classes, model.classes)[batch.labels]
     size = at_once(batch.letters.shape[1])
     found = np.ones(batch.letters.shape, dtype=bool)
-    with torch.inference_mode(), _evaluating(model):
+    with torch.inference_mode(), evaluating(model):
         for first in range(0, len(tokens), size):
             part = slice(first, first + size)
             read = torch.from_numpy(tokens[part]).to(model.device)
@@ -72,7 +72,8 @@ def _order(names: tuple[str, ...], theirs: tuple[str, ...]) -> IntArray:
 
 
 @contextmanager
-def _evaluating(model: Simulator) -> Iterator[None]:
+def evaluating(model: Simulator) -> Iterator[None]:
+    """A torch module in evaluation mode, and as it was afterwards."""
     inner = model.reads if isinstance(model, BlackBox) else model
     parts = list(inner.modules()) if isinstance(inner, nn.Module) else []
     training = [part for part in parts if part.training]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from algebra.errors import KrohnError
 from algebra.zoo.flipflop import Instructions, reads_of
 from compare.measures.answers import tally
 from compare.measures.rates import Rate, clustered
@@ -14,6 +15,7 @@ from compare.tasks.flipflop import DENSE, SPARSE, TRAINED, FlipFlop
 from compare.tasks.task import Task
 from verify.simulator import Simulator
 
+READ = ("r",)
 READS = 20_000
 
 
@@ -80,6 +82,10 @@ def glitches(
     Raises:
         KrohnError: If the task is not of that kind, or the network does not read it.
     """
+    if task.asked != READ:
+        raise KrohnError(
+            f"{task.name} does not ask after reads only; glitches are for flip-flop tasks"
+        )
     found = []
     for p in ignore:
         words = ceil(reads / reads_of(length, Instructions.ignoring(p)))

@@ -1,0 +1,194 @@
+"""Failing words are legal, wrong where it is asked, and the first of the shortest."""
+
+import json
+from collections.abc import Callable
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from algebra.errors import KrohnError
+from algebra.zoo.flipflop import IGNORE, READ, acceptor
+from compare.measures.answers import right, simulator
+from compare.measures.baselines import Guess
+from compare.measures.failing import by_strategy, failing, first_failing
+from compare.measures.held import Held, held
+from compare.tasks import Task
+from compare.tasks.catalogue import task
+from krohn.compilation import compile as compiled
+from network.model import Model
+from verify.simulator import Simulator
+
+Knows = Callable[..., Simulator]
+LANGUAGES = ["Dyck4,2", "flip-flop", "flip-flop, generative", "brackets"]
+
+
+def legal_words(asked: Task, length: int) -> np.ndarray:
+    """All legal words of a length in the order of their letters, by trying all."""
+    reads = acceptor(2) if asked.letters == acceptor(2).letters else asked.machine
+    every = np.array(list(product(range(len(asked.letters)), repeat=length)))
+    ends = reads.semiautomaton.trace(every, reads.start)[:, -1]
+    return np.asarray(every[ends != reads.states.index("error")])
+
+
+def answers(wanted: Held, letters: np.ndarray) -> np.ndarray:
+    """The right classes after each letter."""
+    return np.asarray(wanted.answers[wanted.read(letters)[1]])
+
+
+def first_wrong(model: Simulator, asked: Task, most: int) -> tuple[str, ...] | None:
+    """The first of the shortest legal words whose last answer is asked for and wrong.
+
+    In a task of next letters one more letter, any legal one, decides what is asked.
+    """
+    follows = asked.predicts == "next"
+    for length in range(1, most + 1):
+        batch = asked.label(legal_words(asked, length + follows))
+        last = length - 1
+        bad = (~right(model, asked, batch) & batch.asked)[:, last]
+        if bad.any():
+            word = batch.letters[bad.argmax(), :length]
+            return tuple(asked.letters[a] for a in word)
+    return None
+
+
+@pytest.mark.parametrize("name", ["C2", *LANGUAGES])
+def test_no_word_fails_who_knows_the_task(name: str, knows: Knows) -> None:
+    """Whatever it says after illegal words, or where nothing is asked."""
+    asked = task(name)
+    wanted = held(asked)
+
+    def change(letters: np.ndarray, said: np.ndarray) -> np.ndarray:
+        read, after = wanted.read(letters)
+        assert np.array_equal(read, letters)
+        counts = wanted.asked[read, after]
+        other = (said + 1) % len(asked.classes)
+        return np.where(counts, answers(wanted, letters), other)
+
+    found = failing(knows(asked, change), asked, 12, prefixes=500, samples=64)
+    assert found.found is None
+    assert found.length == 12
+
+
+def test_the_compiled_network_reads_all_flip_flops() -> None:
+    asked = task("flip-flop")
+    model = Model(compiled(asked.machine, 10).file)
+    done = first_failing(model, asked, (6, 10, 20), prefixes=500, samples=64)
+    assert [(f.length, f.found) for f in done] == [(6, None), (10, None)]
+
+
+def test_who_counts_to_four_fails_at_five(knows: Knows) -> None:
+    asked = task("C2")
+
+    def few(letters: np.ndarray, said: np.ndarray) -> np.ndarray:
+        return np.where(letters.cumsum(axis=1) > 4, 0, said)
+
+    found = failing(knows(asked, few), asked, 32)
+    assert found.found is not None
+    assert found.found.word == ("1",) * 5
+    assert found.least
+    assert found.right == 4
+    assert found.how == "all words"
+    assert json.loads(json.dumps(found.to_object()))["found"]["word"] == ["1"] * 5
+
+
+def test_faults_of_long_words_are_found_at_longer_ones(knows: Knows) -> None:
+    asked = task("C2")
+
+    def short(letters: np.ndarray, said: np.ndarray) -> np.ndarray:
+        return np.where(np.arange(letters.shape[1]) >= 20, 0, said)
+
+    done = first_failing(
+        knows(asked, short), asked, (16, 32, 64), prefixes=100, budget=2000
+    )
+    assert [found.found is None for found in done] == [True, False]
+    assert done[1].found is not None
+    assert len(done[1].found.word) == 21
+    assert not done[1].least
+
+
+@pytest.mark.parametrize("name", ["flip-flop", "flip-flop, generative"])
+def test_who_forgets_behind_an_ignored_value_fails_there(name: str) -> None:
+    asked = task(name)
+    wanted = held(asked)
+
+    def forgets(letters: np.ndarray) -> np.ndarray:
+        ignored = np.roll(letters, 2, axis=1) == IGNORE
+        ignored[:, :2] = False
+        return np.where(ignored & (letters == READ), 2, answers(wanted, letters))
+
+    found = failing(simulator(forgets, asked), asked, 20, samples=100)
+    assert found.found is not None
+    assert found.found.word == ("w", "0", "i", "0", "r")
+    assert found.found.expected[-1] == "0"
+    assert found.found.actual[-1] == asked.classes[2]
+    assert found.least
+
+
+@settings(max_examples=20)
+@given(st.sampled_from(LANGUAGES), st.integers(0, 1000), st.integers(1, 4))
+def test_it_is_the_first_legal_word_that_fails(name: str, seed: int, rare: int) -> None:
+    """Of networks that are wrong at some words, by chance."""
+    asked = task(name)
+    wanted, guess = held(asked), Guess(4**rare, seed)
+
+    def sometimes(letters: np.ndarray) -> np.ndarray:
+        read, _ = wanted.read(letters)
+        wrong = (guess(read) == 0) | (read != letters)
+        return (answers(wanted, letters) + wrong) % len(asked.classes)
+
+    model = simulator(sometimes, asked)
+    found = failing(model, asked, 5, prefixes=10_000, samples=0)
+    expected = first_wrong(model, asked, 5)
+    assert (found.found.word if found.found else None) == expected
+    assert found.found is None or found.least
+
+
+@given(st.sampled_from(LANGUAGES), st.integers(0, 2**32 - 1))
+def test_words_are_read_as_legal_ones_and_those_as_they_are(
+    name: str, seed: int
+) -> None:
+    asked = task(name)
+    wanted = held(asked)
+    rng = np.random.default_rng(seed)
+    words = rng.integers(len(asked.letters), size=(30, 9))
+    read, after = wanted.read(words)
+    legal = {tuple(w) for w in asked.inputs.draw(asked.machine, rng, 50, 9).tolist()}
+    for word in legal:
+        again, _ = wanted.read(np.array([word]))
+        assert tuple(again[0].tolist()) == word
+    again, states = wanted.read(read)
+    assert np.array_equal(again, read)
+    assert np.array_equal(states, after)
+
+
+def test_strategies_show_which_words_break_it(
+    knows: Knows, rng: np.random.Generator
+) -> None:
+    asked = task("C2")
+
+    def few(letters: np.ndarray, said: np.ndarray) -> np.ndarray:
+        return np.where(letters.cumsum(axis=1) > 24, 0, said)
+
+    struck = {s.strategy: s for s in by_strategy(knows(asked, few), asked, rng, 32)}
+    assert struck["uniform"].tokens.value > 0.99
+    assert struck["constant"].words.value < 0.9
+    assert struck["counts"].words.value < 0.9
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_words_of_strategies_are_legal_and_asked_about(
+    name: str, knows: Knows, rng: np.random.Generator
+) -> None:
+    asked = task(name)
+    struck = by_strategy(knows(asked), asked, rng, 12, 10)
+    assert len(struck) >= 8
+    assert all(s.tokens.perfect and s.words.perfect for s in struck)
+
+
+def test_what_words_do_not_decide_cannot_fail(knows: Knows) -> None:
+    free = Task("free", task("C2").machine, task("C2").inputs, predicts="next")
+    with pytest.raises(KrohnError, match="no answer that words decide"):
+        failing(knows(free), free, 4)
