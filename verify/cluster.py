@@ -49,16 +49,29 @@ def cluster(job: Job, address: str, memory: int) -> Iterator[Crew]:
     """
     distributed = _imported()
     Worker(job, memory)  # what is wrong is said here, not on each of them
-    with ExitStack() as stack:
-        client = _connect(distributed, address, stack)
+    with connected(address) as client, client.get_executor() as executor:
         client.register_plugin(_opener(distributed, job, memory), name=job.key)
-        executor = stack.enter_context(client.get_executor())
 
         def hand(shard: Shard) -> Future[Outcome]:
             future: Future[Outcome] = executor.submit(run_here, job.key, shard)
             return future
 
         yield hand
+
+
+@contextmanager
+def connected(address: str) -> Iterator[Any]:
+    """A Dask client of a cluster; one that is started here ends with it.
+
+    Args:
+        address: Of a scheduler, ``tcp://host:port``, or ``local:N`` for N processes.
+
+    Raises:
+        CheckError: If Dask is not installed, or nobody answers.
+    """
+    distributed = _imported()
+    with ExitStack() as stack:
+        yield _connect(distributed, address, stack)
 
 
 def _imported() -> Any:

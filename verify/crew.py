@@ -113,7 +113,7 @@ def run_here(key: str, shard: Shard) -> Outcome:
 def _join_crew(job: Job, memory: int, stop: Event) -> None:
     """What a new process of this machine does first."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    threading.Thread(target=leave_with_parent, daemon=True).start()
     _keep_memory()
     open_job(job, memory, stop)
 
@@ -131,7 +131,7 @@ def _keep_memory() -> None:
         mallopt(M_MMAP_MAX, 0)
 
 
-def _leave_with_parent() -> None:
+def leave_with_parent() -> None:
     """End this process as soon as the one that started it is gone, however it went."""
     parent = multiprocessing.parent_process()
     if parent is not None:

@@ -1,9 +1,22 @@
 """Training: recipes, runs that can be interrupted and go on, sweeps."""
 
 from compare.training.balance import Balance
+from compare.training.cells import Cell, Measure
 from compare.training.recipe import Recipe
 from compare.training.run import Run, train
 from compare.training.sharpening import Sharpening
+from compare.training.sweep import Result, sweep
 from compare.training.trainer import Point
 
-__all__ = ["Balance", "Point", "Recipe", "Run", "Sharpening", "train"]
+__all__ = [
+    "Balance",
+    "Cell",
+    "Measure",
+    "Point",
+    "Recipe",
+    "Result",
+    "Run",
+    "Sharpening",
+    "sweep",
+    "train",
+]

@@ -98,7 +98,7 @@ class RunFolder:
         data = safetensors.torch.save(tensors)
         atomic_write(self.path / WEIGHTS, data)
         came = {"outcome": trainer.outcome, "weights": _digest(data)}
-        self._note(came | {"history": [_noted(p) for p in trainer.history]})
+        self._note(came | {"history": [noted(p) for p in trainer.history]})
         (self.path / CHECKPOINT).unlink(missing_ok=True)
 
     def result(self, network: Network) -> tuple[Outcome, tuple[Point, ...]] | None:
@@ -145,8 +145,8 @@ def _digest(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
-def _noted(point: Point) -> Json:
-    """JSON has no number for a loss that is none."""
+def noted(point: Point) -> Json:
+    """An evaluation as JSON, which has no number for a loss that is none."""
     loss = point.loss if math.isfinite(point.loss) else None
     return {**asdict(point), "loss": loss}
 

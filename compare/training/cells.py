@@ -1,0 +1,130 @@
+"""Cells of a sweep: one network to train, and one file that says what came of it."""
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, is_dataclass
+from functools import cached_property
+from pathlib import Path
+
+from algebra.formats.files import atomic_write
+from compare.models import Architecture
+from compare.tasks.task import Task
+from compare.training.described import Json, content_name, described
+from compare.training.folder import noted
+from compare.training.provenance import provenance
+from compare.training.recipe import Recipe
+from compare.training.run import Run, identity, train
+from compare.training.trainer import Report
+
+FORMAT, VERSION = "krohn-cell", 1
+
+Measure = Callable[[Run], Json]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A network to train."""
+
+    task: Task
+    architecture: Architecture
+    recipe: Recipe
+    seed: int
+
+    @cached_property
+    def content(self) -> dict[str, Json]:
+        """All that it depends on, as JSON."""
+        return identity(self.task, self.architecture, self.recipe, self.seed)
+
+    @cached_property
+    def name(self) -> str:
+        """Of its folder and its file: its content decides it."""
+        return content_name(self.content)
+
+    @property
+    def said(self) -> str:
+        """What it is, for people."""
+        return f"{self.task.name}: {self.architecture.said}, seed {self.seed}"
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is done with each cell.
+
+    Attributes:
+        folder: Of runs and results.
+        measure: What is found out about a trained network, as JSON; None for nothing.
+            A function at the top of a module, or a dataclass of plain values that can
+            be called, so that other processes have it and files can name it.
+        device: Where torch computes.
+        command: That does all this again.
+    """
+
+    folder: Path
+    measure: Measure | None
+    device: str
+    command: str
+
+    def run_folder(self, cell: Cell) -> Path:
+        """Where the run of a cell is kept."""
+        return self.folder / cell.name
+
+    def file(self, cell: Cell) -> Path:
+        """What says what came of it."""
+        return self.folder / f"{cell.name}.json"
+
+    def done(self, cell: Cell) -> Json | None:
+        """What came of a cell, if that is known and was measured in this way."""
+        try:
+            record = json.loads(self.file(cell).read_text(encoding="utf-8"))
+            same = record["cell"] == cell.content
+            alike = record["measure"] == self._measured_by
+            return record if same and alike else None
+        except (OSError, ValueError, LookupError, TypeError):
+            return None
+
+    def keep(self, record: Json, cell: Cell) -> None:
+        """Write down what came of a cell.
+
+        Raises:
+            KrohnError: If the folder cannot be written.
+        """
+        atomic_write(self.file(cell), json.dumps(record, indent=1, sort_keys=True))
+
+    def work(self, cell: Cell, report: Report | None = None) -> Json:
+        """Train and measure, or go on with it.
+
+        Raises:
+            KrohnError: As `train` does.
+        """
+        kept = self.run_folder(cell)
+        run = train(
+            cell.task,
+            cell.architecture,
+            cell.recipe,
+            cell.seed,
+            kept,
+            self.device,
+            report,
+        )
+        began = time.perf_counter()
+        measured = None if self.measure is None else self.measure(run)
+        seconds = run.seconds + time.perf_counter() - began
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "cell": cell.content,
+            "outcome": run.outcome,
+            "steps": run.steps,
+            "history": [noted(point) for point in run.history],
+            "measure": self._measured_by,
+            "measured": measured,
+            "provenance": provenance(self.command, self.device, seconds),
+        }
+
+    @property
+    def _measured_by(self) -> Json:
+        if self.measure is None or is_dataclass(self.measure):
+            return described(self.measure)
+        # The module of a script has another name in processes that it starts.
+        return getattr(self.measure, "__qualname__", type(self.measure).__name__)

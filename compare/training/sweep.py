@@ -1,0 +1,212 @@
+"""Many networks to train: what is done is not done again, what was begun goes on."""
+
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from algebra.errors import KrohnError
+from algebra.formats.files import atomic_write
+from compare.training import crew
+from compare.training.cells import Cell, Job, Measure
+from compare.training.crew import Came, Crew, Tell
+from compare.training.described import Json
+from compare.training.provenance import command as typed
+from compare.training.run import Run, train
+
+CELLS = "networks"
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a cell.
+
+    Attributes:
+        cell: The cell.
+        record: What its file says: outcome, steps, history, what was measured, and the
+            provenance (docs/training.md).
+        folder: Of the sweep.
+    """
+
+    cell: Cell
+    record: Json
+    folder: Path
+
+    @property
+    def measured(self) -> Json:
+        """What was found out about the network."""
+        return self.record["measured"]
+
+    def run(self, device: str = "cpu") -> Run:
+        """The trained network.
+
+        Raises:
+            KrohnError: If its files are damaged.
+        """
+        c = self.cell
+        kept = self.folder / c.name
+        return train(c.task, c.architecture, c.recipe, c.seed, kept, device)
+
+
+def sweep(
+    cells: Iterable[Cell],
+    folder: str | Path,
+    measure: Measure | None = None,
+    jobs: int = 2,
+    cluster: str | None = None,
+    seconds: float | None = None,
+    device: str = "cpu",
+    command: str | None = None,
+    report: Tell | None = None,
+) -> tuple[Result, ...]:
+    """Train and measure what is not done yet.
+
+    Each cell has a folder and a JSON file, both named by its content, so that sweeps
+    with common cells can share a folder, and one that was stopped goes on.
+
+    Args:
+        cells: What is to be trained.
+        folder: Of runs and results.
+        measure: What is found out about each network, as JSON; see `Job`.
+        jobs: How many processes of this machine; 1 for this one.
+        cluster: Of Dask: the address of a scheduler, or ``local:N``; then `jobs` is of
+            no importance.
+        seconds: After so many, no further cell is begun.
+        device: Where torch computes.
+        command: What does all this again; None for what was typed.
+        report: Called with what is being done, how much is done, and of how much.
+
+    Returns:
+        The results that are there, in the order of the cells.
+
+    Raises:
+        KrohnError: If cells fail (after the others are done), the sweep is interrupted,
+            or the folder cannot be written.
+        CheckError: If no cluster answers.
+    """
+    if jobs < 1:
+        raise KrohnError(f"a sweep needs at least one process, not {jobs}")
+    job = Job(Path(folder).resolve(), measure, device, command or typed())
+    asked = list({cell.name: cell for cell in cells}.values())
+    _make(job.folder)
+    run = _Sweep(job, asked, _alone(report))
+    todo = run.todo
+    if todo:
+        most = min(jobs, len(todo))
+        run.work(_crew(job, most, cluster, run.tell), todo, seconds)
+    return run.results()
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise KrohnError(f"{folder}: no folder for a sweep: {error.strerror}") from None
+
+
+def _crew(
+    job: Job, jobs: int, cluster: str | None, tell: Tell
+) -> AbstractContextManager[Crew]:
+    if cluster is not None:
+        return crew.dask(job, cluster)
+    if jobs == 1:
+        return crew.this_process(job, tell)
+    return crew.processes(job, jobs, tell)
+
+
+def _alone(report: Tell | None) -> Tell:
+    """A report that is called from one thread at a time."""
+    lock = threading.Lock()
+
+    def tell(what: str, done: int, total: int) -> None:
+        if report is not None:
+            with lock:
+                report(what, done, total)
+
+    return tell
+
+
+class _Sweep:
+    """Cells on their way to their files."""
+
+    def __init__(self, job: Job, cells: Sequence[Cell], tell: Tell) -> None:
+        self.job, self.cells, self.tell = job, cells, tell
+        found = {cell.name: job.done(cell) for cell in cells}
+        self.records = {name: record for name, record in found.items() if record}
+        self.failed: list[str] = []
+
+    @property
+    def todo(self) -> list[Cell]:
+        """Cells without a result."""
+        return [cell for cell in self.cells if cell.name not in self.records]
+
+    def results(self) -> tuple[Result, ...]:
+        """Those that are there."""
+        done = [cell for cell in self.cells if cell.name in self.records]
+        return tuple(
+            Result(cell, self.records[cell.name], self.job.folder) for cell in done
+        )
+
+    def work(
+        self,
+        crew: AbstractContextManager[Crew],
+        todo: Sequence[Cell],
+        seconds: float | None,
+    ) -> None:
+        """Hand out cells until the time is up."""
+        end = None if seconds is None else time.monotonic() + seconds
+        try:
+            with crew as them:
+                self._hand_out(them, todo, end)
+        except KeyboardInterrupt:
+            raise KrohnError(
+                f"interrupted; {len(self.records)} of {len(self.cells)} {CELLS} are done, "
+                f"and what was begun is kept in {self.job.folder}; run the same command "
+                "again to go on"
+            ) from None
+        if self.failed:
+            raise KrohnError(
+                f"{len(self.failed)} of {len(self.cells)} {CELLS} failed, the others are "
+                f"done; {self.failed[0]}"
+            )
+
+    def _hand_out(self, crew: Crew, todo: Sequence[Cell], end: float | None) -> None:
+        pending: dict[Future[Came], Cell] = {}
+        self._count()
+        for cell in todo:
+            if end is not None and time.monotonic() >= end:
+                break
+            pending[crew.hand(cell)] = cell
+            if len(pending) >= crew.width():
+                self._note(crew, pending)
+        while pending:
+            self._note(crew, pending)
+
+    def _note(self, crew: Crew, pending: dict[Future[Came], Cell]) -> None:
+        """Wait for some of them, and write down what came of them."""
+        lost: tuple[type[Exception], ...] = (KrohnError, *crew.lost)
+        for future in wait(pending, return_when=FIRST_COMPLETED).done:
+            cell = pending.pop(future)
+            try:
+                record, files = future.result()
+            except lost as error:
+                self.failed.append(f"{cell.said}: {error}")
+                continue
+            self._bring(cell, files)
+            self.job.keep(record, cell)
+            self.records[cell.name] = record
+        self._count()
+
+    def _bring(self, cell: Cell, files: dict[str, bytes]) -> None:
+        """Write down the files of a run that went on elsewhere."""
+        kept = self.job.run_folder(cell)
+        for name, data in files.items():
+            _make(kept)
+            if not (kept / name).exists() or (kept / name).read_bytes() != data:
+                atomic_write(kept / name, data)
+
+    def _count(self) -> None:
+        self.tell(CELLS, len(self.records), len(self.cells))
