@@ -389,7 +389,7 @@ def comparison(found: "Comparison", page: object = None) -> None:
     out.print(f"{legibly(found.name)}: {found.task}")
     for sentence in headline(found):
         out.print(f"  {sentence}")
-    table = _table("", *(f" {legibly(c.title)}" for c in found.contestants))
+    table = _table("measure", *(f" {legibly(c.title)}" for c in found.contestants))
     for row in summary(found):
         table.add_row(row.title, *(entry.main for entry in row.entries))
     out.print(table)

@@ -100,14 +100,12 @@ def compare(
             command=command(arguments),
             progress=report,
         )
-    result = found.to_object()
     if output is not None:
         from krohn.page.comparing import write
 
         with waiting("writing the page"):
             write(found, output)
-        result["file"] = str(output)
-    emit(result, as_json, lambda: show.comparison(found, output))
+    emit(found.to_object(), as_json, lambda: show.comparison(found, output))
 
 
 def _check(output: Path | None) -> None:

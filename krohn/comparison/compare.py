@@ -1,7 +1,7 @@
 """From a machine to a comparison: derive, train, measure, search, look inside."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -17,12 +17,13 @@ from compare.measures.failing import EACH
 from compare.models.architecture import Positions
 from compare.tasks.catalogue import names, task
 from compare.tasks.task import Task
+from compare.training.cells import Cell
 from compare.training.provenance import commit, device_name, provenance, versions
 from krohn.comparison.contestants import COMPILED, GPT, MAJORITY, NGRAM
 from krohn.comparison.contests import Entry, Team, strategies, sweeps, trained_spans
 from krohn.comparison.derived import Derived, derive
 from krohn.comparison.measured import first_failure, measure
-from krohn.comparison.networks import cells, train_all, trained_teams
+from krohn.comparison.networks import Trained, cells, train_all, trained_teams
 from krohn.comparison.result import Comparison, Origin
 from krohn.comparison.settings import Settings, check, lengths_of
 from krohn.job import Progress
@@ -120,6 +121,7 @@ def _compared(
     lengths = [n for n in lengths_of(trained_on) if n >= trained_on]
     derived = derive(asked, lengths, partial(told, "proving"))
     trained = train_all(wanted, settings, folder, command, told)
+    remarks = filter(None, (derived.remark, _missing(wanted, trained)))
     told("measuring", 0, 3)
     teams = (
         _compiled_team(derived, asked, trained_on),
@@ -147,8 +149,18 @@ def _compared(
         (),
         None,
         (),
-        _origin(settings, command, time.monotonic() - began, derived.remark),
+        _origin(settings, command, time.monotonic() - began, tuple(remarks)),
     )
+
+
+def _missing(wanted: Mapping[str, Sequence[Cell]], trained: Sequence[Trained]) -> str:
+    """Which networks there was no time for; empty if there are all."""
+    done = {t.result.cell.name for t in trained}
+    cells = [cell for group in wanted.values() for cell in group]
+    said = [cell.said for cell in cells if cell.name not in done]
+    if not said:
+        return ""
+    return f"The time was up before these were trained: {'; '.join(said)}."
 
 
 def _compiled_team(derived: Derived, asked: Task, length: int) -> Team:
@@ -188,7 +200,9 @@ def _asked(asked: Task) -> str:
     return f"the {what} of {asked.machine.name} after {after}"
 
 
-def _origin(settings: Settings, command: str, seconds: float, remark: str) -> Origin:
+def _origin(
+    settings: Settings, command: str, seconds: float, remarks: tuple[str, ...]
+) -> Origin:
     found = provenance(command, settings.device, seconds)
     return Origin(
         command,
@@ -198,7 +212,7 @@ def _origin(settings: Settings, command: str, seconds: float, remark: str) -> Or
         str(found["date"]),
         seconds,
         tuple(range(settings.seeds)),
-        (remark,) if remark else (),
+        remarks,
     )
 
 
