@@ -24,6 +24,7 @@ from krohn.comparison.contests import Entry, Team, strategies, sweeps, trained_s
 from krohn.comparison.derived import Derived, derive
 from krohn.comparison.measured import first_failure, measure
 from krohn.comparison.networks import Trained, cells, train_all, trained_teams
+from krohn.comparison.reductions import reductions
 from krohn.comparison.result import Comparison, Origin
 from krohn.comparison.settings import Settings, check, lengths_of
 from krohn.job import Progress
@@ -148,7 +149,7 @@ def _compared(
         strategies(teams, EACH),
         (),
         None,
-        (),
+        reductions(asked, wanted),
         _origin(settings, command, time.monotonic() - began, tuple(remarks)),
     )
 
