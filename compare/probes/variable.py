@@ -129,3 +129,14 @@ def depends_only_on(v: Variable, given: IntArray) -> bool:
     """Whether the variable is a function of ``given`` ``(count, length)``."""
     pairs = np.unique(given * v.values + v.classes)
     return len(pairs) == len(np.unique(given))
+
+
+def joined(homes: tuple[Home, ...]) -> list[Home]:
+    """For each Program all its channels that are the variable, exchanged together."""
+    found: dict[str, Home] = {}
+    for home in homes:
+        before = found.get(home.construction)
+        channels = (*(before.channels if before else ()), *home.channels)
+        distinct = tuple(dict.fromkeys(channels))
+        found[home.construction] = replace(home, channels=distinct)
+    return list(found.values())

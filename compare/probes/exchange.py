@@ -1,0 +1,68 @@
+"""Running a network on one word with a part of its hidden state from another one."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from algebra.errors import KrohnError
+from algebra.semiautomaton import IntArray
+from compare.models.network import Network
+from compare.probes.hidden import WORDS_AT_ONCE, still
+from compare.probes.pairs import Pairs
+from network.precision import FloatArray
+
+
+def exchanged(
+    network: Network, pairs: Pairs, layer: int, basis: Tensor, device: torch.device
+) -> Tensor:
+    """Logits ``(count, length, classes)`` for base words, with a part of the source.
+
+    At the positions of `pairs.where`, the component in a subspace of what `layer` gives
+    for the base is replaced by that for the source; everything after it is run.
+
+    Args:
+        network: In evaluation mode.
+        pairs: The words.
+        layer: Index into ``hidden``: 0 is the embedding.
+        basis: ``(width, dimensions)`` orthonormal; gradients flow through it.
+        device: Where the network is.
+
+    Raises:
+        KrohnError: If the network does not let its hidden state be changed.
+    """
+    base, source = (torch.from_numpy(w).to(device) for w in (pairs.base, pairs.source))
+    where = torch.from_numpy(pairs.where).to(device)[..., None]
+    with torch.no_grad():
+        other = network.inside(source).hidden[layer]
+    projector = (basis @ basis.T).to(other)
+
+    def swap(module: object, arguments: object, output: Any) -> Any:
+        whole = output[0] if isinstance(output, tuple) else output
+        if whole.shape[1] < other.shape[1]:
+            raise KrohnError("a layer gives no state for some letters")
+        # Whatever stands before the letters, the symbol BOS, stays.
+        first, states = whole[:, : -other.shape[1]], whole[:, -other.shape[1] :]
+        moved = states + where * ((other - states) @ projector)
+        changed = torch.cat([first, moved], dim=1)
+        return (changed, *output[1:]) if isinstance(output, tuple) else changed
+
+    handle = network.layers()[layer].register_forward_hook(swap)
+    try:
+        logits: Tensor = network(base)
+    finally:
+        handle.remove()
+    return logits
+
+
+def answers(network: Network, pairs: Pairs, layer: int, basis: FloatArray) -> IntArray:
+    """The classes ``(count, length)`` that the largest of these logits choose."""
+    device = next(network.parameters()).device
+    found = []
+    with still(network), torch.no_grad():
+        for start in range(0, len(pairs), WORDS_AT_ONCE):
+            part = pairs.some(slice(start, start + WORDS_AT_ONCE))
+            logits = exchanged(network, part, layer, torch.from_numpy(basis), device)
+            found.append(logits.argmax(dim=-1).cpu().numpy())
+    return np.concatenate(found)

@@ -1,0 +1,49 @@
+"""What a network holds after the embedding and after each layer, on given words."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import torch
+
+from algebra.semiautomaton import IntArray
+from compare.models.network import Network
+from network.precision import FloatArray
+
+WORDS_AT_ONCE = 128
+"""Of a pass; 128 words of 100 letters through 16 layers of width 512 are 420 MB."""
+
+
+@contextmanager
+def still(network: Network) -> Iterator[None]:
+    """The network in evaluation mode; afterwards as it was."""
+    was = network.training
+    network.eval()
+    try:
+        yield
+    finally:
+        network.train(was)
+
+
+def hidden(network: Network, words: IntArray) -> tuple[list[FloatArray], IntArray]:
+    """Hidden states by layer, and answers, without dropout.
+
+    Args:
+        network: What is looked into.
+        words: ``(count, length)`` letter indices.
+
+    Returns:
+        For each layer ``(count, length, width)`` in float64, and ``(count, length)`` the
+        classes that the largest logits choose.
+    """
+    parts: list[list[FloatArray]] = []
+    said: list[IntArray] = []
+    device = next(network.parameters()).device
+    with still(network), torch.no_grad():
+        for some in torch.split(torch.from_numpy(words), WORDS_AT_ONCE):
+            seen = network.inside(some.to(device))
+            parts.append([h.double().cpu().numpy() for h in seen.hidden])
+            said.append(seen.logits.argmax(dim=-1).cpu().numpy())
+    return [
+        np.concatenate(layer) for layer in zip(*parts, strict=True)
+    ], np.concatenate(said)

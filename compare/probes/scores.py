@@ -1,0 +1,175 @@
+"""How well every variable can be read at every layer, beside what comes for free."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from zlib import crc32
+
+import numpy as np
+
+from algebra.semiautomaton import IntArray
+from compare.probes.linear import classifiers, explained, whitening
+from compare.probes.variable import Variable
+from network.precision import FloatArray
+
+POSITIONS = 5000
+"""So many positions fit the probes: 78 for each of 64 dimensions."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """Which words fit probes, choose between them, and test them.
+
+    Attributes:
+        fit: Word indices.
+        choose: Others.
+        test: Others still; nothing is decided by them.
+    """
+
+    fit: IntArray
+    choose: IntArray
+    test: IntArray
+
+
+@dataclass(frozen=True)
+class Score:
+    """How well one variable can be read at one layer; all on held-out words.
+
+    Attributes:
+        accuracy: Of the probe; None if the values are too many to be told apart.
+        error: Its standard error, from the spread over words.
+        majority: Accuracy of the most frequent value.
+        control: Accuracy of a probe of the same shape for a control task: values, as
+            frequent as those of the variable, that are drawn at random for each pair of
+            letter and position (Hewitt and Liang, 2019).
+        explained: R² of a linear regression; None if the values have no order.
+    """
+
+    accuracy: float | None
+    error: float | None
+    majority: float | None
+    control: float | None
+    explained: float | None
+
+    @property
+    def selectivity(self) -> float | None:
+        """Accuracy above that of the control task."""
+        if self.accuracy is None or self.control is None:
+            return None
+        return self.accuracy - self.control
+
+
+def split(words: int, rng: np.random.Generator) -> Split:
+    """Half of the words to fit, a sixth to choose, a third to test."""
+    order = rng.permutation(words)
+    first, second = words // 2, 2 * words // 3
+    return Split(order[:first], order[first:second], order[second:])
+
+
+def control(shares: tuple[float, ...], words: IntArray) -> IntArray:
+    """A control task: a value for each pair of letter and position, at random.
+
+    What a probe makes of it, it has learned by heart, from what every layer still knows
+    of its input.
+
+    Args:
+        shares: How often each value is drawn.
+        words: ``(count, length)``.
+    """
+    rng = np.random.default_rng(crc32(repr(shares).encode()))
+    shape = (int(words.max(initial=0)) + 1, words.shape[1])
+    p = np.array(shares) / sum(shares)
+    drawn = rng.choice(len(shares), size=shape, p=p)
+    return np.asarray(drawn[words, np.arange(words.shape[1])])
+
+
+def shares_of(v: Variable) -> tuple[float, ...]:
+    """How often a variable has its values, most frequent first.
+
+    Rounded up to hundredths: variables that are alike in this share a control task.
+    """
+    counts = np.sort(np.bincount(v.classes.ravel()))[::-1]
+    return tuple((np.ceil(100 * counts / counts.sum()) / 100).tolist())
+
+
+def score(
+    states: FloatArray,
+    variables: Sequence[Variable],
+    words: IntArray,
+    parts: Split,
+    seed: int = 0,
+) -> list[Score]:
+    """Scores of variables at one layer.
+
+    Args:
+        states: ``(count, length, width)`` hidden states.
+        variables: What is looked for.
+        words: ``(count, length)``, those of the states and variables.
+        parts: Which words serve what.
+        seed: Draws the positions to fit on.
+    """
+    at = places(parts.fit, words.shape[1], seed)
+    white = whitening(states[at])
+    fitted, chosen, tested = (
+        white(states[words_or_places].reshape(-1, states.shape[2]))
+        for words_or_places in (at, parts.choose, parts.test)
+    )
+    apart = [v for v in variables if v.told_apart]
+    alike = {shares_of(v): control(shares_of(v), words) for v in apart}
+    columns = [*(v.classes for v in apart), *alike.values()]
+    fresh = [c[parts.choose].ravel() for c in columns]
+    probes = classifiers(fitted, [c[at] for c in columns], (chosen, fresh))
+    right = [
+        (probe(tested) == c[parts.test].ravel()).reshape(len(parts.test), -1).mean(1)
+        for probe, c in zip(probes, columns, strict=True)
+    ]
+    read = dict(zip(map(id, apart), right, strict=False))
+    controls = dict(zip(alike, right[len(apart) :], strict=True))
+    return [
+        Score(
+            *_of_classes(v, read.get(id(v)), controls.get(shares_of(v)), parts),
+            _of_numbers(v, (fitted, tested), at, parts),
+        )
+        for v in variables
+    ]
+
+
+def places(chosen: IntArray, length: int, seed: int) -> tuple[IntArray, IntArray]:
+    """Words and positions to fit on, drawn without repetition if there are too many."""
+    flat = len(chosen) * length
+    drawn = np.arange(flat)
+    if flat > POSITIONS:
+        drawn = np.random.default_rng(seed).choice(flat, POSITIONS, replace=False)
+    return chosen[drawn // length], drawn % length
+
+
+def _of_classes(
+    v: Variable, by_word: FloatArray | None, controlled: FloatArray | None, parts: Split
+) -> tuple[float | None, float | None, float | None, float | None]:
+    """Accuracy, its error, that of the most frequent value, and of the control task."""
+    if by_word is None or controlled is None:
+        return None, None, None, None
+    error = by_word.std(ddof=1) / np.sqrt(len(by_word)) if len(by_word) > 1 else 0.0
+    most = np.bincount(v.classes[parts.fit].ravel()).argmax()
+    majority = (v.classes[parts.test] == most).mean()
+    return (
+        float(by_word.mean()),
+        float(error),
+        float(majority),
+        float(controlled.mean()),
+    )
+
+
+def _of_numbers(
+    v: Variable,
+    states: tuple[FloatArray, FloatArray],
+    at: tuple[IntArray, IntArray],
+    parts: Split,
+) -> float | None:
+    if v.numbers is None:
+        return None
+    fitted, tested = states
+    return explained(
+        fitted,
+        v.numbers[at].astype(np.float64),
+        (tested, v.numbers[parts.test].ravel().astype(np.float64)),
+    )

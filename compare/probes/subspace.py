@@ -1,0 +1,91 @@
+"""Subspaces of a hidden state that may hold a variable, and ones that need not."""
+
+import numpy as np
+
+from algebra.semiautomaton import IntArray
+from compare.probes.linear import Classifier, classifiers, whitening
+from compare.probes.scores import Split, places
+from compare.probes.variable import Variable
+from network.precision import FloatArray
+
+LOST = 0.005
+"""Accuracy that a probe may lose for a smaller subspace: an error in 200."""
+
+
+def read_by_probe(
+    states: FloatArray, v: Variable, parts: Split, seed: int = 0
+) -> FloatArray:
+    """An orthonormal basis ``(width, dimensions)`` of what a probe needs to read.
+
+    The probe's weights are cut down to their leading directions, as few as keep its
+    accuracy on the words that choose: an integer in one dimension needs one, whatever
+    the number of its values.
+
+    Args:
+        states: ``(count, length, width)`` hidden states of a layer.
+        v: A variable with few enough values to be told apart.
+        parts: Which words serve what.
+        seed: Draws the positions to fit on.
+    """
+    at = places(parts.fit, states.shape[1], seed)
+    white = whitening(states[at])
+    fresh = white(states[parts.choose].reshape(-1, states.shape[2]))
+    right = v.classes[parts.choose].ravel()
+    probe = classifiers(white(states[at]), [v.classes[at]], (fresh, [right]))[0]
+    share = np.bincount(v.classes[at], minlength=len(probe.biases)) / len(at[0])
+    weights = probe.weights - probe.weights @ share[:, None]
+    directions = np.linalg.svd(weights * np.sqrt(share), full_matrices=False)[0]
+    wanted = (probe(fresh) == right).mean() - LOST
+    for k in range(1, directions.shape[1] + 1):
+        leading = directions[:, :k]
+        fewer = Classifier(leading @ (leading.T @ weights), probe.biases)
+        if (fewer(fresh) == right).mean() >= wanted:
+            break
+    return orthonormal(white.matrix @ leading)
+
+
+def between_means(
+    states: FloatArray, v: Variable, parts: Split, dimensions: int, seed: int = 0
+) -> FloatArray:
+    """An orthonormal basis of the directions along which the means of values differ.
+
+    The mean of each position is taken off first, as both words of a pair share it.
+    """
+    at = places(parts.fit, states.shape[1], seed)
+    centred = states[at] - states[parts.fit].mean(axis=0)[at[1]]
+    belongs = v.classes[at][:, None] == np.arange(v.values)
+    counts = belongs.sum(axis=0)
+    means = (belongs.T @ centred) / np.maximum(counts, 1)[:, None]
+    weighted = means.T * np.sqrt(counts)
+    directions = np.linalg.svd(weighted, full_matrices=False)[0]
+    return np.asarray(directions[:, :dimensions])
+
+
+def drawn(
+    states: FloatArray, dimensions: int, words: IntArray, rng: np.random.Generator
+) -> FloatArray:
+    """A random basis whose directions have the covariance of the hidden states.
+
+    Each dimension counts in units of its spread. Directions in which states vary are
+    drawn more often than in a uniform subspace, which would mostly exchange nothing: this
+    control is the harder one to beat.
+
+    Args:
+        states: ``(count, length, width)``.
+        dimensions: How many directions.
+        words: Those whose states are mixed.
+        rng: Draws them.
+    """
+    flat = states[words].reshape(-1, states.shape[2])
+    spread = flat.std(axis=0)
+    scale = np.divide(1, spread, where=spread > 0, out=np.zeros_like(spread))
+    centred = (flat - flat.mean(axis=0)) * scale
+    return orthonormal((rng.normal(size=(dimensions, len(flat))) @ centred).T)
+
+
+def orthonormal(directions: FloatArray) -> FloatArray:
+    """An orthonormal basis of the span of columns ``(width, dimensions)``."""
+    sizes = np.linalg.norm(directions, axis=0)
+    basis, triangle = np.linalg.qr(directions[:, sizes > 0] / sizes[sizes > 0])
+    independent = np.abs(np.diag(triangle)) > np.finfo(np.float32).eps
+    return np.asarray(basis[:, independent])

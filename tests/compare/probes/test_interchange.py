@@ -1,0 +1,229 @@
+"""Exchanging what is stored does to a compiled network what its Program says."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from algebra.semiautomaton import IntArray
+from compare.models.network import Network
+from compare.probes.agreement import agreement, cases_of
+from compare.probes.exchange import answers
+from compare.probes.interchange import Bench, bench_of, interchange
+from compare.probes.pairs import UNDEFINED, Pairs, Positions, counterfactual, paired
+from compare.probes.scores import score, split
+from compare.probes.subspace import drawn, orthonormal
+from compare.probes.variable import Home, joined
+from compare.probes.variables import variables
+from compare.tasks.task import Task
+from compiler.interpreter import interpret
+from compiler.plan import construct
+
+Tasks = Callable[[str], Task]
+Words = Callable[..., IntArray]
+Compiled = Callable[..., Network]
+
+
+def home_of(task: Task, construction: str, *channels: str) -> Home:
+    machine = replace(task.machine, output=None)
+    return Home(construction, construct(construction, machine, 12), channels)
+
+
+@pytest.fixture
+def bench(task_of: Tasks, words_for: Words, derived: Compiled) -> Callable[..., Bench]:
+    def build(name: str, construction: str) -> Bench:
+        task = task_of(name)
+        words = words_for(task, 240, 12)
+        parts = split(240, np.random.default_rng(0))
+        return bench_of(derived(name, construction, 12), task, words, parts)
+
+    return build
+
+
+@pytest.mark.parametrize("positions", ["all", "one"])
+@pytest.mark.parametrize(
+    ("name", "construction", "channel"),
+    [
+        ("C5", "counter", "sum"),
+        ("C5", "counter", "increment"),
+        ("Grid4", "gridworld", "lap"),
+        ("Grid4", "gridworld", "met2"),
+        ("D6", "semidirect-car", "h.sum0"),
+        ("PermReset3", "cascade", "sum0"),
+    ],
+)
+def test_dimensions_of_a_channel_carry_it(
+    task_of: Tasks,
+    words_for: Words,
+    derived: Compiled,
+    name: str,
+    construction: str,
+    channel: str,
+    positions: Positions,
+) -> None:
+    """At the snapshot where it is born, all answers are those of the Program."""
+    task, network = task_of(name), derived(name, construction, 12)
+    pairs = paired(
+        words_for(task, 60, 12), np.arange(60), 40, np.random.default_rng(1), positions
+    )
+    place = network.model.places()[channel]  # type: ignore[union-attr]
+    width = network.inside(torch.from_numpy(pairs.base)).hidden[0].shape[2]
+    basis = np.eye(width)[:, place.dims[0] : place.dims[1]]
+    predicted = counterfactual(home_of(task, construction, channel), pairs)
+    known = predicted != UNDEFINED
+    assert known.any()
+    changed = (predicted != task.states(pairs.base)) & known
+    assert changed.any()
+    said = answers(network, pairs, place.snapshots[0], basis)
+    assert np.array_equal(said[known], predicted[known])
+
+
+def test_exchanging_all_gives_the_source_and_exchanging_nothing_the_base(
+    task_of: Tasks, words_for: Words, derived: Compiled
+) -> None:
+    task, network = task_of("Grid4"), derived("Grid4", "gridworld", 12)
+    words = words_for(task, 60, 12)
+    pairs = paired(words, np.arange(60), 30, np.random.default_rng(0))
+    width = network.inside(torch.from_numpy(words)).hidden[0].shape[2]
+    for layer in range(len(network.layers())):
+        whole = answers(network, pairs, layer, np.eye(width))
+        assert np.array_equal(whole, task.states(pairs.source))
+        none = answers(network, pairs, layer, np.zeros((width, 1)))
+        assert np.array_equal(none, task.states(pairs.base))
+
+
+def test_positions_before_the_exchange_answer_as_before(
+    task_of: Tasks, words_for: Words, derived: Compiled
+) -> None:
+    task, network = task_of("D6"), derived("D6", "semidirect-car", 12)
+    words = words_for(task, 60, 12)
+    pairs = paired(words, np.arange(60), 30, np.random.default_rng(0), "one")
+    width = network.inside(torch.from_numpy(words)).hidden[0].shape[2]
+    said = answers(network, pairs, 1, np.eye(width))
+    earlier = np.cumsum(pairs.where, axis=1) == 0
+    assert np.array_equal(said[earlier], task.states(pairs.base)[earlier])
+
+
+def test_a_program_without_a_row_for_a_pair_has_no_answer_to_it_alone(
+    task_of: Tasks, words_for: Words
+) -> None:
+    task = task_of("C5")
+    home = home_of(task, "counter", "sum")
+    words = words_for(task, 10, 12)
+    short = replace(home.program, length=12)
+    table = short.operations["count"].function  # type: ignore[union-attr]
+    highest = int(interpret(short, words)["sum"].max())
+    rows = table.rows[:, 0] < highest  # type: ignore[union-attr]
+    cut = replace(table, rows=table.rows[rows], values=table.values[rows])  # type: ignore[union-attr]
+    count = replace(short.operations["count"], function=cut)  # type: ignore[type-var]
+    program = short.with_operations({**short.operations, "count": count})
+    pairs = paired(words, np.arange(10), 20, np.random.default_rng(0))
+    found = counterfactual(replace(home, program=program), pairs)
+    reached = interpret(short, pairs.source)["sum"].max(axis=1) == highest
+    assert reached.any()
+    assert not reached.all()
+    assert (found[reached] == UNDEFINED).all()
+    assert np.array_equal(found[~reached], counterfactual(home, pairs)[~reached])
+
+
+@pytest.mark.parametrize(
+    ("name", "construction", "channel", "layer"),
+    [
+        ("D6", "semidirect-car", "semidirect-car: h.count0", 2),
+        ("Grid4", "gridworld", "gridworld: lap", 2),
+        ("Grid4", "gridworld", "gridworld: level", 2),
+    ],
+)
+def test_what_a_compiled_network_holds_and_uses_is_found_without_being_told_where(
+    task_of: Tasks,
+    bench: Callable[..., Bench],
+    name: str,
+    construction: str,
+    channel: str,
+    layer: int,
+) -> None:
+    subject = bench(name, construction)
+    v = variables(task_of(name), subject.words).named(channel)
+    found = interchange(subject, v, layer)
+    assert found is not None
+    assert found.cases >= 50
+    assert found.decisive > 0
+    assert found.found.changed == pytest.approx(1, abs=0.02)
+    assert found.found.decided == pytest.approx(1, abs=0.02)
+    assert found.found.kept == pytest.approx(1, abs=0.02)
+    assert found.random.changed < 0.75
+    assert found.whole.decided == 0
+
+
+def test_what_is_held_but_not_read_any_more_does_not_come_out_as_used(
+    task_of: Tasks, bench: Callable[..., Bench]
+) -> None:
+    """The letter stands in the stream of a counter when the sum has been taken."""
+    subject = bench("C5", "counter")
+    letter = variables(task_of("C5"), subject.words).named("counter: increment")
+    held = score(subject.states[1], [letter], subject.words, subject.parts)[0]
+    assert held.accuracy == 1
+    used, unused = (interchange(subject, letter, layer) for layer in (0, 1))
+    assert used is not None
+    assert unused is not None
+    assert used.found.changed > 0.98
+    assert unused.found.changed < 0.5
+
+
+def test_what_follows_from_the_answer_can_be_read_but_is_not_used(
+    task_of: Tasks, bench: Callable[..., Bench]
+) -> None:
+    subject = bench("D8", "semidirect-car")
+    v = variables(task_of("D8"), subject.words).named("cascade: now2")
+    last = len(subject.states) - 1
+    held = score(subject.states[last], [v], subject.words, subject.parts)[0]
+    assert held.accuracy == 1
+    found = interchange(subject, v, last)
+    assert found is not None
+    assert found.found.changed < 0.8
+
+
+def test_agreement_counts_cases_by_what_the_program_says() -> None:
+    predicted = np.array([[0, 1, 2, UNDEFINED], [0, 0, 1, 1]])
+    base = np.array([[0, 0, 0, 0], [0, 0, 0, 0]])
+    source = np.array([[1, 1, 1, 1], [1, 1, 1, 1]])
+    cases = cases_of(predicted, (base, source), (base, source), base == 0)
+    assert int(cases.changing.sum()) == 4
+    assert int(cases.decisive.sum()) == 1
+    assert int(cases.staying.sum()) == 3
+    found = agreement(cases, np.array([[0, 1, 0, 0], [0, 1, 1, 1]]))
+    assert found.changed == 0.75
+    assert found.decided == 0
+    assert found.kept == pytest.approx(2 / 3)
+    wrong = cases_of(predicted, (base, source), (source, source), base == 0)
+    assert not wrong.counted.any()
+
+
+def test_channels_of_one_program_are_exchanged_together(task_of: Tasks) -> None:
+    task = task_of("Grid4")
+    first, second = (home_of(task, "gridworld", c) for c in ("level", "target1"))
+    assert [h.channels for h in joined((first, second, first))] == [
+        ("level", "target1")
+    ]
+
+
+def test_random_subspaces_are_orthonormal_and_follow_the_spread() -> None:
+    rng = np.random.default_rng(0)
+    states = np.zeros((20, 5, 4))
+    states[..., :2] = rng.normal(size=(20, 5, 2))
+    basis = drawn(states, 1, np.arange(20), rng)
+    assert np.allclose(basis.T @ basis, 1)
+    assert np.allclose(basis[2:], 0)
+    assert orthonormal(np.array([[1.0, 2.0, 0.0], [1.0, 2.0, 0.0]])).shape == (2, 1)
+
+
+def test_pairs_are_of_different_words() -> None:
+    words = np.arange(12).reshape(6, 2)
+    found = paired(words, np.array([1, 3, 5]), 50, np.random.default_rng(0))
+    assert (found.first != found.second).all()
+    assert set(found.first.tolist()) == {1, 3, 5}
+    part = found.some(slice(0, 4))
+    assert isinstance(part, Pairs)
+    assert len(part) == 4

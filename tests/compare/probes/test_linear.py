@@ -1,0 +1,138 @@
+"""Linear probes find what is stored, and their controls say what comes for free."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from algebra.semiautomaton import IntArray
+from compare.models.network import Network
+from compare.probes.hidden import hidden
+from compare.probes.linear import (
+    discriminants,
+    explained,
+    logistics,
+    whitening,
+)
+from compare.probes.scores import control, score, shares_of, split
+from compare.probes.variable import variable
+from compare.probes.variables import variables
+from compare.tasks.task import Task
+
+Tasks = Callable[[str], Task]
+Words = Callable[..., IntArray]
+
+
+def test_whitened_states_have_mean_zero_and_covariance_one() -> None:
+    rng = np.random.default_rng(0)
+    states = rng.normal(size=(400, 3)) @ rng.normal(size=(3, 5)) * 100 + 7
+    white = whitening(states)(states)
+    assert white.shape == (400, 3)
+    assert np.allclose(white.mean(axis=0), 0)
+    assert np.allclose(white.T @ white / 400, np.eye(3))
+
+
+def test_whitening_leaves_out_the_rounding_of_float32() -> None:
+    rng = np.random.default_rng(0)
+    first = rng.normal(size=(300, 1)) * 100
+    both = np.concatenate([first, first.astype(np.float32)], axis=1)
+    assert whitening(both)(both).shape == (300, 1)
+
+
+def test_discriminants_read_an_integer_of_many_values_from_one_dimension() -> None:
+    rng = np.random.default_rng(0)
+    column = rng.integers(40, size=2000)
+    noise = rng.normal(size=(2000, 10))
+    states = np.concatenate([column[:, None], noise + column[:, None]], axis=1)
+    white = whitening(states)(states)
+    assert (discriminants(white, column, 40)(white) == column).all()
+
+
+def test_logistic_regressions_are_those_of_each_column_alone() -> None:
+    rng = np.random.default_rng(0)
+    states = rng.normal(size=(500, 4))
+    white = whitening(states)(states)
+    first = (white[:, 0] > 0).astype(np.int64)
+    second = rng.integers(3, size=500)
+    both = logistics(white, [first, second], [2, 3])
+    alone = logistics(white, [first], [2])[0]
+    assert np.allclose(both[0].weights, alone.weights, atol=1e-4)
+    assert (both[0](white) == first).mean() > 0.97
+
+
+def test_a_regression_explains_affine_functions_and_no_noise() -> None:
+    rng = np.random.default_rng(0)
+    states = rng.normal(size=(600, 6))
+    white = whitening(states[:400])(states)
+    line = white @ np.arange(6.0) + 3
+    assert explained(white[:400], line[:400], (white[400:], line[400:])) > 0.999
+    noise = rng.normal(size=600)
+    assert explained(white[:400], noise[:400], (white[400:], noise[400:])) < 0.1
+
+
+def test_a_control_task_is_a_function_of_letter_and_position(words_for: Words) -> None:
+    rng = np.random.default_rng(0)
+    words = rng.integers(2, size=(500, 8))
+    shares = shares_of(variable("v", "channel", rng.integers(3, size=(500, 8))))
+    values = control(shares, words)
+    for t in range(8):
+        for letter in range(2):
+            assert len(np.unique(values[words[:, t] == letter, t])) == 1
+    assert np.array_equal(values, control(shares, words))
+
+
+def test_states_that_know_letter_and_position_pass_the_control_task_alone() -> None:
+    """What a probe learns by heart shows as accuracy of the control, not as selective."""
+    rng = np.random.default_rng(0)
+    words = rng.integers(2, size=(300, 8))
+    states = np.eye(16)[8 * words + np.arange(8)]
+    parity = variable("parity", "channel", np.cumsum(words, axis=1) % 2)
+    parts = split(300, rng)
+    found = score(states, [parity], words, parts)[0]
+    assert found.control == 1
+    assert found.accuracy is not None
+    assert found.accuracy < 0.75
+    assert found.selectivity is not None
+    assert found.selectivity < 0
+
+
+@pytest.mark.parametrize(
+    ("name", "construction", "channel"),
+    [
+        ("C5", "counter", "counter: sum"),
+        ("Grid4", "gridworld", "gridworld: lap"),
+        ("D6", "semidirect-car", "semidirect-car: h.count0"),
+    ],
+)
+def test_a_compiled_network_holds_its_channels_where_its_file_says(
+    task_of: Tasks,
+    words_for: Words,
+    derived: Callable[..., Network],
+    name: str,
+    construction: str,
+    channel: str,
+) -> None:
+    task = task_of(name)
+    words = words_for(task, 240, 12)
+    network = derived(name, construction, 12)
+    v = variables(task, words).named(channel)
+    place = network.model.places()[channel.partition(": ")[2]]  # type: ignore[union-attr]
+    states, said = hidden(network, words)
+    assert np.array_equal(said, task.label(words).labels)
+    parts = split(240, np.random.default_rng(0))
+    by_layer = [score(s, [v], words, parts)[0].accuracy or 0 for s in states]
+    first, last = place.snapshots
+    assert min(by_layer[first : last + 1]) > 0.995
+    assert max(by_layer[:first]) < 0.9
+
+
+def test_a_compiled_network_does_not_hold_what_another_construction_needs(
+    task_of: Tasks, words_for: Words, derived: Callable[..., Network]
+) -> None:
+    task = task_of("C5")
+    words = words_for(task, 240, 12)
+    product = variables(task, words).named("scan: product of the last 4 letters")
+    states, _ = hidden(derived("C5", "counter", 12), words)
+    parts = split(240, np.random.default_rng(0))
+    found = [score(s, [product], words, parts)[0] for s in states]
+    assert all(f.accuracy < 0.6 for f in found if f.accuracy is not None)
