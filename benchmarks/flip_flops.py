@@ -19,38 +19,14 @@ import krohn
 from algebra.zoo.flipflop import window_ceiling
 from compare.measures import simulator
 from compare.measures.glitches import glitches
-from compare.models import Gpt, Lstm
 from compare.tasks.catalogue import task
 from compare.tasks.flipflop import DENSE, SPARSE, TRAINED
 from compare.training.cells import Cell
-from compare.training.recipe import Recipe
+from compare.training.presets import gpt, lstm
 from compare.training.run import Run
 from compare.training.sweep import Result
 
-PAPER, DESK = 512, 128
-LSTM_READS, GPT_READS = 20_000, 20_000
-LSTM = Recipe(
-    steps=500,
-    batch=16,
-    length=PAPER,
-    rate=3e-4,
-    warmup=50,
-    weight_decay=0.1,
-    average=0,
-    every=100,
-    probe=32,
-)
-GPT = Recipe(
-    steps=4000,
-    batch=32,
-    length=DESK,
-    rate=1e-3,
-    warmup=50,
-    weight_decay=0.1,
-    average=0,
-    every=500,
-    probe=128,
-)
+READS = 20_000
 UNSEEN = 1 << 20
 WINDOWS = (8, 32)
 COMPILED = (512, 1024)
@@ -59,18 +35,18 @@ COMPILED = (512, 1024)
 def cells() -> Iterator[Cell]:
     """Five LSTMs, and three Transformers on each of two distributions."""
     for seed in range(5):
-        yield Cell(task("flip-flop"), Lstm(128, 128), LSTM, seed)
+        words = task("flip-flop")
+        yield Cell(words, *lstm("paper", words), seed)
     for seed in range(3):
         for name in ("flip-flop", "flip-flop, mixed"):
-            yield Cell(task(name), Gpt(depth=2), GPT, seed)
+            yield Cell(task(name), *gpt("desk", task(name)), seed)
 
 
 def measure(run: Run) -> Any:
     """Glitches on sparse words, on those of training, and on dense ones."""
-    reads = LSTM_READS if isinstance(run.architecture, Lstm) else GPT_READS
     model = simulator(run.network, run.task)
     rng = np.random.default_rng(UNSEEN)
-    found = glitches(model, run.task, rng, run.recipe.length, reads=reads)
+    found = glitches(model, run.task, rng, run.recipe.length, reads=READS)
     return [g.to_object() for g in found]
 
 
@@ -99,7 +75,7 @@ def derived(length: int) -> Row:
     words = task("flip-flop")
     rng = np.random.default_rng(UNSEEN)
     found: Row = {"network": f"compiled ({made.construction}), proved", "T": length}
-    for g in glitches(made.model(), words, rng, length, reads=LSTM_READS):
+    for g in glitches(made.model(), words, rng, length, reads=READS):
         found[f"FFL({g.ignore:g})"] = cell(g.reads.wrong, g.reads.of)
     return found
 

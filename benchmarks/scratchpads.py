@@ -16,10 +16,10 @@ from experiment import options, trained
 from report import Row, Table, publish
 
 from compare.measures import by_bias, by_length, countable, simulator, spread
-from compare.models import Gpt
+from compare.models.architecture import Positions
 from compare.tasks.catalogue import task
 from compare.training.cells import Cell
-from compare.training.recipe import Recipe
+from compare.training.presets import gpt
 from compare.training.run import Run
 from compare.training.sweep import Result
 
@@ -29,33 +29,33 @@ LENGTHS = (32, 48, 64, 96, 128)
 BIASES = (0.1, 0.3, 0.5, 0.7, 0.9)
 WORDS = 128
 UNSEEN = 1 << 20
-PLAIN = Recipe(
-    steps=3000,
-    batch=64,
-    length=32,
-    longest=max(LENGTHS),
-    rate=1e-3,
-    warmup=100,
-    weight_decay=1e-4,
-    average=0.9,
-    stop_at=0.9999,
-    every=250,
-    probe=128,
-)
-ARMS = {
-    "neither": (Gpt(), PLAIN),
-    "recency alone": (Gpt(positions="alibi"), PLAIN),
-    "scratchpad alone": (Gpt(), replace(PLAIN, scratchpad=True)),
-    "both": (Gpt(positions="alibi"), replace(PLAIN, scratchpad=True)),
+ARMS: dict[str, tuple[Positions, bool]] = {
+    "neither": ("sinusoidal", False),
+    "recency alone": ("alibi", False),
+    "scratchpad alone": ("sinusoidal", True),
+    "both": ("alibi", True),
 }
+"""Which positions, and whether with a scratchpad."""
+
+
+def cell(machine: str, arm: str, seed: int) -> Cell:
+    """A Transformer of the desk with what an arm adds."""
+    positions, scratchpad = ARMS[arm]
+    architecture, recipe = gpt("desk", task(machine))
+    return Cell(
+        task(machine),
+        replace(architecture, positions=positions),
+        replace(recipe, scratchpad=scratchpad),
+        seed,
+    )
 
 
 def cells() -> Iterator[Cell]:
     """Every arm on every machine."""
     for seed in SEEDS:
         for machine in MACHINES:
-            for architecture, recipe in ARMS.values():
-                yield Cell(task(machine), architecture, recipe, seed)
+            for arm in ARMS:
+                yield cell(machine, arm, seed)
 
 
 def measure(run: Run) -> Any:
@@ -83,14 +83,9 @@ def shares(found: Sequence[Result], over: str) -> Iterator[tuple[str, str]]:
 def rows(results: Sequence[Result], over: str) -> Iterator[Row]:
     """What each arm came to."""
     for machine in MACHINES:
-        for arm, (architecture, recipe) in ARMS.items():
-            own = [
-                r
-                for r in results
-                if r.cell.task.name == machine
-                and (r.cell.architecture, r.cell.recipe) == (architecture, recipe)
-                and over in r.measured
-            ]
+        for arm in ARMS:
+            names = {cell(machine, arm, seed).name for seed in SEEDS}
+            own = [r for r in results if r.cell.name in names and over in r.measured]
             if own:
                 yield {
                     "machine": machine,

@@ -37,7 +37,7 @@ _GPT: dict[tuple[Name, Family], tuple[Gpt, Recipe]] = {
     ),
     ("desk", "flip-flop"): (
         Gpt(width=64, heads=4, inner=256),
-        Recipe(3000, 32, 64, rate=1e-3, weight_decay=0.1, average=0.0),
+        Recipe(4000, 32, 128, 1e-3, weight_decay=0.1, average=0.0, every=500),
     ),
     ("desk", "brackets"): (
         Gpt(width=64, heads=1, inner=256, positions="linear"),
@@ -71,7 +71,7 @@ _LSTM: dict[tuple[Name, Family], tuple[Lstm, Recipe]] = {
     ),
     ("desk", "flip-flop"): (
         Lstm(64, 128),
-        Recipe(1000, 32, 64, rate=3e-3, weight_decay=0.1, average=0.0),
+        Recipe(1000, 32, 128, rate=3e-3, weight_decay=0.1, average=0.0),
     ),
     ("desk", "brackets"): (
         Lstm(64, 128),
