@@ -8,7 +8,7 @@ import pytest
 
 import krohn
 from krohn import cli
-from krohn.comparison import Comparison, measured
+from krohn.comparison import Comparison, measured, networks
 from krohn.comparison.settings import lengths_of
 
 TINY = ("--width", 16, "--steps", 4, "--seeds", 1, "--jobs", 1, "-T", 4)
@@ -20,6 +20,8 @@ def few_words(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is measured is as in use, on fewer words."""
     monkeypatch.setattr(measured, "WORDS", 64)
     monkeypatch.setattr(measured, "FEWER", 8)
+    monkeypatch.setattr(networks, "PROBE_WORDS", 24)
+    monkeypatch.setattr(networks, "EXCHANGES", 1)
 
 
 @pytest.fixture
