@@ -12,10 +12,13 @@ from compare.measures.held import Forgiving, Held, held
 from compare.measures.rates import Rate, clustered
 from compare.tasks.task import Task
 from verify.counterexample import Counterexample
-from verify.examination import PREFIXES, SAMPLES, Examination, examine
+from verify.examination import PREFIXES, Examination, examine
 from verify.minimal import minimise
 from verify.simulator import Simulator
 from verify.strategies import STRATEGIES
+
+SAMPLES = 2048
+"""Long words that are run to find one that fails; a quarter is made from the worst."""
 
 BUDGET = 50_000
 """Words that may be run to make a failing one smaller."""

@@ -1,11 +1,20 @@
 """Networks that are trained: GPT-2 with several kinds of positions, LSTM, compiled ones."""
 
-from compare.models.architecture import Architecture, Gpt, Lstm, Specification
+from compare.models.architecture import (
+    Architecture,
+    Derived,
+    Gpt,
+    Lstm,
+    Specification,
+)
 from compare.models.building import assemble, build
+from compare.models.compiled import Compiled, compiled
 from compare.models.network import Inside, Network
 
 __all__ = [
     "Architecture",
+    "Compiled",
+    "Derived",
     "Gpt",
     "Inside",
     "Lstm",
@@ -13,4 +22,5 @@ __all__ = [
     "Specification",
     "assemble",
     "build",
+    "compiled",
 ]

@@ -100,9 +100,53 @@ class Lstm:
         return f"LSTM of {self.hidden} units{layers}"
 
 
-Architecture: TypeAlias = Gpt | Lstm
+Noisy = Literal["nonzero", "all"]
 
-KINDS: dict[str, type[Architecture]] = {kind.kind: kind for kind in (Gpt, Lstm)}
+
+@dataclass(frozen=True)
+class Derived:
+    """A compiled network as it is, or as where training starts.
+
+    Attributes:
+        file: Its model file.
+        trains: Whether its weights may change; they are float32 then.
+        noise: How much Gaussian noise they get first, relative to their size.
+        noisy: Which of them: those that are not 0, each relative to itself, or all,
+            relative to the root mean square of those that are not 0 in their tensor.
+
+    Raises:
+        KrohnError: If that makes no sense.
+    """
+
+    file: str
+    trains: bool = False
+    noise: float = 0.0
+    noisy: Noisy = "nonzero"
+
+    kind: ClassVar[str] = "derived"
+
+    def __post_init__(self) -> None:
+        if not self.noise >= 0:
+            raise KrohnError(f"noise must not be negative: {self.noise!r}")
+        if self.noisy not in get_args(Noisy):
+            raise KrohnError(f"noise is on 'nonzero' or 'all', not {self.noisy!r}")
+        if self.noise and not self.trains:
+            raise KrohnError("noise is for compiled networks that train afterwards")
+
+    @property
+    def said(self) -> str:
+        """What it is, in a few words, for tables."""
+        if not self.trains:
+            return "compiled"
+        start = f" with noise of {self.noise:g}" if self.noise else " weights"
+        return f"trained from the compiled{start}"
+
+
+Architecture: TypeAlias = Gpt | Lstm | Derived
+
+KINDS: dict[str, type[Architecture]] = {
+    kind.kind: kind for kind in (Gpt, Lstm, Derived)
+}
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 import torch
 
-from compare.models.architecture import Architecture, Gpt, Specification
+from compare.models.architecture import Architecture, Derived, Gpt, Specification
+from compare.models.compiled import opened
 from compare.models.gpt import GptNetwork
 from compare.models.lstm import LstmNetwork
 from compare.models.network import Network
@@ -11,7 +12,7 @@ from compare.models.network import Network
 def build(
     architecture: Architecture, letters: int, classes: int, longest: int, seed: int
 ) -> Network:
-    """A network with fresh weights, on the CPU, in training mode.
+    """A network with fresh or derived weights, on the CPU.
 
     The seed alone decides the weights; torch's own generator stays as it is.
 
@@ -23,7 +24,8 @@ def build(
         seed: Of the weights.
 
     Raises:
-        KrohnError: If a number makes no sense, or a library is not installed.
+        KrohnError: If a number makes no sense, a library is not installed, or a model file
+            does not serve.
     """
     return assemble(Specification(architecture, letters, classes, longest), seed)
 
@@ -32,9 +34,11 @@ def assemble(specification: Specification, seed: int = 0) -> Network:
     """The network of a specification, with fresh weights.
 
     Raises:
-        KrohnError: If a library is not installed.
+        KrohnError: If a library is not installed, or a model file does not serve.
     """
     architecture = specification.architecture
+    if isinstance(architecture, Derived):
+        return opened(specification, seed)
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
         if isinstance(architecture, Gpt):

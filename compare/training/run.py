@@ -13,6 +13,7 @@ from compare.training.described import Json, described
 from compare.training.folder import RunFolder
 from compare.training.objective import Objective
 from compare.training.recipe import Recipe
+from compare.training.scratchpad import scratchpad
 from compare.training.streams import check_seed
 from compare.training.trainer import Outcome, Point, Report, Trainer
 
@@ -112,8 +113,10 @@ def identity(
 
 def _network(objective: Objective, architecture: Architecture) -> Network:
     """The network with fresh weights."""
-    letters, classes = len(objective.task.letters), len(objective.task.classes)
-    return build(architecture, letters, classes, objective.longest, objective.seed)
+    task, longest, seed = objective.task, objective.longest, objective.seed
+    if objective.recipe.scratchpad:
+        return scratchpad(task, architecture, longest, seed)
+    return build(architecture, len(task.letters), len(task.classes), longest, seed)
 
 
 def _go(trainer: Trainer, kept: RunFolder | None, report: Report | None) -> Outcome:

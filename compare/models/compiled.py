@@ -1,0 +1,230 @@
+"""Compiled networks among those that are trained: frozen, or free to learn."""
+
+from abc import abstractmethod
+from pathlib import Path
+
+import torch
+from torch import Generator, Tensor, nn
+
+from algebra.errors import KrohnError
+from compare.models.architecture import Derived, Specification
+from compare.models.network import Inside, Network
+from compare.models.noise import disturbed
+from compare.models.recording import recording
+from network.model import Model
+from network.modelfile import ModelFile, ModelFileError, read
+from network.rnn import Rnn
+from network.transformer import Attention, Transformer
+
+MASK = ".mask"
+"""Which dimensions an MLP overwrites is no weight: it is never noisy and never learns."""
+
+
+class Compiled(Network):
+    """A network from a model file, which knows letters and classes by its own names.
+
+    Attributes:
+        model: The network as `network.model` opens it: names, Program, places.
+        taps: One for each hidden layer, which passes through it.
+    """
+
+    def __init__(self, specification: Specification, model: Model) -> None:
+        super().__init__(specification)
+        self.model = model
+        self.longest = model.longest
+        self.taps = nn.ModuleList(nn.Identity() for _ in range(self._snapshots))
+
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """The names of the letters, in the order of their indices."""
+        return self.model.letters
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The names of the classes, in the order of the logits."""
+        return self.model.classes
+
+    def forward(self, letters: Tensor, shift: int = 0) -> Tensor:
+        """Logits ``(count, length, classes)``.
+
+        Raises:
+            KrohnError: If the words are too long, or positions are shifted.
+        """
+        self._check(letters, shift)
+        return self._run(letters, None)
+
+    def inside(self, letters: Tensor, shift: int = 0) -> Inside:
+        """Logits and what led to them.
+
+        Of a Transformer, `hidden` is the residual stream at the letters after the
+        embedding and after every sublayer: 2b + 1 after the heads of block b, 2b + 2
+        after its MLP, as in `network.model.Place`; `attention` has for each block
+        ``(count, heads, length, length + 1)``: column 0 is BOS, which stands in front
+        of every word, and column j the j-th letter. Of an RNN, `hidden` is what
+        the letters add to the hidden state, and that state.
+
+        Raises:
+            KrohnError: If the words are too long, or positions are shifted.
+        """
+        self._check(letters, shift)
+        attention: list[Tensor] = []
+        with recording(self.layers()) as hidden:
+            logits = self._run(letters, attention)
+        return Inside(logits, tuple(hidden), tuple(attention))
+
+    def layers(self) -> tuple[nn.Module, ...]:
+        """The taps: what a hook puts there at the letters, the network goes on with.
+
+        BOS stays as it is. In an RNN, hidden states that are changed reach the read-out,
+        not the states that follow.
+        """
+        return tuple(self.taps)
+
+    @property
+    @abstractmethod
+    def _snapshots(self) -> int:
+        """How many hidden layers it shows."""
+
+    @abstractmethod
+    def _run(self, letters: Tensor, attention: list[Tensor] | None) -> Tensor:
+        """Logits; weights of attention are appended if they are wanted."""
+
+    def _check(self, letters: Tensor, shift: int) -> None:
+        if shift:
+            raise KrohnError(
+                "a compiled network counts positions from the start of a word: its "
+                "positions cannot be shifted"
+            )
+        if self.longest is not None and letters.shape[1] > self.longest:
+            raise KrohnError(
+                f"this network was compiled for words of up to {self.longest} letters; "
+                f"compile it with -T {letters.shape[1]}"
+            )
+
+
+class CompiledTransformer(Compiled):
+    """A compiled Transformer."""
+
+    @property
+    def _body(self) -> Transformer:
+        assert isinstance(self.model.network, Transformer)
+        return self.model.network
+
+    @property
+    def _snapshots(self) -> int:
+        return 2 * len(self._body.mlp) + 1
+
+    def _run(self, letters: Tensor, attention: list[Tensor] | None) -> Tensor:
+        body, taps = self._body, iter(self.taps)
+        x = _tapped(next(taps), body.embed(body.with_bos(letters)))
+        for look, mlp in zip(body.attention, body.mlp, strict=True):
+            if attention is not None:
+                attention.append(_weights(look, x))
+            if isinstance(look, Attention):
+                x = x + look(x)[0]
+            x = _tapped(next(taps), x)
+            x = _tapped(next(taps), mlp(x))
+        return body.read_out(x[:, 1:])
+
+
+class CompiledRnn(Compiled):
+    """A compiled RNN."""
+
+    @property
+    def _snapshots(self) -> int:
+        return 2
+
+    def _run(self, letters: Tensor, attention: list[Tensor] | None) -> Tensor:
+        body = self.model.network
+        assert isinstance(body, Rnn)
+        added = self.taps[0](body.input[letters])
+        h = body.initial.expand(len(letters), -1)
+        states = []
+        for now in added.unbind(dim=1):
+            h = torch.relu(h @ body.hidden + body.hidden_bias + now)
+            states.append(h)
+        logits: Tensor = self.taps[1](torch.stack(states, dim=1)) @ body.weight
+        return logits + body.bias
+
+
+def compiled(file: ModelFile, source: Derived | None = None, seed: int = 0) -> Compiled:
+    """A compiled network as a `Network`.
+
+    Args:
+        file: What was compiled.
+        source: Whether it trains and with what noise; None for a frozen one.
+        seed: Of the noise.
+
+    Raises:
+        KrohnError: If it has no letters and classes by name, or is a generator.
+    """
+    derived = source or Derived("")
+    try:
+        model = Model(file)
+    except ModelFileError as error:
+        raise KrohnError(f"{derived.file}: {error}") from None
+    if derived.trains:
+        _free(model.float(), derived, seed)
+    longest = model.longest or model.length or 1
+    counts = len(model.letters), len(model.classes)
+    specification = Specification(derived, *counts, longest)
+    if isinstance(model.network, Rnn):
+        return CompiledRnn(specification, model)
+    return CompiledTransformer(specification, model)
+
+
+def opened(specification: Specification, seed: int) -> Compiled:
+    """The compiled network of a specification, from its file.
+
+    Raises:
+        KrohnError: If the file cannot be read, or is of another size.
+    """
+    source = specification.architecture
+    assert isinstance(source, Derived)
+    try:
+        network = compiled(read(Path(source.file)), source, seed)
+    except ModelFileError as error:
+        raise KrohnError(str(error)) from None
+    has = network.specification
+    if (has.letters, has.classes) != (specification.letters, specification.classes):
+        raise KrohnError(
+            f"{source.file} reads {has.letters} letters and tells {has.classes} classes "
+            f"apart; wanted are {specification.letters} and {specification.classes}"
+        )
+    if network.longest is not None and network.longest < specification.longest:
+        raise KrohnError(
+            f"{source.file} is for words of up to {network.longest} letters; compile it "
+            f"with -T {specification.longest}"
+        )
+    network.specification = specification
+    return network
+
+
+def _free(model: Model, derived: Derived, seed: int) -> None:
+    """Weights that may learn, with noise."""
+    rng = Generator().manual_seed(seed)
+    for name, weight in model.named_parameters():
+        if name.endswith(MASK):
+            continue
+        if derived.noise:
+            weight.data = disturbed(weight.data, derived.noise, derived.noisy, rng)
+        weight.requires_grad_(True)
+
+
+def _tapped(tap: nn.Module, x: Tensor) -> Tensor:
+    """The stream, of which a tap sees the letters and not BOS."""
+    if not tap._forward_hooks:
+        return x
+    return torch.cat([x[:, :1], tap(x[:, 1:])], dim=1)
+
+
+def _weights(look: nn.Module, x: Tensor) -> Tensor:
+    """``(count, heads, length, length + 1)`` weights of attention of the letters."""
+    count, positions, _ = x.shape
+    if not isinstance(look, Attention):
+        return x.new_zeros((count, 0, positions - 1, positions))
+    query = torch.einsum("btd,hdk->bhtk", x, look.query)
+    key = torch.einsum("btd,hdk->bhtk", x, look.key)
+    later = torch.ones(positions, positions, dtype=torch.bool, device=x.device).triu(1)
+    scores = (query @ key.transpose(-1, -2)).masked_fill(later, -torch.inf)
+    return scores.softmax(dim=-1)[:, :, 1:]
