@@ -33,8 +33,8 @@ class Row:
         names: What it is called, and what it is equal to.
         kind: What it is.
         values: How many values it takes.
-        of_answer: Whether it is a function of the answer: then it tells how the answer is
-            written, and not how it is found.
+        of_answer: Whether it is a function of the answer and nowhere readable before the
+            answer is: then it tells how the answer is written, not how it is found.
         constructions: The derived networks that have it.
         cells: One for each layer, the embedding first.
         exchanged: The causal tests.
@@ -80,6 +80,7 @@ class ProbeMap:
         rows: The variables; the answer, standard ones, channels, the letter and position.
         of_letter: Channels that are functions of the letter, or of the position, alone.
         left_out: What was not looked for, and why.
+        conclusion: What it was shown to use, in one sentence.
         said: What was found, in sentences.
     """
 
@@ -92,6 +93,7 @@ class ProbeMap:
     rows: tuple[Row, ...]
     of_letter: tuple[str, ...]
     left_out: tuple[str, ...]
+    conclusion: str
     said: tuple[str, ...]
 
     def named(self, name: str) -> Row:

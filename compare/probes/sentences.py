@@ -34,18 +34,32 @@ def sentences(found: ProbeMap) -> tuple[str, ...]:
 
 
 def conclusion(found: ProbeMap) -> str:
-    """One sentence on a network: what it was shown to use."""
+    """One sentence on a network: what it was shown to use, or else what it holds."""
     rows = [row for row in found.rows if row.intermediate]
     used = [row for row in rows if row.verdict == "used"]
     partly = [row for row in rows if row.verdict == "partly used"]
     read = [row for row in rows if row.verdict == "readable"]
-    if used:
-        return f"Uses, as a derived network does: {_names(used)}."
-    if partly:
-        return f"Uses in part, as a derived network does: {_names(partly)}."
+    if used or partly:
+        each = [_in_short(row) for row in (used + partly)[:LISTED]]
+        return f"Of what derived networks compute on the way it uses {'; '.join(each)}."
     if read:
-        return f"Holds, and was not shown to use: {_names(read)}."
-    return "No intermediate variable of a derived network was found in it."
+        return f"It holds, and was not shown to use: {_names(read)}."
+    return "Nothing that derived networks compute on the way was found in it."
+
+
+def _in_short(row: Row) -> str:
+    tested = _telling(row)
+    return (
+        f"{row.name}{' in part' * (row.verdict != 'used')} (exchanged, "
+        f"{tested.found.changed:.0%} of {tested.cases:,} answers change as predicted; "
+        f"control {tested.random.changed:.0%})"
+    )
+
+
+def _telling(row: Row) -> Interchange:
+    """The exchange that the verdict rests on."""
+    decided = [t for t in row.exchanged if use(t) == row.verdict]
+    return max(decided, key=lambda t: t.found.balanced)
 
 
 def _answering(found: ProbeMap) -> str:
@@ -56,11 +70,8 @@ def _answering(found: ProbeMap) -> str:
 
 
 def _used(row: Row, found: ProbeMap) -> str:
-    verdict = row.verdict
-    tested = max(
-        (t for t in row.exchanged if use(t) == verdict), key=lambda t: t.found.balanced
-    )
-    much = "Used" if verdict == "used" else "Used in part"
+    tested = _telling(row)
+    much = "Used" if row.verdict == "used" else "Used in part"
     where = found.layers[tested.layer]
     coded = " (a function of the answer: how it is written)" * row.of_answer
     return (

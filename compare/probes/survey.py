@@ -2,16 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 
+from compare.models.compiled import CompiledTransformer
 from compare.models.network import Network
 from compare.probes.hidden import hidden
 from compare.probes.interchange import Bench, Interchange, bench_of, interchange
 from compare.probes.map import Cell, ProbeMap, Row
 from compare.probes.pairs import Positions
 from compare.probes.scores import Score, score, split
-from compare.probes.sentences import sentences
+from compare.probes.sentences import conclusion, sentences
 from compare.probes.variable import depends_only_on
 from compare.probes.variables import Variables, variables
 from compare.probes.verdict import Verdict, is_free, is_readable, quality, use
@@ -63,6 +65,7 @@ def survey(
     if untrained is not None:
         before = _scores(hidden(untrained, words)[0], found, bench, how.seed)
     rows = [_row(i, found, trained, before) for i in range(len(found.found))]
+    rows = _early(rows)
     if task.predicts == "class":
         rows = _tested(rows, found, bench, how)
     test = parts.test
@@ -73,13 +76,22 @@ def survey(
         how.length,
         how.seed,
         float(right.mean()) if right.size else 0.0,
-        ("embedding", *(f"layer {i}" for i in range(1, len(bench.states)))),
+        _layer_names(network, len(bench.states)),
         tuple(rows),
         found.of_letter,
         found.left_out,
+        "",
         (),
     )
-    return replace(plain, said=sentences(plain))
+    return replace(plain, conclusion=conclusion(plain), said=sentences(plain))
+
+
+def _layer_names(network: Network, count: int) -> tuple[str, ...]:
+    """The embedding and layers; of a compiled Transformer, sublayers."""
+    if isinstance(network, CompiledTransformer):
+        sublayers = product(range(count // 2), ("heads of block", "MLP of block"))
+        return ("embedding", *(f"{part} {block}" for block, part in sublayers))
+    return ("embedding", *(f"layer {i}" for i in range(1, count)))
 
 
 def _scores(
@@ -108,6 +120,20 @@ def _row(
     of_answer = answer.kind == "answer" and depends_only_on(v, answer.classes)
     homes = tuple(dict.fromkeys(h.construction for h in v.homes))
     return Row(v.names, v.kind, v.values, of_answer, homes, tuple(cells), (), verdict)
+
+
+def _early(rows: list[Row]) -> list[Row]:
+    """Functions of the answer that are there before it are intermediate results."""
+    found = next((row.readable for row in rows if row.kind == "answer"), ())
+    answered = min(found, default=0)
+    return [
+        replace(row, of_answer=row.of_answer and not _before(row, answered))
+        for row in rows
+    ]
+
+
+def _before(row: Row, layer: int) -> bool:
+    return min(row.readable, default=layer) < layer
 
 
 def _tested(rows: list[Row], found: Variables, bench: Bench, how: Survey) -> list[Row]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from algebra.semiautomaton import IntArray
-from compare.models.network import Network
+from compare.models import Compiled
 from compare.probes.hidden import hidden
 from compare.probes.linear import (
     discriminants,
@@ -110,7 +110,7 @@ def test_selective_is_what_is_stored_and_not_what_is_known_by_heart() -> None:
 def test_a_compiled_network_holds_its_channels_where_its_file_says(
     task_of: Tasks,
     words_for: Words,
-    derived: Callable[..., Network],
+    derived: Callable[..., Compiled],
     name: str,
     construction: str,
     channel: str,
@@ -119,7 +119,7 @@ def test_a_compiled_network_holds_its_channels_where_its_file_says(
     words = words_for(task, 240, 12)
     network = derived(name, construction, 12)
     v = variables(task, words).named(channel)
-    place = network.model.places()[channel.partition(": ")[2]]  # type: ignore[union-attr]
+    place = network.model.places()[channel.partition(": ")[2]]
     states, said = hidden(network, words)
     assert np.array_equal(said, task.label(words).labels)
     parts = split(240, np.random.default_rng(0))
@@ -130,7 +130,7 @@ def test_a_compiled_network_holds_its_channels_where_its_file_says(
 
 
 def test_a_compiled_network_does_not_hold_what_another_construction_needs(
-    task_of: Tasks, words_for: Words, derived: Callable[..., Network]
+    task_of: Tasks, words_for: Words, derived: Callable[..., Compiled]
 ) -> None:
     task = task_of("C5")
     words = words_for(task, 240, 12)
