@@ -139,11 +139,17 @@ def first_failing(
         KrohnError: As `failing` does.
     """
     done: list[Failing] = []
+    known = 0
     for length in lengths:
         if model.longest is not None and length > model.longest:
             break
-        done.append(failing(model, task, length, **budgets))
-        if done[-1].found is not None:
+        if done and known < done[-1].length:
+            # All words that can be afforded have been run.
+            budgets["prefixes"] = 0
+        found = failing(model, task, length, **budgets)
+        known = max(known, found.right)
+        done.append(replace(found, right=known))
+        if found.found is not None:
             break
     return tuple(done)
 
