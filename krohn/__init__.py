@@ -15,6 +15,8 @@ from krohn.generation import compile_generator
 from krohn.sources import read, zoo
 
 if TYPE_CHECKING:
+    from krohn.comparison.compare import compare
+    from krohn.comparison.result import Comparison
     from krohn.examination import examine
     from krohn.report import Report
     from krohn.streams import Stream, stream
@@ -22,10 +24,12 @@ if TYPE_CHECKING:
     from network.model import Model, load
 
 __all__ = [
+    "Comparison",
     "CompiledModel",
     "Model",
     "Report",
     "Stream",
+    "compare",
     "compile",
     "compile_generator",
     "examine",
@@ -38,6 +42,8 @@ __all__ = [
 __version__ = "0.1.0"
 
 _LAZY = {
+    "compare": "krohn.comparison.compare",
+    "Comparison": "krohn.comparison.result",
     "verify": "krohn.verification",
     "Report": "krohn.report",
     "examine": "krohn.examination",

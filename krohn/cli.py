@@ -9,6 +9,7 @@ import typer
 
 from algebra.errors import KrohnError
 from krohn.commands.attention import attention
+from krohn.commands.compare import compare
 from krohn.commands.compile import compile as compile_machine
 from krohn.commands.decompose import decompose
 from krohn.commands.draw import draw
@@ -45,6 +46,7 @@ for name, command in (
     ("decompose", decompose),
     ("compile", compile_machine),
     ("verify", verify),
+    ("compare", compare),
     ("recheck", recheck),
     ("run", run_word),
     ("attention", attention),

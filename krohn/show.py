@@ -12,6 +12,7 @@ from compiler.program import Map, Program, reads
 from compiler.program import Table as Rows
 
 if TYPE_CHECKING:
+    from krohn.comparison.result import Comparison
     from krohn.compilation import CompiledModel
     from krohn.evidence import Checked
     from krohn.replaying import Replay
@@ -377,6 +378,25 @@ def replay(found: "Replay", state: str | None) -> None:
         reading = "" if found.reading == "at once" else f", read {found.reading}"
         right = legibly(found.expected)
         print(f"differs at {where}: expected {right}, actual {said}{reading}")
+
+
+def comparison(found: "Comparison", page: object = None) -> None:
+    """A derived network beside trained ones."""
+    from krohn.comparison.headline import headline
+    from krohn.page.summary import summary
+
+    out = _console()
+    out.print(f"{legibly(found.name)}: {found.task}")
+    for sentence in headline(found):
+        out.print(f"  {sentence}")
+    table = _table("measure", *(f" {legibly(c.title)}" for c in found.contestants))
+    for row in summary(found):
+        table.add_row(row.title, *(entry.main for entry in row.entries))
+    out.print(table)
+    for remark in found.origin.remarks:
+        out.print(remark)
+    if page is not None:
+        out.print(f"The page: {page}")
 
 
 def answers(result: dict[str, Any]) -> None:

@@ -5,13 +5,12 @@ import numpy as np
 import krohn
 from algebra.automaton import Automaton
 from algebra.formats import json_format
+from compare.measures.rates import Rate, spread
 from krohn.comparison.contestants import (
     Contestant,
     Failure,
-    Interval,
     One,
     Proved,
-    Share,
     Size,
     Training,
 )
@@ -44,9 +43,9 @@ TITLES = {
 }
 
 
-def share(value: float, asked: int = 10_000) -> Share:
+def share(value: float, asked: int = 10_000) -> Rate:
     right = round(value * asked)
-    return Share(right, asked, max(0.0, value - 0.004), min(1.0, value + 0.004))
+    return Rate(right, asked, max(0.0, value - 0.004), min(1.0, value + 0.004))
 
 
 def seeds(key: str) -> int:
@@ -95,7 +94,7 @@ def contestant(key: str, letters: tuple[str, ...]) -> Contestant:
         )
         for i in range(seeds(key))
     )
-    over = Interval(level - 0.005, level - 0.03, min(1.0, level + 0.01))
+    over = spread([level, max(0.0, level - 0.01)])
     size = (
         Size(12_345, 2, 4_567_890, 0.0012) if key not in ("ngram", "majority") else None
     )

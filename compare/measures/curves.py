@@ -9,6 +9,7 @@ import numpy as np
 from algebra.automaton import Automaton
 from algebra.zoo.flipflop import VALUES, letters
 from compare.measures.accuracy import Accuracy, accuracy
+from compare.tasks.brackets import DyckPrefixes
 from compare.tasks.flipflop import FlipFlop
 from compare.tasks.letters import Biased, Counted, forbids, marked
 from compare.tasks.task import Inputs, Task
@@ -26,7 +27,7 @@ COUNTS = 20
 FEWER = 512
 """Words at each point of a curve."""
 
-Over = Literal["bias", "count", "length"]
+Over = Literal["bias", "count", "length", "opening"]
 
 
 @dataclass(frozen=True)
@@ -34,9 +35,9 @@ class Curve:
     """Accuracy against one number.
 
     Attributes:
-        over: What the number is: the probability of a letter, how often it occurs, or
-            the length of words.
-        letter: Which letter that is; None for lengths.
+        over: What the number is: the probability of a letter, how often it occurs, the
+            length of words, or the probability with which brackets open.
+        letter: Which letter that is; None where there is none.
         at: The numbers, ascending.
         found: The accuracy at each of them.
     """
@@ -123,6 +124,27 @@ def by_count(
 def countable(machine: Automaton) -> bool:
     """Whether a letter may stand anywhere, so that its count can be chosen."""
     return len(machine.letters) > 1 and not forbids(machine) and not flips(machine)
+
+
+def by_opening(
+    model: Simulator,
+    task: Task,
+    rng: np.random.Generator,
+    length: int,
+    openings: Sequence[float] = BIASES,
+    words: int = FEWER,
+) -> Curve:
+    """Accuracy on brackets that open with another probability than in training.
+
+    Of k kinds, legal letters drawn uniformly open with probability k/(k + 1).
+
+    Raises:
+        KrohnError: If the machine is no empty stack of brackets, or the network does not
+            read its words.
+    """
+    chosen = [DyckPrefixes(q, closed=False) for q in openings]
+    found = _along(model, task, rng, chosen, [length] * len(openings), words)
+    return Curve("opening", None, tuple(openings), found)
 
 
 def by_length(

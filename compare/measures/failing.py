@@ -12,10 +12,13 @@ from compare.measures.held import Forgiving, Held, held
 from compare.measures.rates import Rate, clustered
 from compare.tasks.task import Task
 from verify.counterexample import Counterexample
-from verify.examination import PREFIXES, SAMPLES, Examination, examine
+from verify.examination import PREFIXES, Examination, examine
 from verify.minimal import minimise
 from verify.simulator import Simulator
 from verify.strategies import STRATEGIES
+
+SAMPLES = 2048
+"""Long words that are run to find one that fails; a quarter is made from the worst."""
 
 BUDGET = 50_000
 """Words that may be run to make a failing one smaller."""
@@ -136,11 +139,17 @@ def first_failing(
         KrohnError: As `failing` does.
     """
     done: list[Failing] = []
+    known = 0
     for length in lengths:
         if model.longest is not None and length > model.longest:
             break
-        done.append(failing(model, task, length, **budgets))
-        if done[-1].found is not None:
+        if done and known < done[-1].length:
+            # All words that can be afforded have been run.
+            budgets["prefixes"] = 0
+        found = failing(model, task, length, **budgets)
+        known = max(known, found.right)
+        done.append(replace(found, right=known))
+        if found.found is not None:
             break
     return tuple(done)
 

@@ -1,1 +1,6 @@
 """Which algorithm? What a network holds of a derived one's variables, and what it uses."""
+
+from compare.probes.map import Cell, ProbeMap, Row
+from compare.probes.survey import Survey, survey
+
+__all__ = ["Cell", "ProbeMap", "Row", "Survey", "survey"]

@@ -31,8 +31,8 @@ class Lesson:
 
 def lesson(batch: Batch, device: torch.device) -> Lesson:
     """A batch, brought to where the network is."""
-    letters, labels = (torch.from_numpy(a) for a in (batch.letters, batch.labels))
-    trained = labels.masked_fill(~torch.from_numpy(batch.trained), IGNORED)
+    letters, labels = torch.tensor(batch.letters), torch.tensor(batch.labels)
+    trained = labels.masked_fill(~torch.tensor(batch.trained), IGNORED)
     letters, labels, trained = (
         x.to(device, non_blocking=True) for x in (letters, labels, trained)
     )

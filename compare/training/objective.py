@@ -6,11 +6,12 @@ import torch
 from torch import Tensor
 
 from algebra.errors import KrohnError
-from compare.models.network import Network
+from compare.models.network import Inside, Network
 from compare.tasks.task import Task
 from compare.training.balance import nested, stacks
 from compare.training.losses import Lesson, lesson, mean_loss
 from compare.training.recipe import Recipe
+from compare.training.scratchpad import Scratchpad
 from compare.training.streams import Purpose, stream
 
 
@@ -40,9 +41,9 @@ class Objective:
         sharpening = self.recipe.sharpening
         with forward_format(self.recipe, device):
             if sharpening is None or not sharpening.strength(step):
-                logits = network(taught.letters, shift)
+                logits = _logits(network, taught, shift)
                 return self._balanced(network, taught, logits, shift, step)
-            seen = network.inside(taught.letters, shift)
+            seen = _inside(network, taught, shift)
             loss = self._balanced(network, taught, seen.logits, shift, step)
             return loss + sharpening(seen.attention, step)
 
@@ -65,6 +66,19 @@ class Objective:
             self.recipe.batch,
         )
         return loss + self.recipe.balance(network, taught.letters, logits, front, shift)
+
+
+def _logits(network: Network, taught: Lesson, shift: int) -> Tensor:
+    if isinstance(network, Scratchpad):
+        return network.taught(taught.letters, taught.labels, shift)
+    logits: Tensor = network(taught.letters, shift)
+    return logits
+
+
+def _inside(network: Network, taught: Lesson, shift: int) -> Inside:
+    if isinstance(network, Scratchpad):
+        return network.taught_inside(taught.letters, taught.labels, shift)
+    return network.inside(taught.letters, shift)
 
 
 def forward_format(

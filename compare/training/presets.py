@@ -28,14 +28,16 @@ FURTHER = 4
 DROPPED = ("D6", "D8", "Q8")
 """Dropout of 0.1 helps dihedral and quaternion groups, and hurts others (3.4.5.1.1)."""
 
+_DESK = Recipe(4000, 64, 32, 1e-3, 100, stop_at=0.9999, every=200, probe=512)
+
 _GPT: dict[tuple[Name, Family], tuple[Gpt, Recipe]] = {
     ("desk", "simulation"): (
         Gpt(width=64, heads=4, inner=256),
-        Recipe(3000, 64, 32, rate=1e-3, warmup=100, stop_at=1.0, probe=1024),
+        _DESK,
     ),
     ("desk", "flip-flop"): (
         Gpt(width=64, heads=4, inner=256),
-        Recipe(3000, 32, 64, rate=1e-3, weight_decay=0.1, average=0.0),
+        Recipe(4000, 32, 128, 1e-3, weight_decay=0.1, average=0.0, every=500),
     ),
     ("desk", "brackets"): (
         Gpt(width=64, heads=1, inner=256, positions="linear"),
@@ -65,11 +67,11 @@ _GPT: dict[tuple[Name, Family], tuple[Gpt, Recipe]] = {
 _LSTM: dict[tuple[Name, Family], tuple[Lstm, Recipe]] = {
     ("desk", "simulation"): (
         Lstm(64, 128),
-        Recipe(2000, 64, 32, 3e-3, 100, weight_decay=1e-9, stop_at=1.0, probe=1024),
+        replace(_DESK, rate=3e-3, weight_decay=1e-9),
     ),
     ("desk", "flip-flop"): (
         Lstm(64, 128),
-        Recipe(1000, 32, 64, rate=3e-3, weight_decay=0.1, average=0.0),
+        Recipe(1000, 32, 128, rate=3e-3, weight_decay=0.1, average=0.0),
     ),
     ("desk", "brackets"): (
         Lstm(64, 128),

@@ -138,7 +138,7 @@ class Trainer:
         rng = stream(self.objective.seed, self.step, Purpose.EVALUATION)
         words = self.objective.task.batch(rng, self.recipe.probe, self.recipe.length)
         letters, labels, asked = (
-            torch.from_numpy(a).to(self.device)
+            torch.tensor(a).to(self.device)
             for a in (words.letters, words.labels, words.asked)
         )
         network = self.average.network.eval()

@@ -6,39 +6,10 @@ are trained come once for each seed, all others once.
 
 from dataclasses import dataclass
 
+from compare.measures.rates import Rate, Spread
+
 COMPILED, GPT, LSTM, NGRAM, MAJORITY = "compiled", "gpt", "lstm", "ngram", "majority"
 KEYS = (COMPILED, GPT, LSTM, NGRAM, MAJORITY)
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A number and between which two it is, with a confidence that is said beside it."""
-
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class Share:
-    """How many answers were right, of how many.
-
-    Attributes:
-        right: Answers that were right; for words, words with right answers only.
-        asked: All of them.
-        low: The share is at least so much, with a confidence of 95 % over words.
-        high: And at most so much.
-    """
-
-    right: int
-    asked: int
-    low: float
-    high: float
-
-    @property
-    def value(self) -> float:
-        """The share itself."""
-        return self.right / self.asked if self.asked else 0.0
 
 
 @dataclass(frozen=True)
@@ -134,8 +105,8 @@ class One:
     """
 
     seed: int | None
-    token: Share
-    sequence: Share
+    token: Rate
+    sequence: Rate
     failure: Failure | None = None
     training: Training | None = None
 
@@ -149,8 +120,8 @@ class Contestant:
         title: What tables call it.
         about: What it is, in a few words.
         ones: One for each seed.
-        token: Token accuracy over seeds; None if there is one only.
-        sequence: Sequence accuracy over seeds; None if there is one only.
+        token: Token accuracy over seeds; None for what is not drawn.
+        sequence: Sequence accuracy over seeds; None for what is not drawn.
         size: What it costs; None for rules.
     """
 
@@ -158,6 +129,6 @@ class Contestant:
     title: str
     about: str
     ones: tuple[One, ...]
-    token: Interval | None
-    sequence: Interval | None
+    token: Spread | None
+    sequence: Spread | None
     size: Size | None = None

@@ -7,7 +7,7 @@ from krohn.comparison.result import Comparison, Sweep
 
 PERFECT = 0.99995
 """From here on four digits would be rounded up to 100 %."""
-FALL = 0.02
+FALL = 0.05
 """Token accuracy that is lost on other words and worth a sentence."""
 
 
@@ -67,7 +67,8 @@ def _falls(found: Comparison) -> Iterator[str]:
         network = found.of(key)
         if network is None:
             continue
-        falls = [f for s in found.sweeps if (f := _fall(s, key, average(network)))]
+        elsewhere = [s for s in found.sweeps if s.trained is not None]
+        falls = [f for s in elsewhere if (f := _fall(s, key, average(network)))]
         if falls:
             yield f"Elsewhere the {_short(network)} falls: {'; '.join(falls)}."
 

@@ -40,7 +40,21 @@ def from_object(kind: type[T], stated: object, version: int) -> T:
             f"the comparison is of version {stated['version']!r}, and this Krohn reads "
             f"version {version}; make it again"
         )
-    found: T = _read(kind, stated, "the comparison")
+    return read(kind, stated, "the comparison")
+
+
+def read(kind: type[T], stated: object, at: str) -> T:
+    """A dataclass from JSON.
+
+    Args:
+        kind: Its class.
+        stated: What `to_object` gave.
+        at: What to call it in messages.
+
+    Raises:
+        KrohnError: If it is damaged.
+    """
+    found: T = _read(kind, stated, at)
     return found
 
 

@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from krohn.comparison.contestants import Contestant, Proved, Share
+from compare.measures.rates import Rate
+from krohn.comparison.contestants import Contestant, Proved
 from krohn.comparison.inside import Maps, ProbeMap
 from krohn.comparison.reading import from_object, to_object
 
@@ -60,7 +61,7 @@ class Strategy:
 
     name: str
     words: int
-    shares: dict[str, tuple[Share, ...]]
+    shares: dict[str, tuple[Rate, ...]]
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from compare.measures.rates import Rate, Spread
 from krohn.comparison.contestants import (
     COMPILED,
     Contestant,
-    Interval,
     One,
-    Share,
     Size,
 )
 from krohn.comparison.headline import percent
@@ -73,16 +72,16 @@ def duration(seconds: float | None) -> str:
 
 
 def _share(
-    network: Contestant, of: Callable[[One], Share], seeds: Interval | None
+    network: Contestant, of: Callable[[One], Rate], seeds: Spread | None
 ) -> Entry:
-    shares = [of(one) for one in network.ones]
-    if seeds is None:
-        (one,) = shares
-        return Entry(percent(one.value), f"[{_bounds(one.low, one.high)}]")
-    low, high = (percent(f(s.value for s in shares)) for f in (min, max))
-    ends = low if low == high else f"{low} to {high}"
+    rates = [of(one) for one in network.ones]
+    if seeds is None or seeds.low is None or seeds.high is None:
+        rate = rates[0]
+        return Entry(percent(rate.value), f"[{_bounds(rate.low, rate.high)}]")
+    ends = [percent(s) for s in (seeds.least, seeds.most)]
+    said = " to ".join(dict.fromkeys(ends))
     return Entry(
-        percent(seeds.value), f"seeds {ends}; mean [{_bounds(seeds.low, seeds.high)}]"
+        percent(seeds.mean), f"seeds {said}; mean [{_bounds(seeds.low, seeds.high)}]"
     )
 
 

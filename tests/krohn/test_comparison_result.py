@@ -8,7 +8,6 @@ from sample_comparison import sample
 
 from algebra.errors import KrohnError
 from krohn.comparison import Comparison
-from krohn.comparison.contestants import One, Share
 from krohn.comparison.headline import headline, percent
 
 
@@ -59,8 +58,3 @@ def test_all_is_said_of_all_only() -> None:
     assert percent(0.999999) == "> 99.99 %"
     assert percent(0.99994) == "99.99 %"
     assert percent(0.5) == "50.0 %"
-
-
-def test_a_share_of_nothing_is_none_of_it() -> None:
-    nothing = Share(0, 0, 0.0, 1.0)
-    assert One(None, nothing, nothing).token.value == 0

@@ -141,6 +141,14 @@ def with_the_period_of_a_code(machine: Automaton, words: IntArray) -> BoolArray:
     return aliased & ~lasting(as_before(words, 8), 8)
 
 
+def reads_what_was_long_ignored(machine: Automaton, words: IntArray) -> BoolArray:
+    """A read of the flip-flop language behind 20 ignored values and nothing else."""
+    legal = states_of(machine, words) != machine.states.index("error")
+    ignored = (words == 2) | (np.roll(words, 1, axis=1) == 2)
+    long = np.roll(lasting(ignored, 40), 1, axis=1)
+    return legal & long & (words == 1)
+
+
 def not_at_all(machine: Automaton, words: IntArray) -> BoolArray:
     return np.zeros(words.shape, dtype=bool)
 
@@ -179,6 +187,7 @@ PLANTED: dict[str, tuple[Automaton, Fault]] = {
     "rare": (zoo.machine("Grid9"), while_nothing_is_merged),
     "turns": (zoo.machine("S5"), after_many_turns),
     "code periods": (zoo.machine("S5"), with_the_period_of_a_code),
+    "returns": (zoo.machine("FFL2"), reads_what_was_long_ignored),
 }
 
 

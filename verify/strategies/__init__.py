@@ -5,7 +5,7 @@ was far away; networks fail there (thesis, section 3.5). Some strategies know th
 of such words; others find them in the machine's algebra.
 """
 
-from verify.strategies.journeys import levels, rare, walls
+from verify.strategies.journeys import levels, rare, returns, walls
 from verify.strategies.keeping import loops, no_ops, resets, synchronised
 from verify.strategies.periods import code_periods, turns
 from verify.strategies.shapes import constant, counts, needles, periodic, runs, switch
@@ -28,6 +28,7 @@ STRATEGIES: dict[str, Strategy] = {
     "rare": rare,
     "turns": turns,
     "code periods": code_periods,
+    "returns": returns,
 }
 
 __all__ = ["STRATEGIES", "Strategy", "uniform"]

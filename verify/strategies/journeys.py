@@ -1,6 +1,7 @@
 """Words that go where random ones rarely are, and stay there."""
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -20,6 +21,8 @@ from verify.strategies.strategy import (
 )
 
 MOST_GOALS = 64
+LONGEST_WAY_BACK = 4
+MOST_WAYS_BACK = 1000
 
 
 def walls(
@@ -89,6 +92,60 @@ def _ways(graph: IntArray, goals: IntArray) -> IntArray:
     )[1]
     leads = graph.T[None] == following[:, :, None]
     return np.where(following < 0, -1, leads.argmax(axis=2))
+
+
+def returns(
+    rng: np.random.Generator, machine: Automaton, count: int, length: int
+) -> IntArray:
+    """``(count, length)``: the shortest way to a state, and a way back to it for long.
+
+    The way back is a short word over and over; other states it need not keep, and what
+    is illegal there does no harm. At the end there may be a few letters by chance.
+    """
+    table, states = machine.transitions, np.arange(len(machine.states))
+    goals = rng.choice(states, min(len(states), MOST_GOALS), replace=False)
+    way = _ways(table, goals)
+    goals, way = _reached(goals, way, machine.start)
+    cycles, lengths, leads = _ways_back(table)
+    heading = rng.integers(len(goals), size=count)
+    goal = goals[heading]
+    wanted = lengths == rng.integers(1, LONGEST_WAY_BACK + 1, size=(count, 1))
+    cycle = choose(rng, (leads.T[goal] == goal[:, None]) * (1 + wanted))
+    end = length - rng.choice([0, 1, 2, 4, 8], size=count)
+    words = rng.integers(len(table), size=(count, length))
+    node, turns = np.full(count, machine.start), np.zeros(count, dtype=np.int64)
+    for t in range(length):
+        there = (turns > 0) | (node == goal)
+        back = cycles[cycle, turns % lengths[cycle]]
+        step = np.where(there, back, way[heading, node])
+        words[:, t] = np.where(t < end, step, words[:, t])
+        node, turns = table[words[:, t], node], turns + there
+    return words
+
+
+def _reached(goals: IntArray, way: IntArray, start: int) -> tuple[IntArray, IntArray]:
+    """Of goals and the ways to them those that can be reached; else the start."""
+    kept = (way[:, start] >= 0) | (goals == start)
+    if not kept.any():
+        return np.array([start]), np.zeros((1, way.shape[1]), dtype=np.int64)
+    return goals[kept], way[kept]
+
+
+def _ways_back(table: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Short words as a table, their lengths, and where they lead, ``(words, states)``."""
+    letters = len(table)
+    longest = LONGEST_WAY_BACK
+    while longest > 1 and letters**longest > MOST_WAYS_BACK:
+        longest -= 1
+    words = [
+        w for n in range(1, longest + 1) for w in product(range(letters), repeat=n)
+    ]
+    cycles, lengths = packed(words)
+    leads = np.tile(np.arange(table.shape[1]), (len(words), 1))
+    for at in range(cycles.shape[1]):
+        inside = (at < lengths)[:, None]
+        leads = np.where(inside, table[cycles[:, [at]], leads], leads)
+    return cycles, lengths, leads
 
 
 def rare(

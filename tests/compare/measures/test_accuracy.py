@@ -12,7 +12,8 @@ from torch import nn
 from compare.measures import by_bias, by_count, by_length, countable, simulator
 from compare.measures.accuracy import accuracy
 from compare.measures.answers import right, tally
-from compare.tasks import Task
+from compare.measures.curves import by_opening
+from compare.tasks import DyckPrefixes, Task
 from compare.tasks.catalogue import THESIS, task
 from krohn.compilation import compile as compiled
 from network.model import Model
@@ -172,6 +173,32 @@ def test_the_bias_of_a_flip_flop_is_how_often_it_ignores(
     found = by_bias(knows(asked), asked, rng, 12, (0.1, 0.9), 20)
     assert found.letter == "i"
     assert [a.inputs for a in found.found] == ["FFL(0.1)", "FFL(0.9)"]
+
+
+def test_brackets_that_open_often_are_deep(
+    knows: Knows, rng: np.random.Generator
+) -> None:
+    """A network that knows nothing of stacks of three brackets and more."""
+    asked = task("Dyck4,2")
+    deep = np.array([len(name) > 2 for name in asked.classes])
+
+    def shallow(letters: np.ndarray, said: np.ndarray) -> np.ndarray:
+        return np.where(deep[said], 0, said)
+
+    found = by_opening(knows(asked, shallow), asked, rng, 24, (0.1, 0.5, 0.9), 100)
+    shares = [a.tokens.value for a in found.found]
+    assert shares == sorted(shares, reverse=True)
+    assert shares[0] > 0.9
+    assert shares[2] < 0.5
+
+
+def test_legal_letters_open_as_often_as_there_are_kinds(
+    rng: np.random.Generator,
+) -> None:
+    asked = task("Dyck4,2")
+    alike = replace(asked, inputs=DyckPrefixes(2 / 3, closed=False))
+    shares = [(t.batch(rng, 4000, 12).letters % 2).mean() for t in (asked, alike)]
+    assert shares[0] == pytest.approx(shares[1], abs=0.01)
 
 
 def test_letters_that_are_forbidden_cannot_be_counted() -> None:

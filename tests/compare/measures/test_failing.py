@@ -13,7 +13,7 @@ from algebra.errors import KrohnError
 from algebra.zoo.flipflop import IGNORE, READ, acceptor
 from compare.measures.answers import right, simulator
 from compare.measures.baselines import Guess
-from compare.measures.failing import by_strategy, failing, first_failing
+from compare.measures.failing import SAMPLES, by_strategy, failing, first_failing
 from compare.measures.held import Held, held
 from compare.tasks import Task
 from compare.tasks.catalogue import task
@@ -104,6 +104,9 @@ def test_faults_of_long_words_are_found_at_longer_ones(knows: Knows) -> None:
         knows(asked, short), asked, (16, 32, 64), prefixes=100, budget=2000
     )
     assert [found.found is None for found in done] == [True, False]
+    # Short words are run once; the last search for a smaller word runs more of them.
+    assert [found.right for found in done] == [5, 9]
+    assert done[1].words <= 2 + SAMPLES
     assert done[1].found is not None
     assert len(done[1].found.word) == 21
     assert not done[1].least

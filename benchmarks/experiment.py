@@ -1,0 +1,50 @@
+"""Sweeps whose results are kept, one file for each network, so that they can grow."""
+
+import argparse
+from collections.abc import Iterable
+from pathlib import Path
+
+from report import parser
+from rich.console import Console
+
+from compare.training.cells import Cell, Measure
+from compare.training.sweep import Result, sweep
+
+RESULTS = Path(__file__).parents[1] / "results"
+
+
+def options(description: str | None) -> argparse.ArgumentParser:
+    """What every sweep can be told."""
+    found = parser(description)
+    found.add_argument("--jobs", type=int, default=2, help="processes")
+    found.add_argument("--cluster", help="a Dask scheduler, or local:N")
+    found.add_argument("--device", default="cpu", help="where torch computes")
+    found.add_argument(
+        "--seconds", type=float, help="after so many, no further network is begun"
+    )
+    return found
+
+
+def trained(
+    name: str, cells: Iterable[Cell], measure: Measure, chosen: argparse.Namespace
+) -> tuple[Result, ...]:
+    """The results of a sweep that are there, after what the time allows for.
+
+    They are in ``results/NAME``; what was found there before is not done again.
+    """
+    console = Console(stderr=True)
+
+    def tell(what: str, done: int, total: int) -> None:
+        if what == "networks":
+            console.print(f"{done} of {total} networks", highlight=False)
+
+    return sweep(
+        cells,
+        RESULTS / name,
+        measure,
+        jobs=chosen.jobs,
+        cluster=chosen.cluster,
+        seconds=chosen.seconds,
+        device=chosen.device,
+        report=tell,
+    )

@@ -1,0 +1,130 @@
+"""How deep must a trained Transformer be? The thesis's Figures 3.15 and 3.16, at desk size.
+
+    python benchmarks/in_distribution.py
+
+Every network is trained on fresh words of 32 letters and measured on 2,048 others. Results
+are in results/in_distribution, one file for each network; what is there is not done again,
+and what was begun goes on. ``--seconds 0`` only shows what is there. Beside them stand the
+same machines compiled and proved, LSTMs, and the best table of the last n letters.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+from experiment import RESULTS, options, trained
+from report import Row, Table, publish
+
+import krohn
+from compare.measures import Spread, simulator, spread
+from compare.measures.accuracy import WORDS, accuracy
+from compare.measures.baselines import baselines
+from compare.models import Gpt, Lstm
+from compare.tasks.catalogue import task
+from compare.training.cells import Cell
+from compare.training.presets import gpt, lstm
+from compare.training.run import Run
+from compare.training.sweep import Result
+
+MACHINES = ("C2", "Grid9", "Dyck4,2", "D8", "A4", "S5")
+DEPTHS = (2, 4, 1)
+SEEDS = (0, 1)
+DESK = "desk"
+LENGTH = gpt(DESK, task(MACHINES[0]))[1].length
+UNSEEN = 1 << 20
+"""The seed of the words that networks are measured on; runs have small ones."""
+
+
+def cells() -> Iterator[Cell]:
+    """The networks, those first of which the table says most."""
+    for seed in SEEDS:
+        for machine in MACHINES:
+            yield Cell(task(machine), *lstm(DESK, task(machine)), seed)
+        for depth in DEPTHS:
+            for machine in MACHINES:
+                yield Cell(task(machine), *gpt(DESK, task(machine), depth), seed)
+
+
+def measure(run: Run) -> Any:
+    """Accuracy on fresh words of the training length."""
+    model = simulator(run.network, run.task)
+    rng = np.random.default_rng(UNSEEN)
+    return accuracy(model, run.task, rng, run.recipe.length).to_object()
+
+
+@cache
+def thesis() -> Any:
+    """The printed numbers."""
+    return json.loads((RESULTS / "thesis.json").read_text())
+
+
+def rates(found: Sequence[Result]) -> Spread | None:
+    """Token accuracies of runs that differ in their seeds."""
+    return spread([r.measured["tokens"]["value"] for r in found]) if found else None
+
+
+def deep(result: Result, depth: int) -> bool:
+    """Whether it is a Transformer of this depth."""
+    made = result.cell.architecture
+    return isinstance(made, Gpt) and made.depth == depth
+
+
+def recurrent(result: Result) -> bool:
+    """Whether it is an LSTM."""
+    return isinstance(result.cell.architecture, Lstm)
+
+
+def cell(found: Sequence[Result]) -> str | None:
+    """Maximum and median in percent, and of how many runs."""
+    some = rates(found)
+    if some is None:
+        return None
+    return f"{100 * some.most:.1f} / {100 * some.median:.1f} ({len(found)})"
+
+
+def printed(machine: str, depth: int) -> str:
+    """Maximum and median that the thesis prints."""
+    column = thesis()["depths"].index(depth)
+    pair = (thesis()[which][machine][column] for which in ("maximum", "median"))
+    return " / ".join("?" if x is None else f"{x:.1f}" for x in pair)
+
+
+def row(machine: str, results: Sequence[Result]) -> Row:
+    """All that is known of a machine."""
+    own = [r for r in results if r.cell.task.name == machine]
+    found: Row = {"machine": machine}
+    for depth in sorted(DEPTHS):
+        these = [r for r in own if deep(r, depth)]
+        found[f"depth {depth}"] = cell(these)
+        found[f"thesis, depth {depth}"] = printed(machine, depth)
+    found["LSTM"] = cell([r for r in own if recurrent(r)])
+    words = task(machine)
+    ngram = baselines(words, np.random.default_rng(UNSEEN + 1), LENGTH)[-1]
+    rng = np.random.default_rng(UNSEEN)
+    share = accuracy(ngram.model, words, rng, LENGTH).tokens.value
+    found["n-gram"] = f"{100 * share:.1f} ({ngram.said})"
+    compiled = krohn.compile(machine, LENGTH)
+    right = accuracy(compiled.model(), words, np.random.default_rng(UNSEEN), LENGTH)
+    found["compiled"] = f"{100 * right.words.value:.1f} of words, proved"
+    return found
+
+
+def main() -> None:
+    """Train what is missing, and print the table."""
+    chosen = options(__doc__).parse_args()
+    results = trained("in_distribution", cells(), measure, chosen)
+    recipe = gpt(DESK, task(MACHINES[0]))[1]
+    steps, batch = recipe.steps, recipe.batch
+    note = (
+        f"Token accuracy in percent on {WORDS:,} words: maximum / median over seeds (runs)."
+        f" Desk: T = {LENGTH}, width 64, 4 heads, inner 256, at most {steps:,} batches of "
+        f"{batch}. Thesis: T = 100, width 512, 8 heads, 20 runs."
+    )
+    rows = [row(machine, results) for machine in MACHINES]
+    publish([Table("Accuracy in distribution", rows, note)], chosen)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+"""Do a scratchpad and a bias towards the recent make a Transformer recurrent?
+
+    python benchmarks/scratchpads.py
+
+The thesis's answer (section 3.4.5.2.3, Figure 3.9): both together do. Two layers of width
+64, trained on words of 32 letters, measured on longer ones and, where letters are free, on
+words with another share of ones. Results are in results/scratchpads, one file for each.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from experiment import options, trained
+from report import Row, Table, publish
+
+from compare.measures import by_bias, by_length, countable, simulator, spread
+from compare.models.architecture import Positions
+from compare.tasks.catalogue import task
+from compare.training.cells import Cell
+from compare.training.presets import gpt
+from compare.training.run import Run
+from compare.training.sweep import Result
+
+MACHINES = ("C2", "Dyck4,2")
+SEEDS = (0, 1)
+LENGTHS = (32, 48, 64, 96, 128)
+BIASES = (0.1, 0.3, 0.5, 0.7, 0.9)
+WORDS = 128
+UNSEEN = 1 << 20
+ARMS: dict[str, tuple[Positions, bool]] = {
+    "neither": ("sinusoidal", False),
+    "recency alone": ("alibi", False),
+    "scratchpad alone": ("sinusoidal", True),
+    "both": ("alibi", True),
+}
+"""Which positions, and whether with a scratchpad."""
+
+
+def cell(machine: str, arm: str, seed: int) -> Cell:
+    """A Transformer of the desk with what an arm adds."""
+    positions, scratchpad = ARMS[arm]
+    architecture, recipe = gpt("desk", task(machine))
+    return Cell(
+        task(machine),
+        replace(architecture, positions=positions),
+        replace(recipe, scratchpad=scratchpad),
+        seed,
+    )
+
+
+def cells() -> Iterator[Cell]:
+    """Every arm on every machine."""
+    for seed in SEEDS:
+        for machine in MACHINES:
+            for arm in ARMS:
+                yield cell(machine, arm, seed)
+
+
+def measure(run: Run) -> Any:
+    """Accuracy by length, and by the share of ones."""
+    model = simulator(run.network, run.task, run.recipe.longest)
+    rng = np.random.default_rng(UNSEEN)
+    lengths = by_length(model, run.task, rng, LENGTHS, WORDS)
+    found = {"length": lengths.to_object()}
+    if countable(run.task.machine):
+        length = run.recipe.length
+        biases = by_bias(model, run.task, rng, length, BIASES, WORDS)
+        found["bias"] = biases.to_object()
+    return found
+
+
+def shares(found: Sequence[Result], over: str) -> Iterator[tuple[str, str]]:
+    """At each number the mean over seeds, and the least."""
+    name = {"length": "T", "bias": "Pr"}[over]
+    for i, at in enumerate(found[0].measured[over]["at"]):
+        rates = [r.measured[over]["found"][i]["tokens"]["value"] for r in found]
+        some = spread(rates)
+        yield f"{name} = {at:g}", f"{100 * some.mean:.1f} ({100 * some.least:.1f})"
+
+
+def rows(results: Sequence[Result], over: str) -> Iterator[Row]:
+    """What each arm came to."""
+    for machine in MACHINES:
+        for arm in ARMS:
+            names = {cell(machine, arm, seed).name for seed in SEEDS}
+            own = [r for r in results if r.cell.name in names and over in r.measured]
+            if own:
+                yield {
+                    "machine": machine,
+                    "what is added": arm,
+                    "runs": len(own),
+                    **dict(shares(own, over)),
+                }
+
+
+def main() -> None:
+    """Train what is missing, and print the tables."""
+    chosen = options(__doc__).parse_args()
+    results = trained("scratchpads", cells(), measure, chosen)
+    note = (
+        f"Token accuracy in percent, mean over seeds (least), on {WORDS} words each; "
+        "trained on words of 32 letters, each letter alike."
+    )
+    publish(
+        [
+            Table("Longer words", list(rows(results, "length")), note),
+            Table("Another share of ones", list(rows(results, "bias")), note),
+        ],
+        chosen,
+    )
+
+
+if __name__ == "__main__":
+    main()

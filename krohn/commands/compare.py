@@ -1,0 +1,128 @@
+"""``krohn compare``."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from algebra.errors import KrohnError
+from krohn import show
+from krohn.commands.options import Fill, Json, Machine, filled
+from krohn.commands.terminal import emit, progress, waiting
+
+Preset = Annotated[
+    str, typer.Option(help="Sizes and recipes: desk (minutes on two cores) or paper.")
+]
+Depth = Annotated[
+    int | None,
+    typer.Option(min=1, help="Layers of the Transformer (default: 2)."),
+]
+Seeds = Annotated[int, typer.Option(min=1, help="Networks of each kind.")]
+Trained = Annotated[
+    int | None,
+    typer.Option(
+        "-T", "--length", min=1, help="Letters in the words that are trained on."
+    ),
+]
+Jobs = Annotated[int, typer.Option(min=1, help="Networks that are trained at once.")]
+Device = Annotated[str, typer.Option(help="Where torch computes: cpu, cuda, cuda:1.")]
+Positions = Annotated[
+    str | None,
+    typer.Option(
+        help="Of the Transformer: sinusoidal, linear, learned, none, alibi, rope."
+    ),
+]
+Runs = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="Where runs are kept, which go on if they are interrupted (default: beside "
+        "the page).",
+    ),
+]
+Seconds = Annotated[
+    float | None,
+    typer.Option(min=0, help="After so many no further training is begun."),
+]
+Steps = Annotated[
+    int | None, typer.Option(min=1, help="Of training, instead of the preset's.")
+]
+Width = Annotated[
+    int | None,
+    typer.Option(min=1, help="Of the Transformer, instead of the preset's."),
+]
+Output = Annotated[
+    Path | None, typer.Option("-o", "--output", help="A page of HTML with all of it.")
+]
+
+
+def compare(
+    context: typer.Context,
+    machine: Machine,
+    preset: Preset = "desk",
+    depth: Depth = None,
+    seeds: Seeds = 2,
+    length: Trained = None,
+    positions: Positions = None,
+    steps: Steps = None,
+    width: Width = None,
+    jobs: Jobs = 2,
+    device: Device = "cpu",
+    runs: Runs = None,
+    seconds: Seconds = None,
+    output: Output = None,
+    complete: Fill = "reject",
+    as_json: Json = False,
+) -> None:
+    """Set a derived network beside networks that are trained on the same task."""
+    _check(output)
+    from krohn.comparison.compare import compare as compared
+    from krohn.page.provenance import command
+
+    arguments: Sequence[str] = context.find_root().obj or ()
+    with progress() as report:
+        found = compared(
+            machine,
+            preset,
+            depth=depth,
+            seeds=seeds,
+            length=length,
+            positions=positions,
+            steps=steps,
+            width=width,
+            jobs=jobs,
+            device=device,
+            runs=runs or _beside(output),
+            seconds=seconds,
+            complete=filled(complete),
+            command=command(arguments),
+            progress=report,
+        )
+    if output is not None:
+        from krohn.page.comparing import write
+
+        with waiting("writing the page"):
+            write(found, output)
+    emit(found.to_object(), as_json, lambda: show.comparison(found, output))
+
+
+def _check(output: Path | None) -> None:
+    """Refuse what could not be written, before anything is trained."""
+    if output is None:
+        return
+    from krohn.page import check_suffix
+
+    check_suffix(output)
+    folder = output.parent
+    if output.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise KrohnError(
+            f"{output}: no page can be written there; name a file in a folder that is "
+            "there and can be written"
+        )
+
+
+def _beside(output: Path | None) -> Path | None:
+    """Where runs are kept if nothing is said: beside the page, if there is one."""
+    return None if output is None else output.with_suffix(".runs")

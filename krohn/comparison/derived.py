@@ -1,0 +1,79 @@
+"""The compiled network of a task, proved for words as long as they are measured."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from algebra.errors import KrohnError
+from compare.tasks.task import Task
+from krohn.comparison.contestants import Proved
+from krohn.compilation import OWN, CompiledModel
+from krohn.compilation import compile as compiled
+from network.model import Model
+from network.modelfile import ModelFile
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A network that was compiled and proved.
+
+    Attributes:
+        model: It, ready to run.
+        file: What a model file of it would hold.
+        proved: What is proved.
+        remark: Why it is for shorter words than asked for; empty if it is not.
+    """
+
+    model: Model
+    file: ModelFile
+    proved: Proved
+    remark: str
+
+
+def derive(
+    task: Task,
+    lengths: Sequence[int],
+    progress: Callable[[int, int], None] | None = None,
+) -> Derived:
+    """Compile and prove a network for the longest words that can be certified.
+
+    Args:
+        task: Whose machine is compiled.
+        lengths: Of words, ascending; the longest one is tried first.
+        progress: Called by the proof with steps done and in all.
+
+    Raises:
+        KrohnError: If not even the shortest words can be certified.
+    """
+    remark = ""
+    for length in reversed(lengths):
+        try:
+            found = _compiled(task, length, progress)
+        except KrohnError as error:
+            if length == lengths[0]:
+                raise
+            remark = remark or f"No network for {length} letters was certified: {error}"
+            continue
+        return Derived(Model(found.file), found.file, _proved(task, found), remark)
+    raise KrohnError("there are no words to compile for")
+
+
+def _compiled(
+    task: Task, length: int, progress: Callable[[int, int], None] | None
+) -> CompiledModel:
+    observed = OWN if task.shows == "outputs" else None
+    return compiled(task.machine, length, observation=observed, progress=progress)
+
+
+def _proved(task: Task, found: CompiledModel) -> Proved:
+    claim, proof = found.file.header["claim"], found.proof
+    length, letters = claim["length"], len(task.letters)
+    shorter = ", and all shorter" if length > 1 else ""
+    return Proved(
+        "undecided" if proof is None else proof.verdict,
+        f"all {letters}^{length} words of length {length}{shorter}, whatever their bias "
+        "or counts",
+        length,
+        found.construction,
+        found.file.precision.name,
+        found.seconds,
+    )

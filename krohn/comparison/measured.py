@@ -1,0 +1,136 @@
+"""One network, measured on the words of a task and on other ones.
+
+All networks are measured on the same words: what is drawn depends on the task alone.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from compare.measures import by_bias, by_count, by_length, countable
+from compare.measures.accuracy import accuracy
+from compare.measures.curves import Curve
+from compare.measures.failing import EACH, by_strategy, first_failing
+from compare.measures.rates import Rate
+from compare.tasks.task import Task
+from krohn.comparison.contestants import Failure
+from krohn.comparison.settings import lengths_of
+from verify.simulator import Simulator
+
+WORDS = 2048
+"""As in the thesis (section 3.4.5.1)."""
+FEWER = 256
+"""Words at each place of a curve: of 50 %, off by less than 1 % with T = 32."""
+
+
+SHORTEN = 5_000
+"""Words that may be run to make a failing one smaller."""
+
+
+class Purpose(IntEnum):
+    """What words are drawn for; together with nothing else, this is their seed."""
+
+    TOKENS = 1
+    BIAS = 2
+    COUNT = 3
+    LENGTH = 4
+    STRATEGY = 5
+
+
+@dataclass(frozen=True)
+class Along:
+    """Token accuracy along something that is varied.
+
+    Attributes:
+        letter: Which letter is preferred or counted; None for lengths.
+        at: The places, ascending.
+        values: The accuracy at each of them.
+    """
+
+    letter: str | None
+    at: tuple[float, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured of a network.
+
+    Attributes:
+        token: Right answers.
+        sequence: Words with right answers only.
+        positions: Token accuracy after each letter; None where nothing is asked.
+        curves: By ``"bias"``, ``"count"`` and ``"length"``; those that make sense.
+        strategies: Right answers on words that are made to break networks.
+    """
+
+    token: Rate
+    sequence: Rate
+    positions: tuple[float | None, ...]
+    curves: dict[str, Along]
+    strategies: dict[str, Rate]
+
+
+def measure(model: Simulator, task: Task, length: int) -> Measured:
+    """Measure a network.
+
+    Args:
+        model: The network.
+        task: What is asked of it.
+        length: Of the words that it was trained on.
+
+    Raises:
+        KrohnError: If it does not read such words.
+    """
+    usual = accuracy(model, task, _rng(Purpose.TOKENS), length, WORDS)
+    positions = tuple(None if p is None else p.value for p in usual.positions)
+    curves = {
+        "length": by_length(
+            model, task, _rng(Purpose.LENGTH), lengths_of(length), FEWER
+        )
+    }
+    if len(task.letters) > 1:
+        rng = _rng(Purpose.BIAS)
+        curves["bias"] = by_bias(model, task, rng, length, words=FEWER)
+    if countable(task.machine):
+        rng = _rng(Purpose.COUNT)
+        curves["count"] = by_count(model, task, rng, length, words=FEWER)
+    struck = by_strategy(model, task, _rng(Purpose.STRATEGY), length, EACH)
+    return Measured(
+        usual.tokens,
+        usual.words,
+        positions,
+        {name: _along(curve) for name, curve in curves.items()},
+        {kind.strategy: kind.tokens for kind in struck},
+    )
+
+
+def first_failure(model: Simulator, task: Task, length: int) -> Failure:
+    """Search for a word that a network gets wrong, of ever more letters.
+
+    Raises:
+        KrohnError: If it does not read such words.
+    """
+    lengths = (length, 2 * length, 4 * length)
+    tried = first_failing(model, task, lengths, budget=SHORTEN)
+    last = tried[-1]
+    searched = f"{sum(f.words for f in tried):,} words of up to {last.length} letters"
+    if last.right:
+        searched += f", all of up to {last.right} among them"
+    if last.found is None:
+        return Failure(None, (), (), last.length, searched)
+    least = "No shorter word fails" if last.least else "A shorter one may fail"
+    found = last.found
+    return Failure(
+        found.word, found.expected, found.actual, last.length, searched, least
+    )
+
+
+def _along(curve: Curve) -> Along:
+    values = tuple(found.tokens.value for found in curve.found)
+    return Along(curve.letter, curve.at, values)
+
+
+def _rng(purpose: Purpose) -> np.random.Generator:
+    return np.random.default_rng(purpose)

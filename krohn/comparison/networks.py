@@ -1,0 +1,169 @@
+"""The networks that are trained for a comparison, each measured where it was trained."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from compare.measures.answers import simulator
+from compare.models import Architecture
+from compare.tasks.task import Task
+from compare.training import presets
+from compare.training.cells import Cell
+from compare.training.recipe import Recipe
+from compare.training.run import Run
+from compare.training.sweep import Result, sweep
+from compare.training.trainer import Point
+from krohn.comparison.contestants import GPT, LSTM, Failure, Training
+from krohn.comparison.contests import Entry, Team
+from krohn.comparison.measured import Measured, first_failure, measure
+from krohn.comparison.reading import read, to_object
+from krohn.comparison.settings import Settings
+from verify.black_box import BlackBox
+
+TITLES = {GPT: "Transformer", LSTM: "LSTM"}
+ENDED = {
+    "finished": "all {steps:,} steps",
+    "early": "good enough after {steps:,} steps",
+    "diverged": "its loss was no number any more after {steps:,} steps",
+}
+"""How runs end, in words."""
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What was found out about a network where it was trained.
+
+    Attributes:
+        measured: Accuracies.
+        failure: The first failing word.
+    """
+
+    measured: Measured
+    failure: Failure
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A network that was trained.
+
+    Attributes:
+        key: Of the contestant.
+        result: Where its weights are, and what came of it.
+        entry: What is known of it.
+    """
+
+    key: str
+    result: Result
+    entry: Entry
+
+
+def reads(run: Run) -> BlackBox:
+    """The network of a run, as what is measured."""
+    return simulator(run.network, run.task, run.network.longest)
+
+
+def look(run: Run) -> Any:
+    """What is found out about a network, as JSON: called in other processes."""
+    model, length = reads(run), run.recipe.length
+    measured = measure(model, run.task, length)
+    failure = first_failure(model, run.task, length)
+    return to_object(Looked(measured, failure))
+
+
+def cells(task: Task, settings: Settings) -> dict[str, tuple[Cell, ...]]:
+    """What is to be trained, by contestant, a cell for each seed."""
+    return {
+        key: tuple(
+            Cell(task, architecture, recipe, seed) for seed in range(settings.seeds)
+        )
+        for key, (architecture, recipe) in plans(task, settings).items()
+    }
+
+
+def plans(task: Task, settings: Settings) -> dict[str, tuple[Architecture, Recipe]]:
+    """Architecture and recipe of each kind of network, with what a user changed."""
+    gpt, taught = presets.gpt(settings.preset, task, settings.depth, settings.length)
+    gpt = replace(
+        gpt,
+        width=settings.width or gpt.width,
+        positions=settings.positions or gpt.positions,
+    )
+    lstm, learnt = presets.lstm(settings.preset, task, settings.length)
+    if settings.steps is not None:
+        taught, learnt = (
+            replace(r, steps=settings.steps, warmup=min(r.warmup, settings.steps))
+            for r in (taught, learnt)
+        )
+    return {GPT: (gpt, taught), LSTM: (lstm, learnt)}
+
+
+def train_all(
+    wanted: dict[str, tuple[Cell, ...]],
+    settings: Settings,
+    folder: Path,
+    command: str,
+    report: Callable[[str, int, int], None] | None = None,
+) -> tuple[Trained, ...]:
+    """Train, measure and search what is not done yet.
+
+    Args:
+        wanted: The cells, by contestant.
+        settings: How many side by side, where, and how long.
+        folder: Of the runs.
+        command: What does all this again.
+        report: Called with what is being done, how much is done, and of how much.
+
+    Raises:
+        KrohnError: If a network cannot be trained, or the runs are interrupted.
+    """
+    # One of each kind before a second one: time may be short.
+    order = [cell for seed in zip(*wanted.values(), strict=True) for cell in seed]
+    results = sweep(
+        order,
+        folder,
+        look,
+        settings.jobs,
+        seconds=settings.seconds,
+        device=settings.device,
+        command=command,
+        report=report,
+    )
+    keys = {cell.name: key for key, group in wanted.items() for cell in group}
+    found = [Trained(keys[r.cell.name], r, _entry(r)) for r in results]
+    return tuple(sorted(found, key=lambda t: (t.key, t.result.cell.seed)))
+
+
+def _entry(result: Result) -> Entry:
+    looked = read(Looked, result.measured, "a run")
+    run = result.run()
+    ended = ENDED[run.outcome].format(steps=run.steps)
+    return Entry(
+        result.cell.seed, looked.measured, looked.failure, _training(run.history, ended)
+    )
+
+
+def _training(history: tuple[Point, ...], ended: str) -> Training:
+    return Training(
+        tuple(p.step for p in history),
+        tuple(p.loss if math.isfinite(p.loss) else None for p in history),
+        tuple(p.accuracy for p in history),
+        history[-1].seconds,
+        ended,
+    )
+
+
+def trained_teams(trained: tuple[Trained, ...]) -> tuple[Team, ...]:
+    """The networks of each kind that were trained."""
+    groups = {key: [t for t in trained if t.key == key] for key in TITLES}
+    return tuple(
+        Team(
+            key,
+            TITLES[key],
+            group[0].result.cell.architecture.said,
+            tuple(t.entry for t in group),
+        )
+        for key, group in groups.items()
+        if group
+    )

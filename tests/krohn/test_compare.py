@@ -1,0 +1,148 @@
+"""``krohn compare`` with networks so small that they learn nothing, and its refusals."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import krohn
+from krohn import cli
+from krohn.comparison import Comparison, measured
+from krohn.comparison.settings import lengths_of
+
+TINY = ("--width", 16, "--steps", 4, "--seeds", 1, "--jobs", 1, "-T", 4)
+Call = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(autouse=True)
+def few_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is measured is as in use, on fewer words."""
+    monkeypatch.setattr(measured, "WORDS", 64)
+    monkeypatch.setattr(measured, "FEWER", 8)
+
+
+@pytest.fixture
+def call(capsys: pytest.CaptureFixture[str]) -> Call:
+    """The command, its exit code, and what it printed."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        code = cli.run(["compare", *map(str, arguments)])
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return run
+
+
+def test_json_is_a_comparison(call: Call) -> None:
+    code, out, _ = call("C3", *TINY, "--json")
+    assert code == 0
+    found = Comparison.from_object(json.loads(out))
+    assert found.name == "C3"
+    assert [c.key for c in found.contestants] == [
+        *("compiled", "gpt", "lstm", "ngram", "majority")
+    ]
+    assert found.origin.command.startswith("krohn compare C3 --width 16")
+    assert found.origin.commit
+
+
+def test_the_compiled_network_is_right_everywhere(call: Call) -> None:
+    _, out, _ = call("C3", *TINY, "--json")
+    found = Comparison.from_object(json.loads(out))
+    assert found.proved.verdict == "verified"
+    assert found.proved.length == max(lengths_of(4)) == 16
+    compiled = found.of("compiled")
+    assert compiled is not None
+    (one,) = compiled.ones
+    assert one.token.value == one.sequence.value == 1
+    assert one.failure is not None
+    assert one.failure.word is None
+    for sweep in found.sweeps:
+        (curve,) = (c for c in sweep.curves if c.key == "compiled")
+        assert set(curve.values[0]) == {1.0}
+    for strategy in found.strategies:
+        assert [s.value for s in strategy.shares["compiled"]] == [1.0]
+
+
+def test_the_page_is_written_beside_runs_that_are_not_done_again(
+    call: Call, tmp_path: Path
+) -> None:
+    page = tmp_path / "c2.html"
+    code, out, _ = call("C2", *TINY, "-o", page)
+    assert code == 0
+    assert "proved right at every position" in out
+    assert "C2" in page.read_text()
+    runs = {p: p.stat().st_mtime_ns for p in (tmp_path / "c2.runs").glob("*.json")}
+    assert len(runs) == 2
+    assert call("C2", *TINY, "-o", page)[0] == 0
+    assert {
+        p: p.stat().st_mtime_ns for p in (tmp_path / "c2.runs").glob("*.json")
+    } == runs
+
+
+def test_python_gives_the_same_as_the_command(call: Call) -> None:
+    _, out, _ = call("C2", *TINY, "--json")
+    stated = Comparison.from_object(json.loads(out))
+    found = krohn.compare("C2", width=16, steps=4, seeds=1, jobs=1, length=4)
+    assert [c.token for c in found.contestants] == [c.token for c in stated.contestants]
+    assert found.strategies == stated.strategies
+
+
+def test_a_user_s_own_machine_is_compared(call: Call) -> None:
+    code, out, _ = call("regex:(ab)*", *TINY, "--json")
+    assert code == 0
+    assert json.loads(out)["proved"]["verdict"] == "verified"
+
+
+def test_observed_outputs_are_compared(call: Call) -> None:
+    code, out, _ = call("Grid9 (boundary)", *TINY, "--json")
+    assert code == 0
+    assert json.loads(out)["classes"] == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("Nothing",), "Nothing"),
+        (("C2", "--preset", "huge"), "desk and paper"),
+        (("C2", "--depth", 0), "--depth"),
+        (("C2", "--positions", "guessed"), "sinusoidal"),
+        (("C2", "-o", "page.txt"), ".html"),
+        (("C2", "-o", "/no/such/folder/page.html"), "can be written"),
+        (("flip-flop, generative",), "next letter"),
+        (("S7", "--seeds", 1), "5,040 answers"),
+    ],
+)
+def test_what_cannot_be_compared_is_one_line_and_exit_code_2(
+    call: Call, arguments: tuple[object, ...], message: str
+) -> None:
+    code, _, err = call(*arguments)
+    assert code == 2
+    assert message in err
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_a_folder_of_runs_that_is_a_file_is_refused(call: Call, tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    runs.write_text("no folder")
+    code, _, err = call("C2", *TINY, "--runs", runs)
+    assert code == 2
+    assert "no folder" in err
+
+
+def test_damaged_runs_are_refused(call: Call, tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    assert call("C2", *TINY, "--runs", runs)[0] == 0
+    for weights in runs.rglob("weights.safetensors"):
+        weights.write_bytes(b"no weights")
+    code, _, err = call("C2", *TINY, "--runs", runs)
+    assert code == 2
+    assert "damaged" in err
+
+
+def test_time_that_is_up_leaves_networks_out_and_says_so(call: Call) -> None:
+    code, out, _ = call("C2", *TINY, "--seconds", 0, "--json")
+    assert code == 0
+    found = Comparison.from_object(json.loads(out))
+    assert [c.key for c in found.contestants] == ["compiled", "ngram", "majority"]
+    assert any("time was up" in remark for remark in found.origin.remarks)
