@@ -9,18 +9,27 @@ from compare.models.architecture import (
 )
 from compare.models.building import assemble, build
 from compare.models.compiled import Compiled, compiled
+from compare.models.cost import Cost, cost
+from compare.models.files import load, save
+from compare.models.latency import Latency, latencies
 from compare.models.network import Inside, Network
 
 __all__ = [
     "Architecture",
     "Compiled",
+    "Cost",
     "Derived",
     "Gpt",
     "Inside",
+    "Latency",
     "Lstm",
     "Network",
     "Specification",
     "assemble",
     "build",
     "compiled",
+    "cost",
+    "latencies",
+    "load",
+    "save",
 ]

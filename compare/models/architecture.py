@@ -8,6 +8,9 @@ from algebra.errors import KrohnError
 
 Positions = Literal["sinusoidal", "linear", "learned", "none", "alibi", "rope"]
 
+MOST_POSITIONS = 2**17
+"""Attention over more letters fits no memory; a damaged file may ask for any number."""
+
 
 @dataclass(frozen=True)
 class Gpt:
@@ -160,7 +163,7 @@ class Specification:
         longest: The longest word, with its shift, that positions are made for.
 
     Raises:
-        KrohnError: If one of the numbers is not positive.
+        KrohnError: If one of the numbers is not positive, or there are too many positions.
     """
 
     architecture: Architecture
@@ -170,6 +173,11 @@ class Specification:
 
     def __post_init__(self) -> None:
         _at_least_one(self, "letters", "classes", "longest")
+        if self.longest > MOST_POSITIONS:
+            raise KrohnError(
+                f"positions are made for up to {MOST_POSITIONS} letters, not "
+                f"{self.longest}"
+            )
 
 
 def to_object(architecture: Architecture) -> dict[str, Any]:

@@ -1,12 +1,9 @@
 """Running a network on one word with a part of its hidden state from another one."""
 
-from typing import Any
-
 import numpy as np
 import torch
 from torch import Tensor
 
-from algebra.errors import KrohnError
 from algebra.semiautomaton import IntArray
 from compare.models.network import Network
 from compare.probes.hidden import WORDS_AT_ONCE, still
@@ -28,9 +25,6 @@ def exchanged(
         layer: Index into ``hidden``: 0 is the embedding.
         basis: ``(width, dimensions)`` orthonormal; gradients flow through it.
         device: Where the network is.
-
-    Raises:
-        KrohnError: If the network does not let its hidden state be changed.
     """
     base, source = (torch.from_numpy(w).to(device) for w in (pairs.base, pairs.source))
     where = torch.from_numpy(pairs.where).to(device)[..., None]
@@ -38,15 +32,8 @@ def exchanged(
         other = network.inside(source).hidden[layer]
     projector = (basis @ basis.T).to(other)
 
-    def swap(module: object, arguments: object, output: Any) -> Any:
-        whole = output[0] if isinstance(output, tuple) else output
-        if whole.shape[1] < other.shape[1]:
-            raise KrohnError("a layer gives no state for some letters")
-        # Whatever stands before the letters, the symbol BOS, stays.
-        first, states = whole[:, : -other.shape[1]], whole[:, -other.shape[1] :]
-        moved = states + where * ((other - states) @ projector)
-        changed = torch.cat([first, moved], dim=1)
-        return (changed, *output[1:]) if isinstance(output, tuple) else changed
+    def swap(module: object, arguments: object, states: Tensor) -> Tensor:
+        return states + where * ((other - states) @ projector)
 
     handle = network.layers()[layer].register_forward_hook(swap)
     try:

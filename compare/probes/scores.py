@@ -15,6 +15,11 @@ POSITIONS = 5000
 """So many positions fit the probes: 78 for each of 64 dimensions."""
 
 
+ITEMS = 4
+"""For each dimension: of random labels in two classes, a linear function can fit two for
+each dimension (Cover, 1965), so half of the items at most are known by heart."""
+
+
 @dataclass(frozen=True)
 class Split:
     """Which words fit probes, choose between them, and test them.
@@ -39,8 +44,8 @@ class Score:
         error: Its standard error, from the spread over words.
         majority: Accuracy of the most frequent value.
         control: Accuracy of a probe of the same shape for a control task: values, as
-            frequent as those of the variable, that are drawn at random for each pair of
-            letter and position (Hewitt and Liang, 2019).
+            frequent as those of the variable, that are drawn at random for each window
+            of letters (Hewitt and Liang, 2019).
         explained: R² of a linear regression; None if the values have no order.
     """
 
@@ -65,21 +70,33 @@ def split(words: int, rng: np.random.Generator) -> Split:
     return Split(order[:first], order[first:second], order[second:])
 
 
-def control(shares: tuple[float, ...], words: IntArray) -> IntArray:
-    """A control task: a value for each pair of letter and position, at random.
+def control(shares: tuple[float, ...], words: IntArray, width: int) -> IntArray:
+    """A control task: a value for each window of the last letters, at random.
 
-    What a probe makes of it, it has learned by heart, from what every layer still knows
-    of its input.
+    What a probe makes of it, it has learned by heart. Windows are as short as leaves
+    `ITEMS` of them for each dimension. (Pairs of letter and position, the analogue of
+    word types, are too few: a probe of 64 dimensions knows all 64 pairs of two letters
+    and 32 positions by heart, at every layer of an untrained network.)
 
     Args:
         shares: How often each value is drawn.
         words: ``(count, length)``.
+        width: Of the hidden state.
     """
+    letters = int(words.max(initial=1)) + 1
+    span = 1
+    while letters**span < ITEMS * width:
+        span += 1
+    window = np.zeros_like(words)
+    for back in range(min(span, words.shape[1])):
+        digit = np.full_like(words, letters)
+        digit[:, back:] = words[:, : words.shape[1] - back]
+        window = window * (letters + 1) + digit
     rng = np.random.default_rng(crc32(repr(shares).encode()))
-    shape = (int(words.max(initial=0)) + 1, words.shape[1])
     p = np.array(shares) / sum(shares)
-    drawn = rng.choice(len(shares), size=shape, p=p)
-    return np.asarray(drawn[words, np.arange(words.shape[1])])
+    items, index = np.unique(window, return_inverse=True)
+    values = rng.choice(len(shares), size=len(items), p=p)
+    return np.asarray(values[index].reshape(words.shape))
 
 
 def shares_of(v: Variable) -> tuple[float, ...]:
@@ -114,7 +131,7 @@ def score(
         for words_or_places in (at, parts.choose, parts.test)
     )
     apart = [v for v in variables if v.told_apart]
-    alike = {shares_of(v): control(shares_of(v), words) for v in apart}
+    alike = {shares_of(v): control(shares_of(v), words, states.shape[2]) for v in apart}
     columns = [*(v.classes for v in apart), *alike.values()]
     fresh = [c[parts.choose].ravel() for c in columns]
     probes = classifiers(fitted, [c[at] for c in columns], (chosen, fresh))

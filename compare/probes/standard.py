@@ -29,7 +29,8 @@ def standard(task: Task, words: IntArray) -> Iterator[Variable]:
         words: ``(count, length)``.
     """
     machine, states = task.machine, task.states(words)
-    yield variable("answer", "answer", task.label(words).labels)
+    if task.predicts == "class":
+        yield variable("answer", "answer", task.label(words).labels)
     yield variable("state", "standard", states)
     start = np.full((len(words), 1), machine.start)
     before = np.concatenate([start, states[:, :-1]], axis=1)

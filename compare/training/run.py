@@ -1,5 +1,6 @@
 """Training a network, in one sitting or several."""
 
+import hashlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,7 +8,8 @@ from pathlib import Path
 
 import torch
 
-from compare.models import Architecture, Network, build
+from algebra.errors import KrohnError
+from compare.models import Architecture, Derived, Network, build
 from compare.tasks.task import Task
 from compare.training.described import Json, described
 from compare.training.folder import RunFolder
@@ -102,13 +104,30 @@ def train(
 def identity(
     task: Task, architecture: Architecture, recipe: Recipe, seed: int
 ) -> dict[str, Json]:
-    """All that the weights depend on, as JSON."""
+    """All that the weights depend on, as JSON.
+
+    Raises:
+        KrohnError: If a model file to start from cannot be read.
+    """
+    shape = described(architecture)
+    if isinstance(architecture, Derived):
+        # What is in the file matters, and not where it lies.
+        file = Path(architecture.file)
+        shape |= {"file": file.name, "sha256": _digest(file)}
     return {
         "task": described(task),
-        "architecture": described(architecture),
+        "architecture": shape,
         "recipe": described(recipe),
         "seed": seed,
     }
+
+
+def _digest(file: Path) -> str:
+    try:
+        with file.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise KrohnError(f"{file}: cannot be read: {error.strerror}") from None
 
 
 def _network(objective: Objective, architecture: Architecture) -> Network:

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from algebra.semiautomaton import IntArray
-from compare.models.network import Network
+from compare.models import Compiled
 from compare.probes.agreement import agreement, cases_of
 from compare.probes.exchange import answers
 from compare.probes.interchange import Bench, bench_of, interchange
@@ -23,7 +23,7 @@ from compiler.plan import construct
 
 Tasks = Callable[[str], Task]
 Words = Callable[..., IntArray]
-Compiled = Callable[..., Network]
+Networks = Callable[..., Compiled]
 
 
 def home_of(task: Task, construction: str, *channels: str) -> Home:
@@ -32,7 +32,7 @@ def home_of(task: Task, construction: str, *channels: str) -> Home:
 
 
 @pytest.fixture
-def bench(task_of: Tasks, words_for: Words, derived: Compiled) -> Callable[..., Bench]:
+def bench(task_of: Tasks, words_for: Words, derived: Networks) -> Callable[..., Bench]:
     def build(name: str, construction: str) -> Bench:
         task = task_of(name)
         words = words_for(task, 240, 12)
@@ -57,7 +57,7 @@ def bench(task_of: Tasks, words_for: Words, derived: Compiled) -> Callable[..., 
 def test_dimensions_of_a_channel_carry_it(
     task_of: Tasks,
     words_for: Words,
-    derived: Compiled,
+    derived: Networks,
     name: str,
     construction: str,
     channel: str,
@@ -68,7 +68,7 @@ def test_dimensions_of_a_channel_carry_it(
     pairs = paired(
         words_for(task, 60, 12), np.arange(60), 40, np.random.default_rng(1), positions
     )
-    place = network.model.places()[channel]  # type: ignore[union-attr]
+    place = network.model.places()[channel]
     width = network.inside(torch.from_numpy(pairs.base)).hidden[0].shape[2]
     basis = np.eye(width)[:, place.dims[0] : place.dims[1]]
     predicted = counterfactual(home_of(task, construction, channel), pairs)
@@ -81,7 +81,7 @@ def test_dimensions_of_a_channel_carry_it(
 
 
 def test_exchanging_all_gives_the_source_and_exchanging_nothing_the_base(
-    task_of: Tasks, words_for: Words, derived: Compiled
+    task_of: Tasks, words_for: Words, derived: Networks
 ) -> None:
     task, network = task_of("Grid4"), derived("Grid4", "gridworld", 12)
     words = words_for(task, 60, 12)
@@ -95,7 +95,7 @@ def test_exchanging_all_gives_the_source_and_exchanging_nothing_the_base(
 
 
 def test_positions_before_the_exchange_answer_as_before(
-    task_of: Tasks, words_for: Words, derived: Compiled
+    task_of: Tasks, words_for: Words, derived: Networks
 ) -> None:
     task, network = task_of("D6"), derived("D6", "semidirect-car", 12)
     words = words_for(task, 60, 12)

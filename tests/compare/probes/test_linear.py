@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from algebra.semiautomaton import IntArray
-from compare.models.network import Network
+from compare.models import Compiled
 from compare.probes.hidden import hidden
 from compare.probes.linear import (
     discriminants,
@@ -70,30 +70,33 @@ def test_a_regression_explains_affine_functions_and_no_noise() -> None:
     assert explained(white[:400], noise[:400], (white[400:], noise[400:])) < 0.1
 
 
-def test_a_control_task_is_a_function_of_letter_and_position(words_for: Words) -> None:
+def test_a_control_task_is_a_function_of_the_last_letters() -> None:
     rng = np.random.default_rng(0)
     words = rng.integers(2, size=(500, 8))
     shares = shares_of(variable("v", "channel", rng.integers(3, size=(500, 8))))
-    values = control(shares, words)
-    for t in range(8):
-        for letter in range(2):
-            assert len(np.unique(values[words[:, t] == letter, t])) == 1
-    assert np.array_equal(values, control(shares, words))
+    values = control(shares, words, 2)  # 8 windows of 3 letters
+    for t in range(3, 8):
+        window = words[:, t - 2 : t + 1] @ np.array([1, 2, 4])
+        for item in range(8):
+            assert len(np.unique(values[window == item, t])) == 1
+    assert np.array_equal(values, control(shares, words, 2))
+    assert len(np.unique(control(shares, words, 64)[:, 7])) == 3
 
 
-def test_states_that_know_letter_and_position_pass_the_control_task_alone() -> None:
-    """What a probe learns by heart shows as accuracy of the control, not as selective."""
+def test_selective_is_what_is_stored_and_not_what_is_known_by_heart() -> None:
+    """One-hot pairs of letters: the letter before is read, windows and parity are not."""
     rng = np.random.default_rng(0)
     words = rng.integers(2, size=(300, 8))
-    states = np.eye(16)[8 * words + np.arange(8)]
+    before = np.concatenate([np.full((300, 1), 2), words[:, :-1]], axis=1)
+    states = np.eye(6)[3 * words + before]
     parity = variable("parity", "channel", np.cumsum(words, axis=1) % 2)
-    parts = split(300, rng)
-    found = score(states, [parity], words, parts)[0]
-    assert found.control == 1
+    last = variable("letter before", "channel", before)
+    found, stored = score(states, [parity, last], words, split(300, rng))
+    assert stored.accuracy == 1
+    assert stored.selectivity is not None
+    assert stored.selectivity > 0.2
     assert found.accuracy is not None
-    assert found.accuracy < 0.75
-    assert found.selectivity is not None
-    assert found.selectivity < 0
+    assert found.accuracy < 0.7
 
 
 @pytest.mark.parametrize(
@@ -107,7 +110,7 @@ def test_states_that_know_letter_and_position_pass_the_control_task_alone() -> N
 def test_a_compiled_network_holds_its_channels_where_its_file_says(
     task_of: Tasks,
     words_for: Words,
-    derived: Callable[..., Network],
+    derived: Callable[..., Compiled],
     name: str,
     construction: str,
     channel: str,
@@ -116,7 +119,7 @@ def test_a_compiled_network_holds_its_channels_where_its_file_says(
     words = words_for(task, 240, 12)
     network = derived(name, construction, 12)
     v = variables(task, words).named(channel)
-    place = network.model.places()[channel.partition(": ")[2]]  # type: ignore[union-attr]
+    place = network.model.places()[channel.partition(": ")[2]]
     states, said = hidden(network, words)
     assert np.array_equal(said, task.label(words).labels)
     parts = split(240, np.random.default_rng(0))
@@ -127,7 +130,7 @@ def test_a_compiled_network_holds_its_channels_where_its_file_says(
 
 
 def test_a_compiled_network_does_not_hold_what_another_construction_needs(
-    task_of: Tasks, words_for: Words, derived: Callable[..., Network]
+    task_of: Tasks, words_for: Words, derived: Callable[..., Compiled]
 ) -> None:
     task = task_of("C5")
     words = words_for(task, 240, 12)

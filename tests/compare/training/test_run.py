@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 import torch
 
+import krohn
 from algebra.errors import KrohnError
-from compare.models import Architecture, Gpt, Lstm
+from compare.models import Architecture, Derived, Gpt, Lstm
 from compare.tasks.catalogue import task
 from compare.training import Recipe, Run, train
 from compare.training.folder import CHECKPOINT, RECORD, WEIGHTS
+from compare.training.run import identity
 
 PARITY = task("C2")
 SMALL = Recipe(steps=60, batch=8, length=6, every=20, probe=32, warmup=5)
@@ -192,6 +194,38 @@ def test_bfloat16_is_a_format_of_the_forward_pass_only() -> None:
     assert {p.dtype for p in run.network.parameters()} == {torch.float32}
     full = train(PARITY, Gpt(1, 16, 2, 16), replace(recipe, format="float32"), 0)
     assert not same_weights(run, full)
+
+
+def test_a_compiled_network_with_noise_learns_its_way_back(tmp_path: Path) -> None:
+    file = tmp_path / "parity.safetensors"
+    compiled = krohn.compile("C2", 6, construction="counter", dtype="float32")
+    compiled.save(file)
+    recipe = replace(SMALL, rate=1e-3, probe=128)
+    for noise, low, high in ((0.0, 1.0, 1.0), (0.3, 0.4, 0.999)):
+        start = Derived(str(file), trains=True, noise=noise)
+        short = train(PARITY, start, replace(recipe, steps=1, rate=0.0), 0)
+        assert low <= short.history[-1].accuracy <= high
+    run = train(PARITY, start, recipe, 0, tmp_path / "run")
+    assert run.history[-1].accuracy > short.history[-1].accuracy
+    assert same_weights(run, train(PARITY, start, recipe, 0, tmp_path / "run"))
+    with pytest.raises(KrohnError, match="no weight of this network is free"):
+        train(PARITY, Derived(str(file)), recipe, 0)
+    with pytest.raises(KrohnError, match="cannot be read"):
+        train(PARITY, Derived(str(tmp_path / "none")), recipe, 0)
+
+
+def test_what_a_run_starts_from_is_known_by_content_and_not_by_place(
+    tmp_path: Path,
+) -> None:
+    krohn.compile("C2", 6, construction="counter").save(tmp_path / "one")
+    krohn.compile("C2", 7, construction="counter").save(tmp_path / "two")
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "one").write_bytes((tmp_path / "one").read_bytes())
+    files = [tmp_path / "one", tmp_path / "there" / "one", tmp_path / "two"]
+    one, there, two = (
+        identity(PARITY, Derived(str(file), trains=True), SMALL, 0) for file in files
+    )
+    assert one == there != two
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")

@@ -1,0 +1,131 @@
+"""What networks cost: weights, depth and arithmetic, by formula."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from compare.models.architecture import Derived, Gpt, Lstm, Specification
+from compare.models.compiled import Compiled
+from compare.models.network import Network
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a network costs for one word.
+
+    Attributes:
+        length: Of the word.
+        parameters: Numbers in its weights; a fixed table of positions is no weight.
+        trainable: How many of these may learn.
+        nonzero: How many are not 0.
+        depth: Blocks with attention, or recurrent layers.
+        steps: How many of these follow one another: depth, times the length if they are
+            recurrent.
+        flops: Operations of all matrix products, two for each multiply-add; attention
+            compares all pairs of positions, as dense kernels do.
+    """
+
+    length: int
+    parameters: int
+    trainable: int
+    nonzero: int
+    depth: int
+    steps: int
+    flops: int
+
+
+def cost(network: Network, length: int) -> Cost:
+    """What a network costs for a word of some length."""
+    weights = list(network.parameters())
+    count = depth(network)
+    return Cost(
+        length=length,
+        parameters=sum(w.numel() for w in weights),
+        trainable=sum(w.numel() for w in weights if w.requires_grad),
+        nonzero=sum(int(w.count_nonzero()) for w in weights),
+        depth=count,
+        steps=count * (length if _recurrent(network) else 1),
+        flops=flops(network, length),
+    )
+
+
+def parameters(specification: Specification) -> int:
+    """How many numbers the weights of a network will hold that is like GPT-2, or an LSTM.
+
+    Raises:
+        TypeError: If it is another one: what a compiled network holds, its file says.
+    """
+    architecture = specification.architecture
+    letters, classes = specification.letters, specification.classes
+    if isinstance(architecture, Gpt):
+        width, inner = architecture.width, architecture.inner
+        learned = specification.longest * (architecture.positions == "learned")
+        attention = _affine(width, 3 * width) + _affine(width, width)
+        mlp = _affine(width, inner) + _affine(inner, width)
+        block = attention + mlp + 4 * width  # two layer norms
+        embedding = (letters + learned) * width
+        blocks = architecture.depth * block + 2 * width
+        return embedding + blocks + _affine(width, classes)
+    if isinstance(architecture, Derived):
+        raise TypeError("a compiled network is described by its file")
+    hidden = architecture.hidden
+    first = 4 * (_affine(architecture.embedding, hidden) + _affine(hidden, hidden))
+    rest = (architecture.layers - 1) * 8 * _affine(hidden, hidden)
+    embedding = letters * architecture.embedding
+    return embedding + first + rest + _affine(hidden, classes)
+
+
+def flops(network: Network, length: int) -> int:
+    """Operations of all matrix products for a word, two for each multiply-add."""
+    architecture = network.specification.architecture
+    classes = network.specification.classes
+    if isinstance(network, Compiled):
+        return _of_compiled(network.model.header["architecture"], length)
+    if isinstance(architecture, Gpt):
+        width = architecture.width
+        each = width * (4 * width + 2 * architecture.inner) + 2 * length * width
+        products = architecture.depth * each + width * classes
+    else:
+        assert isinstance(architecture, Lstm)
+        hidden = architecture.hidden
+        read = architecture.embedding + (2 * architecture.layers - 1) * hidden
+        products = hidden * (4 * read + classes)
+    return 2 * length * products
+
+
+def depth(network: Network) -> int:
+    """Blocks with attention, or recurrent layers."""
+    architecture = network.specification.architecture
+    if isinstance(network, Compiled):
+        blocks = network.model.header["architecture"].get("blocks")
+        return 1 if blocks is None else sum(b["heads"] > 0 for b in blocks)
+    if isinstance(architecture, Gpt):
+        return architecture.depth
+    assert isinstance(architecture, Lstm)
+    return architecture.layers
+
+
+def _recurrent(network: Network) -> bool:
+    if isinstance(network, Compiled):
+        return bool(network.model.header["architecture"]["kind"] == "rnn")
+    return isinstance(network.specification.architecture, Lstm)
+
+
+def _of_compiled(shape: Mapping[str, Any], length: int) -> int:
+    """Of a compiled network: blocks read BOS too, the read-out only letters."""
+    if shape["kind"] == "rnn":
+        hidden = shape["hidden"]
+        return int(2 * length * hidden * (hidden + shape["outputs"]))
+    d, positions = shape["d_model"], length + 1
+    products = 0
+    for block in shape["blocks"]:
+        both = block["d_qk"] + block["d_v"]
+        products += block["heads"] * both * (2 * d + positions)
+        widths = [d, *block["mlp"], d] if block["mlp"] else []
+        products += sum(a * b for a, b in pairwise(widths))
+    return int(2 * (positions * products + length * d * shape["outputs"]))
+
+
+def _affine(before: int, after: int) -> int:
+    return before * after + after

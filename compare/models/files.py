@@ -1,0 +1,139 @@
+"""Trained networks as files: safetensors, with all else as JSON in the header.
+
+A compiled network, trained or not, is kept as a model file (docs/model-format.md): what
+its training made of it can be held against its Program, or examined, as any other.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import safetensors
+import safetensors.torch
+from torch import Tensor
+
+from algebra.errors import KrohnError
+from compare.models.architecture import (
+    Derived,
+    Specification,
+    from_object,
+    to_object,
+)
+from compare.models.building import assemble
+from compare.models.compiled import Compiled, compiled
+from compare.models.cost import parameters
+from compare.models.network import Network
+from compare.models.weights import model_file
+from network import modelfile
+from network.modelfile import ModelFileError
+
+KEY = "krohn-network"
+VERSION = 1
+
+
+def save(network: Network, path: str | Path) -> None:
+    """Write a network whole or not at all; it is read again by `load`.
+
+    Raises:
+        KrohnError: If the file system refuses, or a compiled network has weights that
+            are no numbers any more.
+    """
+    try:
+        if isinstance(network, Compiled):
+            file = model_file(network)
+            modelfile.write(path, file.header, file.tensors)
+            return
+        _write(Path(path), _packed(network))
+    except ModelFileError as error:
+        raise KrohnError(str(error)) from None
+    except OSError as error:
+        raise KrohnError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def load(path: str | Path) -> Network:
+    """A network from its file, on the CPU, in evaluation mode.
+
+    Loading executes nothing that the file holds.
+
+    Args:
+        path: What `save` wrote, or ``krohn compile``.
+
+    Raises:
+        KrohnError: If the file cannot be read, is damaged, or is of another kind.
+    """
+    where = Path(path)
+    try:
+        with safetensors.safe_open(where, framework="pt") as opened:
+            metadata = opened.metadata() or {}
+        if modelfile.KEY in metadata:
+            return compiled(modelfile.read(where), Derived(str(path))).eval()
+        if KEY not in metadata:
+            raise KrohnError(f"{path} holds no network of Krohn")
+        return _restored(metadata[KEY], safetensors.torch.load_file(where)).eval()
+    except ModelFileError as error:
+        raise KrohnError(str(error)) from None
+    except OSError as error:
+        raise KrohnError(f"cannot read {path}: {error.strerror or error}") from None
+    except (safetensors.SafetensorError, _Damaged) as error:
+        raise KrohnError(f"{path} is damaged: {error}") from None
+
+
+class _Damaged(Exception):
+    """What a file says does not fit what it holds."""
+
+
+def _packed(network: Network) -> bytes:
+    specification = network.specification
+    said = {
+        "version": VERSION,
+        "architecture": to_object(specification.architecture),
+        "letters": specification.letters,
+        "classes": specification.classes,
+        "longest": specification.longest,
+    }
+    tensors = {
+        name: weight.detach().cpu().contiguous()
+        for name, weight in network.state_dict().items()
+    }
+    text = json.dumps(said, sort_keys=True, separators=(",", ":"))
+    return bytes(safetensors.torch.save(tensors, {KEY: text}))
+
+
+def _write(path: Path, data: bytes) -> None:
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_bytes(data)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _restored(text: str, tensors: Mapping[str, Tensor]) -> Network:
+    specification = _specification(text)
+    if isinstance(specification.architecture, Derived):
+        raise _Damaged("compiled networks are kept in model files")
+    # Before anything of that size is made.
+    if parameters(specification) != sum(t.numel() for t in tensors.values()):
+        raise _Damaged("its weights are not those of its architecture")
+    network = assemble(specification)
+    try:
+        network.load_state_dict(dict(tensors))
+    except RuntimeError:
+        raise _Damaged("its weights are not those of its architecture") from None
+    return network
+
+
+def _specification(text: str) -> Specification:
+    try:
+        said: dict[str, Any] = json.loads(text)
+        if said["version"] != VERSION:
+            raise _Damaged(
+                f"it has version {said['version']!r}, and this Krohn reads {VERSION}"
+            )
+        architecture = from_object(said["architecture"])
+        sizes = (said["letters"], said["classes"], said["longest"])
+        return Specification(architecture, *sizes)
+    except (ValueError, LookupError, TypeError, RecursionError, KrohnError) as error:
+        raise _Damaged(f"its header is malformed ({error})") from None

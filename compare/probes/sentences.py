@@ -1,0 +1,132 @@
+"""What was found, in words that are no stronger than the causal test allows."""
+
+from collections.abc import Sequence
+
+from compare.probes.interchange import Interchange
+from compare.probes.map import ProbeMap, Row
+from compare.probes.verdict import quality, use
+
+LISTED = 6
+"""So many variables are named in a sentence; the table has all of them."""
+
+ENOUGH = 0.9
+"""A network that answers less does not do the task, and its algorithm is none of it."""
+
+
+def sentences(found: ProbeMap) -> tuple[str, ...]:
+    """A sentence on each variable that is used, and one on each other kind."""
+    said = [_answering(found)]
+    said += [_used(row, found) for row in found.rows if row.verdict == "used"]
+    said += [_used(row, found) for row in found.rows if row.verdict == "partly used"]
+    said += _listed(
+        [r for r in found.rows if r.verdict == "readable" and r.exchanged],
+        "can be read, but not shown to be used",
+    )
+    said += _listed(
+        [r for r in found.rows if r.verdict == "readable" and not r.exchanged],
+        "can be read; whether this is used was not tested",
+    )
+    said += _listed(
+        [r for r in found.rows if r.verdict == "free" and r.kind != "reference"],
+        "can be read before training, so that reading it shows nothing",
+    )
+    return (*said, *_by_construction(found))
+
+
+def conclusion(found: ProbeMap) -> str:
+    """One sentence on a network: what it was shown to use, or else what it holds."""
+    rows = [row for row in found.rows if row.intermediate]
+    used = [row for row in rows if row.verdict == "used"]
+    partly = [row for row in rows if row.verdict == "partly used"]
+    read = [row for row in rows if row.verdict == "readable"]
+    if used or partly:
+        each = [_in_short(row) for row in (used + partly)[:LISTED]]
+        return f"Of what derived networks compute on the way it uses {'; '.join(each)}."
+    if read:
+        return f"It holds, and was not shown to use: {_names(read)}."
+    return "Nothing that derived networks compute on the way was found in it."
+
+
+def _in_short(row: Row) -> str:
+    tested = _telling(row)
+    return (
+        f"{row.name}{' in part' * (row.verdict != 'used')} (exchanged, "
+        f"{tested.found.changed:.0%} of {tested.cases:,} answers change as predicted; "
+        f"control {tested.random.changed:.0%})"
+    )
+
+
+def _telling(row: Row) -> Interchange:
+    """The exchange that the verdict rests on."""
+    decided = [t for t in row.exchanged if use(t) == row.verdict]
+    return max(decided, key=lambda t: t.found.balanced)
+
+
+def _answering(found: ProbeMap) -> str:
+    share = f"{found.accuracy:.1%} of its answers on held-out words are right"
+    if found.accuracy < ENOUGH:
+        return f"{share}: what it does instead is not what is asked here."
+    return f"{share}."
+
+
+def _used(row: Row, found: ProbeMap) -> str:
+    tested = _telling(row)
+    much = "Used" if row.verdict == "used" else "Used in part"
+    where = found.layers[tested.layer]
+    coded = " (a function of the answer: how it is written)" * row.of_answer
+    return (
+        f"{much}: {row.name}{coded}. Exchanging it at {where}, in {_dimensions(tested)}, "
+        f"changes the answer as the Program of {tested.construction} says in "
+        f"{tested.found.changed:.0%} of {tested.cases:,} cases (random subspaces: "
+        f"{tested.random.changed:.0%}, no exchange: 0%) and keeps it in "
+        f"{tested.found.kept:.0%} of the others{_decided(tested)}."
+    )
+
+
+def _dimensions(tested: Interchange) -> str:
+    how = {"probe": "that the probe reads", "means": "between the means of its values"}
+    found = how.get(tested.subspace, "that a search found")
+    count = tested.dimensions
+    return f"{count} dimension{'s' if count > 1 else ''} {found}"
+
+
+def _decided(tested: Interchange) -> str:
+    if tested.found.decided is None:
+        return "; all answers are then those of the source word"
+    return (
+        f"; where the answer is neither word's, {tested.decisive:,} cases, it is as "
+        f"predicted in {tested.found.decided:.0%}"
+    )
+
+
+def _listed(rows: Sequence[Row], what: str) -> list[str]:
+    return [f"{_names(rows)}: {what}."] if rows else []
+
+
+def _names(rows: Sequence[Row]) -> str:
+    named = [_best(row) for row in rows[:LISTED]]
+    more = [f"{len(rows) - LISTED} more"] * (len(rows) > LISTED)
+    return ", ".join([*named, *more])
+
+
+def _best(row: Row) -> str:
+    best = max(quality(cell.trained) for cell in row.cells)
+    return f"{row.name} ({best:.0%})"
+
+
+def _by_construction(found: ProbeMap) -> list[str]:
+    """How much of each derived network is there, answers and letters apart."""
+    said = []
+    names = dict.fromkeys(c for row in found.rows for c in row.constructions)
+    for name in names:
+        rows = [
+            row for row in found.rows if name in row.constructions and row.intermediate
+        ]
+        if rows:
+            read = sum(bool(row.readable) for row in rows)
+            used = sum(row.verdict == "used" for row in rows)
+            said.append(
+                f"Of {len(rows)} intermediate variables of {name}, {read} can be read "
+                f"and {used} were shown to be used."
+            )
+    return said

@@ -1,0 +1,70 @@
+"""What numbers are allowed to say; the thresholds were set before any network was seen."""
+
+from collections.abc import Iterable
+from typing import Literal
+
+from compare.probes.interchange import FEWEST, Interchange
+from compare.probes.scores import Score
+
+Verdict = Literal["used", "partly used", "readable", "not readable", "free"]
+"""Readable: no more than that is shown. Free: as readable before training."""
+
+READ = 0.95
+"""Accuracy, or R²: at most one position in twenty is read wrongly."""
+
+HALF = 0.5
+"""At most so many errors are left of those of what comes for free."""
+
+USED = 0.9
+"""Of the cases in which the Program's answer changes, and of those in which it stays."""
+
+PARTLY = 0.5
+"""More often than not."""
+
+SURE = 3.0
+"""Standard errors above the control: chance does this once in a thousand times."""
+
+
+def quality(score: Score) -> float:
+    """Accuracy, or R² where there are too many values to tell apart."""
+    if score.accuracy is not None:
+        return score.accuracy
+    return score.explained if score.explained is not None else 0.0
+
+
+def free(score: Score, references: Iterable[Score]) -> float:
+    """What comes for free, at most.
+
+    The share of the most frequent value; what the probe knows by heart in the control
+    task; what it reads elsewhere without training.
+    """
+    chance = (score.majority or 0.0, score.control or 0.0)
+    return max([*chance, *map(quality, references)])
+
+
+def is_readable(score: Score, references: Iterable[Score]) -> bool:
+    """Whether a layer holds a variable, so that an affine function reads it.
+
+    Args:
+        score: At a layer.
+        references: Of the embedding, and of all layers before training.
+    """
+    found, floor = quality(score), free(score, references)
+    return found >= READ and found > floor and 1 - found <= HALF * (1 - floor)
+
+
+def is_free(references: Iterable[Score]) -> bool:
+    """Whether a variable can be read without training."""
+    return max(map(quality, references), default=0.0) >= READ
+
+
+def use(tested: Interchange) -> Verdict:
+    """What an exchange shows."""
+    found, random = tested.found, tested.random
+    decided = found.decided if tested.decisive >= FEWEST else None
+    above = found.changed - random.changed > SURE * (found.error + random.error)
+    if tested.cases < FEWEST or not above:
+        return "readable"
+    if min(found.changed, found.kept, USED if decided is None else decided) >= USED:
+        return "used"
+    return "partly used" if min(found.changed, found.kept) >= PARTLY else "readable"

@@ -1,0 +1,134 @@
+"""Probe maps: the truth about a network whose truth is known, and honest words."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from compare.models import Compiled, Gpt, build
+from compare.probes.agreement import Agreement
+from compare.probes.interchange import Interchange
+from compare.probes.map import ProbeMap
+from compare.probes.scores import Score
+from compare.probes.sentences import conclusion, sentences
+from compare.probes.survey import Survey, survey
+from compare.probes.verdict import is_readable, use
+from compare.tasks.task import Task
+
+Tasks = Callable[[str], Task]
+SMALL = Survey(words=180, length=12, exchanges=3)
+
+
+@pytest.fixture(scope="module")
+def car(task_of: Tasks, derived: Callable[..., Compiled]) -> ProbeMap:
+    """The compiled network of D6, looked into as if it had been trained."""
+    return survey(derived("D6", "semidirect-car", 12), task_of("D6"), None, SMALL)
+
+
+def test_the_direction_of_a_compiled_car_is_found_and_used(car: ProbeMap) -> None:
+    row = car.named("semidirect-car: h.count0")
+    assert row.verdict == "used"
+    assert row.readable[0] == 2
+    assert car.layers[2] == "MLP of block 0"
+    assert "semidirect-car" in row.constructions
+    assert row.exchanged
+    assert row.name in car.conclusion
+
+
+def test_what_the_compiled_car_does_not_compute_is_not_found(car: ProbeMap) -> None:
+    for name in ("scan: product of the last 4 letters", "count of drive mod 2"):
+        assert car.named(name).verdict == "not readable"
+    assert car.named("letter").verdict == "free"
+    assert not car.named("letter").readable
+
+
+def test_functions_of_the_answer_are_no_intermediate_results(car: ProbeMap) -> None:
+    assert car.named("answer").of_answer
+    assert not car.named("answer").intermediate
+    assert not car.named("position").intermediate
+    assert not car.named("semidirect-car: n.count0").intermediate
+    assert car.named("semidirect-car: h.count0").intermediate
+    assert car.named("semidirect-car: h.sum0").intermediate
+
+
+def test_maps_are_the_same_each_time_and_fit_into_json(
+    car: ProbeMap, task_of: Tasks, derived: Callable[..., Compiled]
+) -> None:
+    network, task = derived("C3", "counter", 12), task_of("C3")
+    how = Survey(words=90, length=12, exchanges=1)
+    assert survey(network, task, None, how) == survey(network, task, None, how)
+    stored = json.loads(json.dumps(car.to_object()))
+    assert stored["rows"][0]["names"][0] == "answer"
+    assert stored["said"] == list(car.said)
+
+
+def test_an_untrained_network_is_not_said_to_hold_anything(task_of: Tasks) -> None:
+    task = task_of("C2")
+    fresh = build(Gpt(1, 16, 2, 32), 2, 2, 12, 0)
+    found = survey(fresh, task, build(Gpt(1, 16, 2, 32), 2, 2, 12, 0), SMALL)
+    assert {row.verdict for row in found.rows} <= {"not readable", "free"}
+    assert found.accuracy < 0.7
+    assert "not what is asked" in found.said[0]
+    assert found.conclusion.startswith("Nothing")
+    assert np.all([c.trained == c.untrained for r in found.rows for c in r.cells])
+
+
+def test_a_probe_must_beat_what_comes_for_free_by_half_of_its_errors() -> None:
+    score = Score(0.97, 0.001, 0.5, 0.6, None)
+    assert is_readable(score, [])
+    assert not is_readable(replace(score, accuracy=0.94), [])
+    assert not is_readable(score, [replace(score, accuracy=0.95)])
+    assert not is_readable(replace(score, majority=0.96), [])
+    assert not is_readable(replace(score, control=0.95), [])
+    perfect = replace(score, accuracy=1.0)
+    assert not is_readable(perfect, [perfect])
+    numbers = Score(None, None, None, None, 0.99)
+    assert is_readable(numbers, [replace(numbers, explained=0.9)])
+    assert not is_readable(numbers, [replace(numbers, explained=0.99)])
+
+
+def exchange(
+    changed: float, kept: float, decided: float | None, random: float
+) -> Interchange:
+    return Interchange(
+        "scan",
+        1,
+        2,
+        "probe",
+        1000,
+        100 if decided is not None else 0,
+        Agreement(changed, 0.01, kept, decided),
+        Agreement(random, 0.01, 0.9, 0.0),
+        Agreement(0.3, 0.01, 0.3, 0.0),
+    )
+
+
+def test_use_needs_all_kinds_of_cases_and_a_control_that_fails() -> None:
+    assert use(exchange(0.97, 0.99, 0.95, 0.03)) == "used"
+    assert use(exchange(0.97, 0.99, None, 0.03)) == "used"
+    assert use(exchange(0.97, 0.8, 0.95, 0.03)) == "partly used"
+    assert use(exchange(0.97, 0.99, 0.6, 0.03)) == "partly used"
+    assert use(exchange(0.6, 0.9, None, 0.03)) == "partly used"
+    assert use(exchange(0.97, 0.99, 0.95, 0.96)) == "readable"
+    assert use(exchange(0.4, 0.99, 0.4, 0.03)) == "readable"
+    assert use(replace(exchange(1, 1, 1, 0), cases=40)) == "readable"
+
+
+def test_sentences_say_no_more_than_the_exchange_shows(car: ProbeMap) -> None:
+    row = replace(
+        car.named("semidirect-car: h.sum0"),
+        verdict="used",
+        exchanged=(exchange(0.97, 0.99, 0.95, 0.03),),
+    )
+    used = replace(car, rows=(row,))
+    said = " ".join(sentences(used))
+    assert "in 97% of 1,000 cases (random subspaces: 3%" in said
+    assert "the answer is neither word's, 100 cases" in said
+    assert "control 3%" in conclusion(used)
+    read = replace(car, rows=(replace(row, verdict="readable"),))
+    assert "not shown to be used" in " ".join(sentences(read))
+    assert "was not shown to use" in conclusion(read)
+    untested = replace(car, rows=(replace(row, verdict="readable", exchanged=()),))
+    assert "was not tested" in " ".join(sentences(untested))
