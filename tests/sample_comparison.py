@@ -154,6 +154,7 @@ def probed(key: str) -> Probed:
             (f"number of ones mod {2 + i}", "counter: mod"),
             "channel",
             2 + i,
+            False,
             ("counter", "scan"),
             tuple(
                 Cell(score(0.52 + 0.23 * k - 0.08 * i), score(0.56), i < 2 <= k)
@@ -165,7 +166,9 @@ def probed(key: str) -> Probed:
         for i, verdict in enumerate(verdicts)
     )
     said = ("99.0% of its answers on held-out words are right.", "Used: it says.")
-    found = ProbeMap("C2", 480, 32, 0, 0.99, layers, rows, (), (), said)
+    found = ProbeMap(
+        "C2", 480, 32, 0, 0.99, layers, rows, (), (), said, "It uses: ones."
+    )
     return Probed(key, TITLES[key], found)
 
 

@@ -1,13 +1,12 @@
 """What compiled heads and trained ones look at, on one word that both read."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from compare.models import Compiled, Network
+from compare.probes.attention import Attended, attended
+from compare.probes.heads import Head, heads
 from compare.tasks.task import Task
 from krohn.comparison.contestants import COMPILED, GPT
 from krohn.comparison.inside import Attention, Maps
@@ -15,8 +14,8 @@ from krohn.comparison.inside import Attention, Maps
 MOST_HEADS = 16
 """So many of each network are shown, from the first layer on."""
 START = (
-    "Compiled networks put a start in front of every word: the first column of their "
-    "patterns."
+    "Patterns alone do not show that two networks compute alike. Weight of compiled "
+    "heads on the start, which trained networks do not have, is left out."
 )
 
 
@@ -35,50 +34,37 @@ def maps(
         None if there are no heads to show.
     """
     word = task.inputs.draw(task.machine, np.random.default_rng(0), 1, length)
-    letters = torch.from_numpy(word)
-    shown = list(_compiled(compiled, letters))
+    shown = list(_compiled(heads(compiled, word)))
     if trained is not None:
-        shown += _trained(trained, letters)
+        like = attended(trained, task, [compiled], length)
+        shown += _trained(heads(trained, word), like)
     if not shown:
         return None
     named = tuple(task.letters[a] for a in word[0])
     return Maps(named, tuple(shown), (START,))
 
 
-def _compiled(network: Compiled, letters: Tensor) -> Iterator[Attention]:
-    looks = _looks(network.model.header)
-    for layer, head, weights in _patterns(network, letters):
-        what = ", ".join(looks.get((layer, head), ()))
-        yield Attention(COMPILED, _title(layer, head), weights, what)
+def _compiled(found: Sequence[Head]) -> Iterator[Attention]:
+    for head in found[:MOST_HEADS]:
+        yield Attention(COMPILED, head.title, _rows(head))
 
 
-def _looks(header: Mapping[str, Any]) -> dict[tuple[int, int], list[str]]:
-    """What each head computes, by layer and number, as the file states it."""
-    found: dict[tuple[int, int], list[str]] = {}
-    for channel in header.get("program", {}).get("channels", ()):
-        if "head" in channel:
-            at = (channel["snapshots"][0] // 2, channel["head"])
-            found.setdefault(at, []).append(f"{channel['name']} ({channel['op']})")
-    return found
+def _trained(found: Sequence[Head], like: Attended) -> Iterator[Attention]:
+    most = {one.head: one for one in like.likenesses}
+    points = {one.head: one for one in like.pointings}
+    for head in found[:MOST_HEADS]:
+        said = []
+        if point := points.get(head.title):
+            said.append(
+                f"{point.weight:.2f} on {point.landmark} (uniform: {point.uniform:.2f})"
+            )
+        if one := most.get(head.title):
+            said.append(
+                f"{one.similarity:.2f} like {one.compiled} (uniform: {one.uniform:.2f}, "
+                f"other words: {one.elsewhere:.2f})"
+            )
+        yield Attention(GPT, head.title, _rows(head), "; ".join(said))
 
 
-def _trained(network: Network, letters: Tensor) -> Iterator[Attention]:
-    for layer, head, weights in _patterns(network, letters):
-        yield Attention(GPT, _title(layer, head), weights)
-
-
-def _patterns(
-    network: Network, letters: Tensor
-) -> Iterator[tuple[int, int, tuple[tuple[float, ...], ...]]]:
-    """Layer, head and weights, a row for each letter."""
-    device = next(network.parameters()).device
-    with torch.inference_mode():
-        layers = network.inside(letters.to(device)).attention
-    found = [(i, h) for i, layer in enumerate(layers) for h in range(layer.shape[1])]
-    for layer, head in found[:MOST_HEADS]:
-        rows = layers[layer][0, head].double().cpu().numpy().round(6)
-        yield layer, head, tuple(tuple(row) for row in rows.tolist())
-
-
-def _title(layer: int, head: int) -> str:
-    return f"layer {layer + 1}, head {head + 1}"
+def _rows(head: Head) -> tuple[tuple[float, ...], ...]:
+    return tuple(map(tuple, head.pattern[0].round(4).tolist()))

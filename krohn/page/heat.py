@@ -72,12 +72,12 @@ def heat_map(probed: Probed) -> HeatMap:
     return HeatMap(probed.title, found, rows, len(order) - len(rows), exchanged)
 
 
-def _rank(row: Row) -> tuple[bool, int, float]:
-    """References last: the letter and the position are read everywhere."""
+def _rank(row: Row) -> tuple[bool, bool, int, float]:
+    """References last, which are read everywhere; before them what answers tell."""
     known = row.verdict in STRONGEST
     place = STRONGEST.index(row.verdict) if known else len(STRONGEST)
     best = max(quality(cell.trained) for cell in row.cells)
-    return row.kind == "reference", place, -best
+    return row.kind == "reference", row.of_answer, place, -best
 
 
 def _row(row: Row) -> HeatRow:
