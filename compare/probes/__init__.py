@@ -1,6 +1,17 @@
 """Which algorithm? What a network holds of a derived one's variables, and what it uses."""
 
+from compare.probes.attention import Attended, Likeness, Pointing, attended
 from compare.probes.map import Cell, ProbeMap, Row
 from compare.probes.survey import Survey, survey
 
-__all__ = ["Cell", "ProbeMap", "Row", "Survey", "survey"]
+__all__ = [
+    "Attended",
+    "Cell",
+    "Likeness",
+    "Pointing",
+    "ProbeMap",
+    "Row",
+    "Survey",
+    "attended",
+    "survey",
+]

@@ -1,0 +1,185 @@
+"""Attention of a trained network beside that of compiled ones, and beside landmarks.
+
+That two patterns are alike does not show that two networks compute alike: networks of one
+function can attend almost at random (thesis, section 3.6; `compare.attention`). These
+figures say where to look; `compare.probes.interchange` says what is used.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from algebra.semiautomaton import IntArray
+from compare.models.network import Network
+from compare.probes.heads import Head, heads
+from compare.probes.landmarks import NOWHERE, landmarks
+from compare.tasks.task import Task
+from network.precision import FloatArray
+
+WORDS = 64
+"""With 32 letters each, 2,000 rows: a mean of numbers in [0, 1] is known to 0.01."""
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """How much a head attends like a compiled one.
+
+    Attributes:
+        head: The trained head.
+        compiled: The compiled head that it is most like.
+        similarity: 1 − ½ Σ|a − b|, the mean over rows; 1 for equal patterns.
+        uniform: The same of a head that attends to all letters so far alike.
+        elsewhere: The same of the trained head on other words: what is like the compiled
+            head without having read the word.
+    """
+
+    head: str
+    compiled: str
+    similarity: float
+    uniform: float
+    elsewhere: float
+
+
+@dataclass(frozen=True)
+class Pointing:
+    """How much a head attends to a landmark.
+
+    Attributes:
+        head: The trained head.
+        landmark: The landmark that it attends to most, beyond the two references.
+        weight: The mean weight on it.
+        uniform: The same of a head that attends to all letters so far alike.
+        elsewhere: The same on the landmarks of other words; None if they are the same.
+    """
+
+    head: str
+    landmark: str
+    weight: float
+    uniform: float
+    elsewhere: float | None
+
+
+@dataclass(frozen=True)
+class Attended:
+    """What the heads of a network are like.
+
+    Attributes:
+        likenesses: For each head the compiled head that it is most like; empty if there
+            are no compiled heads.
+        pointings: For each head, a landmark.
+        matrix: Similarities of trained heads (rows) and compiled ones.
+        compiled: The compiled heads.
+    """
+
+    likenesses: tuple[Likeness, ...]
+    pointings: tuple[Pointing, ...]
+    matrix: tuple[tuple[float, ...], ...]
+    compiled: tuple[str, ...]
+
+    def to_object(self) -> dict[str, Any]:
+        """What JSON holds."""
+        return asdict(self)
+
+
+def attended(
+    network: Network,
+    task: Task,
+    compiled: Sequence[Network] = (),
+    length: int = 32,
+    seed: int = 0,
+) -> Attended:
+    """Compare the heads of a network with those of compiled ones, and with landmarks.
+
+    Args:
+        network: A trained one; without heads, nothing is found.
+        task: What it was trained on, and words to look at.
+        compiled: Compiled networks of the same machine, for words as long.
+        length: Of the words.
+        seed: Of the words.
+    """
+    rng = np.random.default_rng(seed)
+    words = task.inputs.draw(task.machine, rng, WORDS, length)
+    trained = heads(network, words)
+    derived = [head for other in compiled for head in heads(other, words)]
+    derived = [head for head in derived if head.weight[:, 1:].any()]
+    matrix = [[similarity(a, b) for b in derived] for a in trained]
+    marks = landmarks(task, words)
+    return Attended(
+        tuple(
+            _most_like(a, derived, row) for a, row in zip(trained, matrix, strict=True)
+        )
+        if derived
+        else (),
+        tuple(_pointing(head, marks) for head in trained),
+        tuple(map(tuple, matrix)),
+        tuple(head.title for head in derived),
+    )
+
+
+def similarity(first: Head, second: Head, shift: int = 0) -> float:
+    """1 − ½ Σ|a − b|, the mean over rows by their weights in the second head.
+
+    The first row is left out: there is one letter to attend to.
+
+    Args:
+        first: A head.
+        second: Another one, on the same words.
+        shift: By how many words the first one's are shifted, to compare other words.
+    """
+    pattern = np.roll(first.pattern, shift, axis=0)
+    return _mean(1 - np.abs(pattern - second.pattern).sum(axis=2) / 2, second.weight)
+
+
+def uniform(head: Head) -> Head:
+    """A head that attends to all letters so far alike."""
+    length = head.pattern.shape[1]
+    rows = np.tril(np.ones((length, length))) / np.arange(1, length + 1)[:, None]
+    pattern = np.broadcast_to(rows, head.pattern.shape)
+    return Head(head.layer, head.index, "uniform", pattern, np.ones_like(head.weight))
+
+
+def weight_on(head: Head, landmark: IntArray, shift: int = 0) -> float:
+    """The mean weight on a landmark, over rows that have one.
+
+    Args:
+        head: A head.
+        landmark: ``(count, length)`` positions, or `NOWHERE`.
+        shift: By how many words the landmarks are shifted.
+    """
+    at = np.roll(landmark, shift, axis=0)
+    found = np.take_along_axis(head.pattern, np.maximum(at, 0)[..., None], axis=2)
+    return _mean(found[..., 0], (at != NOWHERE).astype(np.float64))
+
+
+def _mean(figures: FloatArray, weights: FloatArray) -> float:
+    total = weights[:, 1:].sum()
+    return float((figures * weights)[:, 1:].sum() / total) if total else 0.0
+
+
+def _most_like(head: Head, derived: Sequence[Head], row: Sequence[float]) -> Likeness:
+    best = int(np.argmax(row))
+    other = derived[best]
+    return Likeness(
+        head.title,
+        other.title,
+        row[best],
+        similarity(uniform(head), other),
+        similarity(head, other, shift=1),
+    )
+
+
+def _pointing(head: Head, marks: Mapping[str, IntArray]) -> Pointing:
+    flat = uniform(head)
+    each = [
+        Pointing(
+            head.title,
+            name,
+            weight_on(head, mark),
+            weight_on(flat, mark),
+            None if (mark == mark[:1]).all() else weight_on(head, mark, shift=1),
+        )
+        for name, mark in marks.items()
+    ]
+    return max(each, key=lambda p: p.weight - max(p.uniform, p.elsewhere or 0))
