@@ -3,6 +3,10 @@
 import json
 import os
 import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -52,7 +56,7 @@ class Heard:
         if what == "networks":
             self.counts.append(done)
             return
-        self.steps += 1
+        self.steps += done < total  # what is read is reported as done, too
         if self.steps == self.stop:
             raise KeyboardInterrupt
 
@@ -61,7 +65,7 @@ def test_what_is_done_is_not_done_again(tmp_path: Path) -> None:
     first, second = Heard(), Heard()
     one = sweep(CELLS, tmp_path, last_accuracy, jobs=1, report=first)
     two = sweep(CELLS, tmp_path, last_accuracy, jobs=1, report=second)
-    assert (first.steps, first.counts) == (60, [0, 1, 2])
+    assert (first.steps, first.counts) == (58, [0, 1, 2])
     assert (second.steps, second.counts) == (0, [])
     assert one == two
     assert [r.cell for r in one] == CELLS
@@ -169,6 +173,59 @@ def test_a_cell_that_kills_its_processes_is_given_up(tmp_path: Path) -> None:
         sweep(CELLS, tmp_path / "runs", measure, jobs=2)
     assert len(list((tmp_path / "deaths").iterdir())) == 3
     assert len(sweep(CELLS, tmp_path / "runs", measure, jobs=2, seconds=0)) == 1
+
+
+SCRIPT = """
+import sys
+from compare.models import Lstm
+from compare.tasks.catalogue import task
+from compare.training import Cell, Recipe, sweep
+
+if __name__ == "__main__":
+    recipe = Recipe(steps=1000, batch=8, length=6, every=10, probe=32, warmup=5)
+    cells = [Cell(task("C2"), Lstm(4, 8), recipe, seed) for seed in (0, 1)]
+    print(len(sweep(cells, sys.argv[1])))
+"""
+
+
+def descendants(pid: int) -> list[int]:
+    """Processes that a process has started, from what Linux says of each."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            if int(stat.read_text().rpartition(")")[2].split()[1]) == pid:
+                found.append(int(stat.parent.name))
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
+def test_a_sweep_that_is_stopped_leaves_no_process_and_goes_on(
+    tmp_path: Path, sent: signal.Signals
+) -> None:
+    script, runs = tmp_path / "script.py", tmp_path / "runs"
+    script.write_text(SCRIPT)
+    asked = [sys.executable, str(script), str(runs)]
+    sweeping = subprocess.Popen(asked, stderr=subprocess.PIPE, text=True)
+    while len(list(runs.glob("*/checkpoint.safetensors"))) < 2:
+        assert sweeping.poll() is None
+        time.sleep(0.05)
+    started = descendants(sweeping.pid)
+    assert len(started) >= 2
+    sweeping.send_signal(sent)
+    said = sweeping.communicate(timeout=60)[1]
+    assert ("run the same command again" in said) == (sent == signal.SIGINT)
+    end = time.monotonic() + 20
+    while any((Path("/proc") / str(pid)).exists() for pid in started):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    again = subprocess.run(asked, stdout=subprocess.PIPE, text=True, check=True)
+    assert again.stdout == "2\n"
+    recipe = replace(SMALL, steps=1000)
+    (result, _) = sweep([replace(c, recipe=recipe) for c in CELLS], runs, seconds=0)
+    whole = train(CELLS[0].task, Lstm(4, 8), recipe, 0)
+    weights = result.run().network.parameters()
+    assert all(map(torch.equal, weights, whole.network.parameters()))
 
 
 @pytest.mark.slow
