@@ -167,7 +167,7 @@ def probed(key: str) -> Probed:
     )
     said = ("99.0% of its answers on held-out words are right.", "Used: it says.")
     found = ProbeMap(
-        "C2", 480, 32, 0, 0.99, layers, rows, (), (), said, "It uses: ones."
+        "C2", 480, 32, 0, 0.99, layers, rows, (), (), "It uses: ones.", said
     )
     return Probed(key, TITLES[key], found)
 
