@@ -1,9 +1,9 @@
 """``krohn run``."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
@@ -13,6 +13,9 @@ from krohn import show
 from krohn.commands.options import Against, Fill, Json, Observe, Start, Wanted
 from krohn.commands.stream import run_stream
 from krohn.commands.terminal import DONE, REFUTED, emit
+
+if TYPE_CHECKING:
+    from krohn.replaying import Replay
 
 OWN = "--expect-own"
 
@@ -120,13 +123,25 @@ def _compare(
     file: str, word: list[str] | None, state: str | None, against: Wanted, as_json: bool
 ) -> int:
     """Hold the answers against what is expected."""
-    from krohn.job import open_job
-    from krohn.replaying import compare
-
-    job = open_job(file, against.read(), against.observation, lambda *_: None)
+    alphabet, held = _held(file, against)
     code = DONE
-    for letters in _words(word, job.machine.letters):
-        found = compare(job, letters, state)
+    for letters in _words(word, alphabet):
+        found = held(letters, state)
         emit(found.to_object(), as_json, partial(show.replay, found, state))
         code = code if found.agrees else REFUTED
     return code
+
+
+def _held(
+    file: str, against: Wanted
+) -> tuple[tuple[str, ...], Callable[[list[str], str | None], "Replay"]]:
+    """The letters, and what holds a word of them against the machine."""
+    from krohn.job import open_job
+    from krohn.replaying import compare, replay
+    from krohn.trained import is_trained, open_trained
+
+    if is_trained(file):
+        model, machine = open_trained(file, against.read(), against.observation)
+        return machine.letters, partial(replay, model, machine)
+    job = open_job(file, against.read(), against.observation, lambda *_: None)
+    return job.machine.letters, partial(compare, job)
