@@ -198,6 +198,7 @@ class _Sweep:
             self._bring(cell, files)
             self.job.keep(record, cell)
             self.records[cell.name] = record
+            self.tell(cell.said, cell.recipe.steps, cell.recipe.steps)
         self._count()
 
     def _bring(self, cell: Cell, files: dict[str, bytes]) -> None:

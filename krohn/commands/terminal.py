@@ -31,7 +31,7 @@ def progress() -> Iterator[Callable[[str, int, int], None]]:
     """A progress bar on standard error, only where a person is watching."""
     console = Console(stderr=True)
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(),
@@ -46,7 +46,14 @@ def progress() -> Iterator[Callable[[str, int, int], None]]:
                 tasks[what] = bar.add_task(what, total=total, completed=done, rate="")
             speed = next(t.speed for t in bar.tasks if t.id == tasks[what])
             rate = f"{speed:,.0f}/s" if speed else ""
-            bar.update(tasks[what], completed=done, total=total, rate=rate)
+            # Sweeps have more lines than a terminal; those that are done make room.
+            bar.update(
+                tasks[what],
+                completed=done,
+                total=total,
+                rate=rate,
+                visible=done < total,
+            )
 
         yield report
 

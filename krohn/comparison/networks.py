@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from compare.measures.answers import simulator
-from compare.models import Architecture
+from compare.models import Architecture, assemble
+from compare.probes.map import ProbeMap
+from compare.probes.survey import Survey, survey
 from compare.tasks.task import Task
 from compare.training import presets
 from compare.training.cells import Cell
@@ -16,19 +18,23 @@ from compare.training.run import Run
 from compare.training.sweep import Result, sweep
 from compare.training.trainer import Point
 from krohn.comparison.contestants import GPT, LSTM, Failure, Training
-from krohn.comparison.contests import Entry, Team
+from krohn.comparison.contests import Entry
 from krohn.comparison.measured import Measured, first_failure, measure
 from krohn.comparison.reading import read, to_object
 from krohn.comparison.settings import Settings
 from verify.black_box import BlackBox
 
-TITLES = {GPT: "Transformer", LSTM: "LSTM"}
+PROBE_WORDS = 480
+"""Half of them fit probes: at 32 letters as many positions as probes need and more."""
 ENDED = {
     "finished": "all {steps:,} steps",
     "early": "good enough after {steps:,} steps",
     "diverged": "its loss was no number any more after {steps:,} steps",
 }
 """How runs end, in words."""
+
+EXCHANGES = 8
+"""Causal tests of a network."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +44,12 @@ class Looked:
     Attributes:
         measured: Accuracies.
         failure: The first failing word.
+        probed: Which variables of derived networks it holds and uses.
     """
 
     measured: Measured
     failure: Failure
+    probed: ProbeMap
 
 
 @dataclass(frozen=True)
@@ -52,11 +60,13 @@ class Trained:
         key: Of the contestant.
         result: Where its weights are, and what came of it.
         entry: What is known of it.
+        probed: Which variables of derived networks it holds and uses.
     """
 
     key: str
     result: Result
     entry: Entry
+    probed: ProbeMap
 
 
 def reads(run: Run) -> BlackBox:
@@ -69,7 +79,15 @@ def look(run: Run) -> Any:
     model, length = reads(run), run.recipe.length
     measured = measure(model, run.task, length)
     failure = first_failure(model, run.task, length)
-    return to_object(Looked(measured, failure))
+    return to_object(Looked(measured, failure, _probed(run)))
+
+
+def _probed(run: Run) -> ProbeMap:
+    """Beside the same network before training."""
+    device = next(run.network.parameters()).device
+    before = assemble(run.network.specification, run.seed).to(device)
+    how = Survey(PROBE_WORDS, run.recipe.length, EXCHANGES, seed=run.seed)
+    return survey(run.network, run.task, before, how)
 
 
 def cells(task: Task, settings: Settings) -> dict[str, tuple[Cell, ...]]:
@@ -131,17 +149,17 @@ def train_all(
         report=report,
     )
     keys = {cell.name: key for key, group in wanted.items() for cell in group}
-    found = [Trained(keys[r.cell.name], r, _entry(r)) for r in results]
+    found = [_trained(keys[result.cell.name], result) for result in results]
     return tuple(sorted(found, key=lambda t: (t.key, t.result.cell.seed)))
 
 
-def _entry(result: Result) -> Entry:
+def _trained(key: str, result: Result) -> Trained:
     looked = read(Looked, result.measured, "a run")
     run = result.run()
     ended = ENDED[run.outcome].format(steps=run.steps)
-    return Entry(
-        result.cell.seed, looked.measured, looked.failure, _training(run.history, ended)
-    )
+    training = _training(run.history, ended)
+    entry = Entry(result.cell.seed, looked.measured, looked.failure, training)
+    return Trained(key, result, entry, looked.probed)
 
 
 def _training(history: tuple[Point, ...], ended: str) -> Training:
@@ -151,19 +169,4 @@ def _training(history: tuple[Point, ...], ended: str) -> Training:
         tuple(p.accuracy for p in history),
         history[-1].seconds,
         ended,
-    )
-
-
-def trained_teams(trained: tuple[Trained, ...]) -> tuple[Team, ...]:
-    """The networks of each kind that were trained."""
-    groups = {key: [t for t in trained if t.key == key] for key in TITLES}
-    return tuple(
-        Team(
-            key,
-            TITLES[key],
-            group[0].result.cell.architecture.said,
-            tuple(t.entry for t in group),
-        )
-        for key, group in groups.items()
-        if group
     )

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from types import NoneType, UnionType
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from algebra.errors import KrohnError
 
@@ -67,6 +67,8 @@ def _read(kind: Any, stated: Any, at: str) -> Any:
     origin, inner = get_origin(kind), get_args(kind)
     if origin is UnionType:
         return _optional(inner, stated, at)
+    if origin is Literal:
+        return _one_of(inner, stated, at)
     if origin is tuple:
         return _tuple(inner, _held(list, stated, at), at)
     if origin is dict:
@@ -88,6 +90,12 @@ def _optional(inner: tuple[Any, ...], stated: Any, at: str) -> Any:
         return None
     kinds = [k for k in inner if k is not NoneType]
     return _read(kinds[0], stated, at)
+
+
+def _one_of(inner: tuple[Any, ...], stated: Any, at: str) -> Any:
+    if not any(stated == value and type(stated) is type(value) for value in inner):
+        raise KrohnError(f"{at} is damaged: it should be one of {inner}")
+    return stated
 
 
 def _tuple(inner: tuple[Any, ...], held: list[Any], at: str) -> tuple[Any, ...]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from compare.measures.rates import Rate
 from krohn.comparison.contestants import Contestant, Proved
-from krohn.comparison.inside import Maps, ProbeMap
+from krohn.comparison.inside import Maps, Probed
 from krohn.comparison.reading import from_object, to_object
 
 VERSION = 1
@@ -113,7 +113,7 @@ class Comparison:
         contestants: In the order of `KEYS`.
         sweeps: Along position, bias, count and length.
         strategies: Words that are made to break networks.
-        probes: A map for each kind of trained network.
+        probes: A map for each kind of trained network, of its best seed.
         maps: Attention.
         reductions: Against the thesis.
         origin: How to do it again.
@@ -129,7 +129,7 @@ class Comparison:
     contestants: tuple[Contestant, ...]
     sweeps: tuple[Sweep, ...]
     strategies: tuple[Strategy, ...]
-    probes: tuple[ProbeMap, ...]
+    probes: tuple[Probed, ...]
     maps: Maps | None
     reductions: tuple[Reduction, ...]
     origin: Origin

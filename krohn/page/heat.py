@@ -1,38 +1,46 @@
-"""Probe maps as tables: how much more a layer says of a variable than the controls."""
+"""Probe maps as tables: how much more a layer says of a variable than what comes free."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from krohn.comparison.inside import Cell, ProbeMap, Variable
+from compare.probes.interchange import Interchange
+from compare.probes.map import ProbeMap, Row
+from compare.probes.scores import Score
+from compare.probes.verdict import Verdict, free, quality
+from krohn.comparison.inside import Probed
 
 SHADES = 10
-MOST_ROWS = 40
+MOST_ROWS = 30
+STRONGEST: tuple[Verdict, ...] = ("used", "partly used", "readable")
+"""Verdicts that come first; among equals, what is read best."""
 
 
 @dataclass(frozen=True)
 class Spot:
-    """A cell of the map.
+    """A variable at a layer.
 
     Attributes:
-        shade: From 0 to `SHADES`: what is above all controls, of what can be.
-        score: In per cent.
-        control: The same of the probe of labels without meaning; None if not run.
-        untrained: The same of the network before training; None if not run.
+        shade: From 0 to `SHADES`: how much is read of what does not come free.
+        score: Accuracy, or R², in per cent.
+        control: Accuracy of the control task; None if there is none.
+        untrained: The same as the score before training; None if not known.
+        readable: Whether it is more than comes free, by the thresholds of the map.
     """
 
     shade: int
     score: int
     control: int | None
     untrained: int | None
+    readable: bool
 
 
 @dataclass(frozen=True)
 class HeatRow:
-    """A variable."""
+    """A variable at all layers."""
 
     name: str
-    held: str
-    values: int
-    chance: int
+    about: str
+    verdict: Verdict
     spots: tuple[Spot, ...]
 
 
@@ -41,35 +49,73 @@ class HeatMap:
     """What is shown of a network.
 
     Attributes:
+        title: Which network.
         found: The whole map.
-        rows: Of the variables that are found best.
+        rows: Those that say most.
         hidden: How many are left out.
+        exchanged: The causal tests, with the name of the variable.
     """
 
+    title: str
     found: ProbeMap
     rows: tuple[HeatRow, ...]
     hidden: int
+    exchanged: tuple[tuple[str, Interchange], ...]
 
 
-def heat_map(found: ProbeMap) -> HeatMap:
-    """The rows of a map, as many as can be read."""
-    rows = tuple(_row(v) for v in found.variables[:MOST_ROWS])
-    return HeatMap(found, rows, len(found.variables) - len(rows))
+def heat_map(probed: Probed) -> HeatMap:
+    """The rows of a map, as many as can be read, those that say most first."""
+    found = probed.found
+    order = sorted(found.rows, key=_rank)
+    rows = tuple(map(_row, order[:MOST_ROWS]))
+    exchanged = tuple((row.name, tested) for row in order for tested in row.exchanged)
+    return HeatMap(probed.title, found, rows, len(order) - len(rows), exchanged)
 
 
-def _row(variable: Variable) -> HeatRow:
-    spots = tuple(_spot(cell, variable.chance) for cell in variable.cells)
-    chance = round(100 * variable.chance)
-    return HeatRow(variable.name, variable.held, variable.values, chance, spots)
+def _rank(row: Row) -> tuple[bool, bool, int, float]:
+    """References last, which are read everywhere; before them what answers tell."""
+    known = row.verdict in STRONGEST
+    place = STRONGEST.index(row.verdict) if known else len(STRONGEST)
+    best = max(quality(cell.trained) for cell in row.cells)
+    return row.kind == "reference", row.of_answer, place, -best
 
 
-def _spot(cell: Cell, chance: float) -> Spot:
-    known = [x for x in (cell.control, cell.untrained) if x is not None]
-    usual = max(chance, *known, 0.0)
-    above = (cell.score - usual) / (1 - usual) if usual < 1 else 0.0
-    return Spot(
-        round(SHADES * min(1.0, max(0.0, above))),
-        round(100 * cell.score),
-        None if cell.control is None else round(100 * cell.control),
-        None if cell.untrained is None else round(100 * cell.untrained),
+def _row(row: Row) -> HeatRow:
+    embedding = row.cells[0].trained
+    before = [cell.untrained for cell in row.cells if cell.untrained is not None]
+    references = (embedding, *before)
+    spots = tuple(
+        Spot(
+            _shade(cell.trained, references),
+            _percent(quality(cell.trained)) or 0,
+            _percent(cell.trained.control),
+            None if cell.untrained is None else _percent(quality(cell.untrained)),
+            cell.readable,
+        )
+        for cell in row.cells
     )
+    return HeatRow(row.name, "; ".join(_about(row)), row.verdict, spots)
+
+
+def _about(row: Row) -> Iterator[str]:
+    first = row.cells[0].trained
+    if first.accuracy is None:
+        yield "R² of a regression"
+    else:
+        chance = _percent(first.majority)
+        yield f"{row.values} values, the most frequent {chance} %"
+    if row.constructions:
+        yield f"in {', '.join(row.constructions)}"
+    if len(row.names) > 1:
+        yield f"equal to {', '.join(row.names[1:3])}{', …' if row.names[3:] else ''}"
+
+
+def _shade(score: Score, references: tuple[Score, ...]) -> int:
+    """What is read beyond the references and the control task, of what can be."""
+    floor = max(free(score, references), score.control or 0.0)
+    above = (quality(score) - floor) / (1 - floor) if floor < 1 else 0.0
+    return round(SHADES * min(1.0, max(0.0, above)))
+
+
+def _percent(share: float | None) -> int | None:
+    return None if share is None else round(100 * share)

@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import Callable
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
 import krohn
 from krohn import cli
-from krohn.comparison import Comparison, measured
+from krohn.comparison import Comparison, measured, networks
 from krohn.comparison.settings import lengths_of
 
 TINY = ("--width", 16, "--steps", 4, "--seeds", 1, "--jobs", 1, "-T", 4)
@@ -18,8 +20,14 @@ Call = Callable[..., tuple[int, str, str]]
 @pytest.fixture(autouse=True)
 def few_words(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is measured is as in use, on fewer words."""
+    _few(monkeypatch)
+
+
+def _few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measured, "WORDS", 64)
     monkeypatch.setattr(measured, "FEWER", 8)
+    monkeypatch.setattr(networks, "PROBE_WORDS", 24)
+    monkeypatch.setattr(networks, "EXCHANGES", 1)
 
 
 @pytest.fixture
@@ -34,10 +42,18 @@ def call(capsys: pytest.CaptureFixture[str]) -> Call:
     return run
 
 
-def test_json_is_a_comparison(call: Call) -> None:
-    code, out, _ = call("C3", *TINY, "--json")
-    assert code == 0
-    found = Comparison.from_object(json.loads(out))
+@pytest.fixture(scope="module")
+def found() -> Comparison:
+    """What the command prints of C3."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        _few(monkeypatch)
+        printed = StringIO()
+        with redirect_stdout(printed):
+            assert cli.run(["compare", "C3", *map(str, TINY), "--json"]) == 0
+    return Comparison.from_object(json.loads(printed.getvalue()))
+
+
+def test_json_is_a_comparison(found: Comparison) -> None:
     assert found.name == "C3"
     assert [c.key for c in found.contestants] == [
         *("compiled", "gpt", "lstm", "ngram", "majority")
@@ -46,9 +62,7 @@ def test_json_is_a_comparison(call: Call) -> None:
     assert found.origin.commit
 
 
-def test_the_compiled_network_is_right_everywhere(call: Call) -> None:
-    _, out, _ = call("C3", *TINY, "--json")
-    found = Comparison.from_object(json.loads(out))
+def test_the_compiled_network_is_right_everywhere(found: Comparison) -> None:
     assert found.proved.verdict == "verified"
     assert found.proved.length == max(lengths_of(4)) == 16
     compiled = found.of("compiled")
@@ -62,6 +76,38 @@ def test_the_compiled_network_is_right_everywhere(call: Call) -> None:
         assert set(curve.values[0]) == {1.0}
     for strategy in found.strategies:
         assert [s.value for s in strategy.shares["compiled"]] == [1.0]
+
+
+def test_what_learned_nothing_has_a_failing_word_that_is_wrong(
+    found: Comparison,
+) -> None:
+    gpt = found.of("gpt")
+    assert gpt is not None
+    failure = gpt.ones[0].failure
+    assert failure is not None
+    assert failure.word is not None
+    assert failure.expected == krohn.zoo("C3").run(failure.word)
+    assert failure.actual[-1] != failure.expected[-1]
+
+
+def test_it_is_known_what_networks_hold_cost_and_look_at(found: Comparison) -> None:
+    assert [probed.key for probed in found.probes] == ["gpt", "lstm"]
+    assert all(probed.found.rows for probed in found.probes)
+    sizes = [c.size for c in found.contestants]
+    assert all(size is not None and size.flops for size in sizes[:3])
+    assert sizes[3:] == [None, None]
+    assert found.maps is not None
+    assert {p.key for p in found.maps.patterns} == {"compiled", "gpt"}
+    rows = [row for p in found.maps.patterns for row in p.weights]
+    assert all(abs(sum(row) - 1) < 1e-2 or not any(row) for row in rows)
+
+
+def test_every_reduction_is_one(found: Comparison) -> None:
+    said = {row.what: (row.thesis, row.here) for row in found.reductions}
+    assert said["Transformer: width"] == ("512", "16")
+    assert said["Transformer: letters in training words"] == ("100", "4")
+    assert said["networks of a kind"] == ("20", "1")
+    assert all(thesis != here for thesis, here in said.values())
 
 
 def test_the_page_is_written_beside_runs_that_are_not_done_again(
@@ -80,12 +126,11 @@ def test_the_page_is_written_beside_runs_that_are_not_done_again(
     } == runs
 
 
-def test_python_gives_the_same_as_the_command(call: Call) -> None:
-    _, out, _ = call("C2", *TINY, "--json")
-    stated = Comparison.from_object(json.loads(out))
-    found = krohn.compare("C2", width=16, steps=4, seeds=1, jobs=1, length=4)
-    assert [c.token for c in found.contestants] == [c.token for c in stated.contestants]
-    assert found.strategies == stated.strategies
+def test_python_gives_the_same_as_the_command(found: Comparison) -> None:
+    again = krohn.compare("C3", width=16, steps=4, seeds=1, jobs=1, length=4)
+    assert [c.token for c in again.contestants] == [c.token for c in found.contestants]
+    assert again.strategies == found.strategies
+    assert again.probes == found.probes
 
 
 def test_a_user_s_own_machine_is_compared(call: Call) -> None:

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sample_comparison import LEVELS, sample
+from sample_comparison import LEVELS, sample, score
 
-from krohn.comparison.inside import Cell, Variable
 from krohn.page.comparing import render
 from krohn.page.heat import SHADES, heat_map
 from krohn.page.lines import HEIGHT, LABEL_STEP, Frame, Series
@@ -124,21 +123,39 @@ def test_a_line_stops_where_nothing_is_known() -> None:
 
 
 @pytest.mark.parametrize(
-    ("score", "control", "untrained", "shade"),
+    ("read", "control", "untrained", "shade"),
     [
         (1.0, 0.5, 0.5, SHADES),
         (0.9, 0.9, 0.5, 0),
         (0.9, 0.5, 0.95, 0),
-        (0.4, None, None, 0),
+        (0.4, 0.3, 0.3, 0),
     ],
 )
-def test_only_what_is_above_every_control_is_dark(
-    score: float, control: float | None, untrained: float | None, shade: int
+def test_only_what_does_not_come_free_is_dark(
+    read: float, control: float, untrained: float, shade: int
 ) -> None:
-    (probed, _) = sample().probes
-    variable = Variable("x", "", 2, 0.5, (Cell(score, control, untrained),) * 3)
-    (row,) = heat_map(replace(probed, variables=(variable,))).rows
-    assert [spot.shade for spot in row.spots] == [shade] * 3
+    (gpt, _) = sample().probes
+    first = gpt.found.rows[0]
+    start = replace(first.cells[0], trained=score(0.5))
+    cell = replace(
+        first.cells[1],
+        trained=replace(score(read), control=control),
+        untrained=score(untrained),
+    )
+    row = replace(first, cells=(start, cell))
+    (shown,) = heat_map(replace(gpt, found=replace(gpt.found, rows=(row,)))).rows
+    assert shown.spots[1].shade == shade
+
+
+def test_what_is_used_comes_first() -> None:
+    (gpt, _) = sample().probes
+    turned = replace(gpt, found=replace(gpt.found, rows=gpt.found.rows[::-1]))
+    verdicts = [row.verdict for row in heat_map(turned).rows]
+    assert verdicts == ["used", "partly used", "readable", "free"]
+    assert [name for name, _ in heat_map(turned).exchanged] == [
+        "number of ones mod 2",
+        "number of ones mod 3",
+    ]
 
 
 # --- the table ------------------------------------------------------------------------
