@@ -55,9 +55,10 @@ def main() -> None:
         taken = latencies(found, given.length, given.batch, given.rounds)
         for said, network in found.items():
             c, time = cost(network, given.length), taken[said]
+            operations = (c.flops or 0) / 1e6
             print(
                 f"{name:8} {said:25} {c.parameters:9,} {c.nonzero:9,} {c.depth:3}"
-                f" {c.steps:5} {c.flops / 1e6:9.2f} {1e3 * time.seconds:7.1f}"
+                f" {c.steps:5} {operations:9.2f} {1e3 * time.seconds:7.1f}"
                 f" ({time.ratio:.2f}x)",
                 flush=True,
             )

@@ -57,33 +57,26 @@ def compare(job: Job, word: Sequence[str], state: str | None = None) -> Replay:
         KrohnError: If a letter is unknown, the word is too long, or no model could give
             that answer.
     """
-    letters = job.machine.semiautomaton.encode(word)
     if job.generates:
         if state is not None:
             raise KrohnError(
                 "a generator says laws, not states; take --expect without a state, which "
                 "holds every law against the right one"
             )
+        letters = job.machine.semiautomaton.encode(word)
         found = bracket_runs.replay(job.file, job.machine, letters)
         return _along(word, found, "(the right law)")
-    return replay(job.model, job.machine, word, state)
+    return held(job.model, job.machine, word, state)
 
 
-def replay(
-    model: Simulator, machine: Automaton, word: Sequence[str], state: str | None = None
+def held(
+    model: Simulator, machine: Automaton, word: Sequence[str], state: str | None
 ) -> Replay:
-    """Hold any network against a machine along a word, or against one state at its end.
-
-    Args:
-        model: The network.
-        machine: What it should compute.
-        word: The letters by name.
-        state: What it should say after the last letter; None for what the machine says
-            after every letter.
+    """Hold any network that says classes against a machine, as `compare` does.
 
     Raises:
-        KrohnError: If a letter is unknown, the word is too long, or the network could
-            not give that answer.
+        KrohnError: If a letter is unknown, the word is too long, or no model could give
+            that answer.
     """
     letters = machine.semiautomaton.encode(word)
     if not word:

@@ -7,6 +7,8 @@ from typing import Any
 
 from compare.models.architecture import Derived, Gpt, Lstm, Specification
 from compare.models.compiled import Compiled
+from compare.models.gpt import GptNetwork
+from compare.models.lstm import LstmNetwork
 from compare.models.network import Network
 
 
@@ -21,9 +23,9 @@ class Cost:
         nonzero: How many are not 0.
         depth: Blocks with attention, or recurrent layers.
         steps: How many of these follow one another: depth, times the length if they are
-            recurrent.
+            recurrent; None where that depends on the word, as with a scratchpad.
         flops: Operations of all matrix products, two for each multiply-add; attention
-            compares all pairs of positions, as dense kernels do.
+            compares all pairs of positions, as dense kernels do. None likewise.
     """
 
     length: int
@@ -31,21 +33,20 @@ class Cost:
     trainable: int
     nonzero: int
     depth: int
-    steps: int
-    flops: int
+    steps: int | None
+    flops: int | None
 
 
 def cost(network: Network, length: int) -> Cost:
     """What a network costs for a word of some length."""
     weights = list(network.parameters())
-    count = depth(network)
     return Cost(
         length=length,
         parameters=sum(w.numel() for w in weights),
         trainable=sum(w.numel() for w in weights if w.requires_grad),
         nonzero=sum(int(w.count_nonzero()) for w in weights),
-        depth=count,
-        steps=count * (length if _recurrent(network) else 1),
+        depth=depth(network),
+        steps=_steps(network, length),
         flops=flops(network, length),
     )
 
@@ -76,40 +77,40 @@ def parameters(specification: Specification) -> int:
     return embedding + first + rest + _affine(hidden, classes)
 
 
-def flops(network: Network, length: int) -> int:
-    """Operations of all matrix products for a word, two for each multiply-add."""
-    architecture = network.specification.architecture
-    classes = network.specification.classes
+def flops(network: Network, length: int) -> int | None:
+    """Operations of all matrix products for a word; None if the word decides."""
     if isinstance(network, Compiled):
         return _of_compiled(network.model.header["architecture"], length)
-    if isinstance(architecture, Gpt):
+    architecture = network.specification.architecture
+    classes = network.specification.classes
+    if isinstance(network, GptNetwork) and isinstance(architecture, Gpt):
         width = architecture.width
         each = width * (4 * width + 2 * architecture.inner) + 2 * length * width
-        products = architecture.depth * each + width * classes
-    else:
-        assert isinstance(architecture, Lstm)
+        return 2 * length * (architecture.depth * each + width * classes)
+    if isinstance(network, LstmNetwork) and isinstance(architecture, Lstm):
         hidden = architecture.hidden
         read = architecture.embedding + (2 * architecture.layers - 1) * hidden
-        products = hidden * (4 * read + classes)
-    return 2 * length * products
+        return 2 * length * hidden * (4 * read + classes)
+    return None
 
 
 def depth(network: Network) -> int:
     """Blocks with attention, or recurrent layers."""
-    architecture = network.specification.architecture
     if isinstance(network, Compiled):
         blocks = network.model.header["architecture"].get("blocks")
         return 1 if blocks is None else sum(b["heads"] > 0 for b in blocks)
-    if isinstance(architecture, Gpt):
-        return architecture.depth
-    assert isinstance(architecture, Lstm)
-    return architecture.layers
+    architecture = network.specification.architecture
+    assert not isinstance(architecture, Derived)
+    return architecture.depth if isinstance(architecture, Gpt) else architecture.layers
 
 
-def _recurrent(network: Network) -> bool:
+def _steps(network: Network, length: int) -> int | None:
     if isinstance(network, Compiled):
-        return bool(network.model.header["architecture"]["kind"] == "rnn")
-    return isinstance(network.specification.architecture, Lstm)
+        recurrent = network.model.header["architecture"]["kind"] == "rnn"
+        return depth(network) * (length if recurrent else 1)
+    if isinstance(network, GptNetwork):
+        return depth(network)
+    return depth(network) * length if isinstance(network, LstmNetwork) else None
 
 
 def _of_compiled(shape: Mapping[str, Any], length: int) -> int:

@@ -5,7 +5,6 @@ its training made of it can be held against its Program, or examined, as any oth
 """
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import safetensors.torch
 from torch import Tensor
 
 from algebra.errors import KrohnError
+from algebra.formats.files import atomic_write
 from compare.models.architecture import (
     Derived,
     Specification,
@@ -24,6 +24,8 @@ from compare.models.architecture import (
 from compare.models.building import assemble
 from compare.models.compiled import Compiled, compiled
 from compare.models.cost import parameters
+from compare.models.gpt import GptNetwork
+from compare.models.lstm import LstmNetwork
 from compare.models.network import Network
 from compare.models.weights import model_file
 from network import modelfile
@@ -37,19 +39,21 @@ def save(network: Network, path: str | Path) -> None:
     """Write a network whole or not at all; it is read again by `load`.
 
     Raises:
-        KrohnError: If the file system refuses, or a compiled network has weights that
-            are no numbers any more.
+        KrohnError: If the file system refuses, a compiled network has weights that are
+            no numbers any more, or the network is made of another one.
     """
+    if isinstance(network, GptNetwork | LstmNetwork):
+        atomic_write(path, _packed(network))
+        return
+    if not isinstance(network, Compiled):
+        raise KrohnError(
+            f"a {type(network).__name__} has no file; save the network within"
+        )
+    file = model_file(network)
     try:
-        if isinstance(network, Compiled):
-            file = model_file(network)
-            modelfile.write(path, file.header, file.tensors)
-            return
-        _write(Path(path), _packed(network))
+        modelfile.write(path, file.header, file.tensors)
     except ModelFileError as error:
         raise KrohnError(str(error)) from None
-    except OSError as error:
-        raise KrohnError(f"cannot write {path}: {error.strerror or error}") from None
 
 
 def load(path: str | Path) -> Network:
@@ -80,6 +84,22 @@ def load(path: str | Path) -> Network:
         raise KrohnError(f"{path} is damaged: {error}") from None
 
 
+def is_network(path: str | Path) -> bool:
+    """Whether a file says of itself that `save` wrote a trained network into it.
+
+    It may be damaged all the same.
+    """
+    if not Path(path).is_file():
+        return False
+    try:
+        with open(path, "rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            header = json.loads(file.read(min(length, modelfile.LARGEST_HEADER)))
+        return KEY in header["__metadata__"]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return False
+
+
 class _Damaged(Exception):
     """What a file says does not fit what it holds."""
 
@@ -99,15 +119,6 @@ def _packed(network: Network) -> bytes:
     }
     text = json.dumps(said, sort_keys=True, separators=(",", ":"))
     return bytes(safetensors.torch.save(tensors, {KEY: text}))
-
-
-def _write(path: Path, data: bytes) -> None:
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        beside.write_bytes(data)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def _restored(text: str, tensors: Mapping[str, Tensor]) -> Network:

@@ -18,6 +18,15 @@ from compare.probes.landmarks import NOWHERE, landmarks
 from compare.tasks.task import Task
 from network.precision import FloatArray
 
+ALIKE = 0.8
+"""Four fifths of the weight of two heads lie on the same letters."""
+
+MOSTLY = 0.5
+"""Most of the weight lies on the landmark."""
+
+BEYOND = 0.1
+"""Above the references: ten times what 64 words leave open."""
+
 WORDS = 64
 """With 32 letters each, 2,000 rows: a mean of numbers in [0, 1] is known to 0.01."""
 
@@ -68,15 +77,24 @@ class Attended:
     Attributes:
         likenesses: For each head the compiled head that it is most like; empty if there
             are no compiled heads.
+        counterparts: For each compiled head the head that is most like it.
         pointings: For each head, a landmark.
         matrix: Similarities of trained heads (rows) and compiled ones.
         compiled: The compiled heads.
     """
 
     likenesses: tuple[Likeness, ...]
+    counterparts: tuple[Likeness, ...]
     pointings: tuple[Pointing, ...]
     matrix: tuple[tuple[float, ...], ...]
     compiled: tuple[str, ...]
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """What stands out, in sentences; none that goes beyond attention."""
+        alike = [_alike(found) for found in self.counterparts if _stands_out(found)]
+        points = [_points(found) for found in self.pointings if _points_there(found)]
+        return (*alike, *points) or ("No head attends as a compiled one does.",)
 
     def to_object(self) -> dict[str, Any]:
         """What JSON holds."""
@@ -104,16 +122,16 @@ def attended(
     trained = heads(network, words)
     derived = [head for other in compiled for head in heads(other, words)]
     derived = [head for head in derived if head.weight[:, 1:].any()]
-    matrix = [[similarity(a, b) for b in derived] for a in trained]
+    matrix = np.array([[similarity(a, b) for b in derived] for a in trained])
+    matrix = matrix.reshape(len(trained), len(derived))
+    nearest = zip(trained, matrix.argmax(axis=1), strict=True) if derived else ()
+    likest = zip(derived, matrix.argmax(axis=0), strict=True) if trained else ()
     marks = landmarks(task, words)
     return Attended(
-        tuple(
-            _most_like(a, derived, row) for a, row in zip(trained, matrix, strict=True)
-        )
-        if derived
-        else (),
+        tuple(_likeness(a, derived[j]) for a, j in nearest),
+        tuple(_likeness(trained[i], b) for b, i in likest),
         tuple(_pointing(head, marks) for head in trained),
-        tuple(map(tuple, matrix)),
+        tuple(map(tuple, matrix.tolist())),
         tuple(head.title for head in derived),
     )
 
@@ -158,13 +176,11 @@ def _mean(figures: FloatArray, weights: FloatArray) -> float:
     return float((figures * weights)[:, 1:].sum() / total) if total else 0.0
 
 
-def _most_like(head: Head, derived: Sequence[Head], row: Sequence[float]) -> Likeness:
-    best = int(np.argmax(row))
-    other = derived[best]
+def _likeness(head: Head, other: Head) -> Likeness:
     return Likeness(
         head.title,
         other.title,
-        row[best],
+        similarity(head, other),
         similarity(uniform(head), other),
         similarity(head, other, shift=1),
     )
@@ -183,3 +199,30 @@ def _pointing(head: Head, marks: Mapping[str, IntArray]) -> Pointing:
         for name, mark in marks.items()
     ]
     return max(each, key=lambda p: p.weight - max(p.uniform, p.elsewhere or 0))
+
+
+def _usual(found: Likeness | Pointing) -> float:
+    return max(found.uniform, found.elsewhere or 0.0)
+
+
+def _stands_out(found: Likeness) -> bool:
+    """Alike, and not because both would attend so to any word."""
+    return found.similarity >= ALIKE and found.similarity >= _usual(found) + BEYOND
+
+
+def _points_there(found: Pointing) -> bool:
+    return found.weight >= MOSTLY and found.weight >= _usual(found) + BEYOND
+
+
+def _alike(found: Likeness) -> str:
+    return (
+        f"{found.head} attends like {found.compiled}: {found.similarity:.0%} alike "
+        f"(uniform attention: {found.uniform:.0%}, on other words: {found.elsewhere:.0%})."
+    )
+
+
+def _points(found: Pointing) -> str:
+    return (
+        f"{found.head} attends to {found.landmark} with weight {found.weight:.2f} "
+        f"(uniform attention: {found.uniform:.2f})."
+    )

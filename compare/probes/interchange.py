@@ -6,7 +6,7 @@ uses the variable there, it answers as the derived network's Program does when i
 has the source's values. See docs/which-algorithm.md for what this shows and what not.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,7 @@ from compare.probes.hidden import hidden
 from compare.probes.pairs import Pairs, Positions, counterfactual, paired
 from compare.probes.scores import Split
 from compare.probes.search import searched
-from compare.probes.subspace import between_means, drawn, read_by_probe
+from compare.probes.subspace import between_means, read_by_probe, uniform, varying
 from compare.probes.variable import Home, Variable, joined
 from compare.tasks.task import Batch, Task
 from network.precision import FloatArray
@@ -34,7 +34,7 @@ HOMES = 4
 """Derived networks that are compared with and predict different answers, small first."""
 
 RANDOMS = 5
-"""Random subspaces, of which the one that does best is the control."""
+"""Random subspaces of each kind, of which the one that does best is the control."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ class Interchange:
         decisive: In how many of these it is neither the base's nor the source's.
         found: What the exchange does.
         random: The same in the best of five random subspaces of the same dimension.
+        varying: The same if their directions are drawn as the states vary.
         whole: The same of the whole state.
     """
 
@@ -61,6 +62,7 @@ class Interchange:
     decisive: int
     found: Agreement
     random: Agreement
+    varying: Agreement
     whole: Agreement
 
 
@@ -122,6 +124,11 @@ class Trial:
         """How well a subspace does."""
         said = answers(self.bench.network, self.pairs, self.layer, basis)
         return agreement(self.cases, said)
+
+    def control(self, draw: Callable[[], FloatArray]) -> Agreement:
+        """How well the best of a few random subspaces does."""
+        found = [self(draw()) for _ in range(RANDOMS)]
+        return max(found, key=lambda random: random.balanced)
 
     def best(self, bases: Mapping[str, FloatArray]) -> tuple[str, float]:
         """The name of the subspace that does best, and how well."""
@@ -196,15 +203,16 @@ def _reported(
     if not trial.cases.changing.any():
         return None
     words, width = trial.bench.parts.test, states.shape[2]
-    randoms = [trial(drawn(states, basis.shape[1], words, rng)) for _ in range(RANDOMS)]
+    k = basis.shape[1]
     return Interchange(
         home.construction,
         trial.layer,
-        basis.shape[1],
+        k,
         kind,
         int(trial.cases.changing.sum()),
         int(trial.cases.decisive.sum()),
         trial(basis),
-        max(randoms, key=lambda random: random.balanced),
+        trial.control(lambda: uniform(width, k, rng)),
+        trial.control(lambda: varying(states, k, words, rng)),
         trial(np.eye(width)),
     )

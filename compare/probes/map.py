@@ -16,12 +16,13 @@ class Cell:
     Attributes:
         trained: What a probe reads there.
         untrained: The same before training; None if no such network was given.
-        readable: Whether this is more than comes for free; never in the embedding, which
-            is one of the references.
+        gain: Of the errors of what comes for free, the share that is gone.
+        readable: Whether this is enough; never in the embedding, which is a reference.
     """
 
     trained: Score
     untrained: Score | None
+    gain: float
     readable: bool
 
 

@@ -50,10 +50,16 @@ def conclusion(found: ProbeMap) -> str:
 def _in_short(row: Row) -> str:
     tested = _telling(row)
     return (
-        f"{row.name}{' in part' * (row.verdict != 'used')} (exchanged, "
+        f"{_full(row, tested)}{' in part' * (row.verdict != 'used')} (exchanged, "
         f"{tested.found.changed:.0%} of {tested.cases:,} answers change as predicted; "
-        f"control {tested.random.changed:.0%})"
+        f"controls {tested.random.changed:.0%} and {tested.varying.changed:.0%})"
     )
+
+
+def _full(row: Row, tested: Interchange) -> str:
+    """Its name, and that of the channel with which it was compared."""
+    own = [n for n in row.names if n.startswith(f"{tested.construction}: ")]
+    return f"{row.name} ({own[0]})" if own and own[0] != row.name else row.name
 
 
 def _telling(row: Row) -> Interchange:
@@ -74,12 +80,14 @@ def _used(row: Row, found: ProbeMap) -> str:
     much = "Used" if row.verdict == "used" else "Used in part"
     where = found.layers[tested.layer]
     coded = " (a function of the answer: how it is written)" * row.of_answer
+    does = tested.found
     return (
-        f"{much}: {row.name}{coded}. Exchanging it at {where}, in {_dimensions(tested)}, "
-        f"changes the answer as the Program of {tested.construction} says in "
-        f"{tested.found.changed:.0%} of {tested.cases:,} cases (random subspaces: "
-        f"{tested.random.changed:.0%}, no exchange: 0%) and keeps it in "
-        f"{tested.found.kept:.0%} of the others{_decided(tested)}."
+        f"{much}: {_full(row, tested)}{coded}. Exchanging it at {where}, in "
+        f"{_dimensions(tested)}, changes the answer as the Program of "
+        f"{tested.construction} says in {does.changed:.0%} of {tested.cases:,} cases "
+        f"(random subspaces: {tested.random.changed:.0%}, those that vary most: "
+        f"{tested.varying.changed:.0%}, no exchange: 0%) and keeps it in "
+        f"{does.kept:.0%} of the others{_decided(tested)}."
     )
 
 
@@ -116,17 +124,21 @@ def _best(row: Row) -> str:
 
 def _by_construction(found: ProbeMap) -> list[str]:
     """How much of each derived network is there, answers and letters apart."""
-    said = []
-    names = dict.fromkeys(c for row in found.rows for c in row.constructions)
-    for name in names:
-        rows = [
+    alike: dict[tuple[Row, ...], list[str]] = {}
+    for name in dict.fromkeys(c for row in found.rows for c in row.constructions):
+        rows = tuple(
             row for row in found.rows if name in row.constructions and row.intermediate
-        ]
+        )
         if rows:
-            read = sum(bool(row.readable) for row in rows)
-            used = sum(row.verdict == "used" for row in rows)
-            said.append(
-                f"Of {len(rows)} intermediate variables of {name}, {read} can be read "
-                f"and {used} were shown to be used."
-            )
-    return said
+            alike.setdefault(rows, []).append(name)
+    return [_much_of(names, rows) for rows, names in alike.items()]
+
+
+def _much_of(names: Sequence[str], rows: Sequence[Row]) -> str:
+    read = sum(bool(row.readable) for row in rows)
+    used = sum(row.verdict == "used" for row in rows)
+    many = "variables" if len(rows) > 1 else "variable"
+    return (
+        f"{', '.join(names)}: {len(rows)} intermediate {many}, of which {read} can be "
+        f"read and {used} were shown to be used."
+    )

@@ -61,14 +61,18 @@ def between_means(
     return np.asarray(directions[:, :dimensions])
 
 
-def drawn(
+def uniform(width: int, dimensions: int, rng: np.random.Generator) -> FloatArray:
+    """A random basis, any subspace alike: most of it is where states hardly vary."""
+    return orthonormal(rng.normal(size=(width, dimensions)))
+
+
+def varying(
     states: FloatArray, dimensions: int, words: IntArray, rng: np.random.Generator
 ) -> FloatArray:
     """A random basis whose directions have the covariance of the hidden states.
 
-    Each dimension counts in units of its spread. Directions in which states vary are
-    drawn more often than in a uniform subspace, which would mostly exchange nothing: this
-    control is the harder one to beat.
+    Each dimension counts in units of its spread. What varies most is drawn most, be it
+    the variable itself: a subspace that does no better has only found what varies.
 
     Args:
         states: ``(count, length, width)``.

@@ -16,7 +16,7 @@ from compare.probes.scores import Score, score, split
 from compare.probes.sentences import conclusion, sentences
 from compare.probes.variable import depends_only_on
 from compare.probes.variables import Variables, variables
-from compare.probes.verdict import Verdict, is_free, is_readable, quality, use
+from compare.probes.verdict import Verdict, gain, is_free, is_readable, use
 from compare.tasks.task import Task
 from network.precision import FloatArray
 
@@ -35,7 +35,7 @@ class Survey:
 
     words: int = 480
     length: int = 32
-    exchanges: int = 8
+    exchanges: int = 10
     positions: Positions = "all"
     seed: int = 0
 
@@ -109,10 +109,11 @@ def _row(
     """A variable with nothing but its probes; what training adds is judged by layer."""
     embedding, untrained = trained[0][i], [scores[i] for scores in before or []]
     references = [embedding, *untrained]
-    cells = [Cell(embedding, untrained[0] if before else None, readable=False)]
+    cells = [Cell(embedding, untrained[0] if before else None, 0.0, readable=False)]
     for layer, scores in enumerate(trained[1:], start=1):
-        fresh = untrained[layer] if before else None
-        cells.append(Cell(scores[i], fresh, is_readable(scores[i], references)))
+        score, fresh = scores[i], untrained[layer] if before else None
+        told = is_readable(score, references)
+        cells.append(Cell(score, fresh, gain(score, references), told))
     verdict: Verdict = "free" if is_free(references) else "not readable"
     if any(cell.readable for cell in cells):
         verdict = "readable"
@@ -138,34 +139,45 @@ def _before(row: Row, layer: int) -> bool:
 
 def _tested(rows: list[Row], found: Variables, bench: Bench, how: Survey) -> list[Row]:
     """The rows with causal tests of the best candidates."""
-    left = how.exchanges
-    tested = list(rows)
-    for i in sorted(range(len(rows)), key=lambda i: _rank(rows[i])):
-        v, row = found.found[i], rows[i]
-        if row.verdict != "readable" or not v.homes or not v.told_apart:
-            continue
-        layers = _layers(row)[:left]
-        results = [interchange(bench, v, layer, how.seed) for layer in layers]
-        known = tuple(r for r in results if r is not None)
-        left -= len(layers)
-        tested[i] = replace(row, exchanged=known, verdict=_strongest(known))
-    return tested
+    results: dict[int, list[Interchange]] = {}
+    for i, layer in _candidates(rows, found)[: how.exchanges]:
+        result = interchange(bench, found.found[i], layer, how.seed)
+        results.setdefault(i, []).extend([result] if result else [])
+    return [
+        replace(row, exchanged=tuple(results[i]), verdict=_strongest(results[i]))
+        if i in results
+        else row
+        for i, row in enumerate(rows)
+    ]
 
 
-def _rank(row: Row) -> tuple[bool, float]:
-    """Intermediate results before the answer, what is read best first."""
-    best = max(quality(cell.trained) for cell in row.cells)
-    return row.of_answer, -round(best, 2)
+def _candidates(rows: list[Row], found: Variables) -> list[tuple[int, int]]:
+    """What to exchange and where, most telling first.
+
+    Intermediate results before ways to write the answer; then what is least like what
+    comes for free. Each where it can be read first; after all of these, where it is read
+    best, if that is elsewhere.
+    """
+    able = [
+        i
+        for i, (row, v) in enumerate(zip(rows, found.found, strict=True))
+        if row.verdict == "readable" and v.homes and v.told_apart
+    ]
+    able.sort(key=lambda i: (rows[i].of_answer, -_best_gain(rows[i])))
+    first = [(i, rows[i].readable[0]) for i in able]
+    best = [(i, _best_layer(rows[i])) for i in able]
+    return [*first, *(at for at in best if at not in first)]
 
 
-def _layers(row: Row) -> list[int]:
-    """The first layer where it can be read, and the one where it is read best."""
-    first = row.readable[0]
-    best = max(row.readable, key=lambda i: quality(row.cells[i].trained))
-    return [first] if best == first else [first, best]
+def _best_gain(row: Row) -> float:
+    return max(row.cells[layer].gain for layer in row.readable)
 
 
-def _strongest(tested: tuple[Interchange, ...]) -> Verdict:
+def _best_layer(row: Row) -> int:
+    return max(row.readable, key=lambda layer: row.cells[layer].gain)
+
+
+def _strongest(tested: Sequence[Interchange]) -> Verdict:
     order: tuple[Verdict, ...] = ("used", "partly used", "readable")
     shown = {use(t) for t in tested}
     return next((v for v in order if v in shown), "readable")

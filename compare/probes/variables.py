@@ -9,7 +9,7 @@ from compare.probes.standard import standard
 from compare.probes.variable import Variable, depends_only_on, merged
 from compare.tasks.task import Task
 
-MOST_VARIABLES = 120
+MOST_VARIABLES = 80
 """Probes of so many variables on five layers take about a minute on one core."""
 
 

@@ -22,7 +22,7 @@ PARTLY = 0.5
 """More often than not."""
 
 SURE = 3.0
-"""Standard errors above the control: chance does this once in a thousand times."""
+"""Standard errors above both controls: chance does this once in a thousand times."""
 
 
 def quality(score: Score) -> float:
@@ -53,6 +53,12 @@ def is_readable(score: Score, references: Iterable[Score]) -> bool:
     return found >= READ and found > floor and 1 - found <= HALF * (1 - floor)
 
 
+def gain(score: Score, references: Iterable[Score]) -> float:
+    """Of the errors of what comes for free, the share that is gone."""
+    floor = free(score, references)
+    return (quality(score) - floor) / (1 - floor) if floor < 1 else 0.0
+
+
 def is_free(references: Iterable[Score]) -> bool:
     """Whether a variable can be read without training."""
     return max(map(quality, references), default=0.0) >= READ
@@ -60,9 +66,12 @@ def is_free(references: Iterable[Score]) -> bool:
 
 def use(tested: Interchange) -> Verdict:
     """What an exchange shows."""
-    found, random = tested.found, tested.random
+    found = tested.found
     decided = found.decided if tested.decisive >= FEWEST else None
-    above = found.changed - random.changed > SURE * (found.error + random.error)
+    above = all(
+        found.changed - control.changed > SURE * (found.error + control.error)
+        for control in (tested.random, tested.varying)
+    )
     if tested.cases < FEWEST or not above:
         return "readable"
     if min(found.changed, found.kept, USED if decided is None else decided) >= USED:

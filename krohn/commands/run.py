@@ -15,6 +15,7 @@ from krohn.commands.stream import run_stream
 from krohn.commands.terminal import DONE, REFUTED, emit
 
 if TYPE_CHECKING:
+    from algebra.automaton import Automaton
     from krohn.replaying import Replay
 
 OWN = "--expect-own"
@@ -123,25 +124,26 @@ def _compare(
     file: str, word: list[str] | None, state: str | None, against: Wanted, as_json: bool
 ) -> int:
     """Hold the answers against what is expected."""
-    alphabet, held = _held(file, against)
+    compared, machine = _comparing(file, against)
     code = DONE
-    for letters in _words(word, alphabet):
-        found = held(letters, state)
+    for letters in _words(word, machine.letters):
+        found = compared(letters, state)
         emit(found.to_object(), as_json, partial(show.replay, found, state))
         code = code if found.agrees else REFUTED
     return code
 
 
-def _held(
+def _comparing(
     file: str, against: Wanted
-) -> tuple[tuple[str, ...], Callable[[list[str], str | None], "Replay"]]:
-    """The letters, and what holds a word of them against the machine."""
+) -> tuple[Callable[[list[str], str | None], "Replay"], "Automaton"]:
+    """What holds a model against its machine along a word, and that machine."""
     from krohn.job import open_job
-    from krohn.replaying import compare, replay
-    from krohn.trained import is_trained, open_trained
+    from krohn.replaying import compare, held
+    from krohn.trained import open_trained
 
-    if is_trained(file):
-        model, machine = open_trained(file, against.read(), against.observation)
-        return machine.letters, partial(replay, model, machine)
-    job = open_job(file, against.read(), against.observation, lambda *_: None)
-    return job.machine.letters, partial(compare, job)
+    wanted = against.read()
+    trained = open_trained(file, wanted, against.observation)
+    if trained is not None:
+        return partial(held, trained.network, trained.machine), trained.machine
+    job = open_job(file, wanted, against.observation, lambda *_: None)
+    return partial(compare, job), job.machine

@@ -189,17 +189,6 @@ def test_failing_words_of_trained_networks_are_replayed(
         assert cli.run(shlex.split(line)[1:]) == 1
 
 
-def test_a_trained_network_is_held_against_a_machine_of_its_size(
-    call: Call, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call("C2", *TINY, "--runs", tmp_path)[0] == 0
-    network = str(tmp_path / "gpt-0.safetensors")
-    assert cli.run(["run", "--expect", "--machine", "C3", "--", network, "0"]) == 2
-    assert "reads 2 letters" in capsys.readouterr().err
-    assert cli.run(["run", "--expect", "--", network, "0"]) == 2
-    assert "--machine M" in capsys.readouterr().err
-
-
 def test_a_folder_of_runs_that_is_a_file_is_refused(call: Call, tmp_path: Path) -> None:
     runs = tmp_path / "runs"
     runs.write_text("no folder")

@@ -11,7 +11,7 @@ import safetensors.torch
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch import Tensor
+from torch import Tensor, nn
 
 import krohn
 from algebra.errors import KrohnError
@@ -20,9 +20,12 @@ from compare.models import (
     Compiled,
     Derived,
     Gpt,
+    Inside,
     Lstm,
+    Network,
     build,
     compiled,
+    cost,
     load,
     save,
 )
@@ -168,8 +171,26 @@ def test_files_of_others_and_no_files_are_refused(tmp_path: Path) -> None:
     for name in ("text", "missing", "."):
         with pytest.raises(KrohnError):
             load(tmp_path / name)
-    with pytest.raises(KrohnError, match="cannot write"):
+    with pytest.raises(KrohnError, match="cannot be written"):
         save(build(Lstm(4, 6), 3, 4, 6, 0), tmp_path / "no" / "folder")
+
+
+def test_a_network_around_another_one_has_no_file(tmp_path: Path) -> None:
+    class Around(Network):
+        def forward(self, letters: Tensor, shift: int = 0) -> Tensor:
+            raise NotImplementedError
+
+        def inside(self, letters: Tensor, shift: int = 0) -> Inside:
+            raise NotImplementedError
+
+        def layers(self) -> tuple[nn.Module, ...]:
+            return ()
+
+    around = Around(build(Lstm(4, 6), 3, 4, 6, 0).specification)
+    with pytest.raises(KrohnError, match="Around has no file"):
+        save(around, tmp_path / "n")
+    assert cost(around, 8).flops is None
+    assert cost(around, 8).steps is None
 
 
 def test_a_trained_network_is_examined_like_any_other(tmp_path: Path) -> None:

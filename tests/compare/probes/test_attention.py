@@ -60,6 +60,8 @@ def test_every_compiled_head_is_most_like_itself(
     for likeness, row in zip(found.likenesses, found.matrix, strict=True):
         assert likeness.similarity == pytest.approx(1)
         assert max(row) == pytest.approx(likeness.similarity)
+    assert all(x.similarity == pytest.approx(1) for x in found.counterparts)
+    assert any("attends like gridworld: met" in sentence for sentence in found.said)
     met = next(x for x in found.likenesses if "met" in x.compiled)
     assert met.elsewhere < 0.8
 
@@ -75,6 +77,7 @@ def test_fresh_heads_are_like_uniform_ones_and_networks_without_heads_have_none(
     lstm = build(Lstm(8, 8), len(task.letters), len(task.classes), 12, 0)
     none = attended(lstm, task, [network], length=12)
     assert (none.likenesses, none.pointings, none.matrix) == ((), (), ())
+    assert none.said == found.said == ("No head attends as a compiled one does.",)
 
 
 def test_landmarks_are_where_they_should_be(task_of: Tasks) -> None:

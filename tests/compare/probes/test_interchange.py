@@ -14,7 +14,7 @@ from compare.probes.exchange import answers
 from compare.probes.interchange import Bench, bench_of, interchange
 from compare.probes.pairs import UNDEFINED, Pairs, Positions, counterfactual, paired
 from compare.probes.scores import score, split
-from compare.probes.subspace import drawn, orthonormal
+from compare.probes.subspace import orthonormal, uniform, varying
 from compare.probes.variable import Home, joined
 from compare.probes.variables import variables
 from compare.tasks.task import Task
@@ -154,6 +154,7 @@ def test_what_a_compiled_network_holds_and_uses_is_found_without_being_told_wher
     assert found.found.decided == pytest.approx(1, abs=0.02)
     assert found.found.kept == pytest.approx(1, abs=0.02)
     assert found.random.changed < 0.75
+    assert found.varying.changed < 0.9
     assert found.whole.decided == 0
 
 
@@ -213,9 +214,11 @@ def test_random_subspaces_are_orthonormal_and_follow_the_spread() -> None:
     rng = np.random.default_rng(0)
     states = np.zeros((20, 5, 4))
     states[..., :2] = rng.normal(size=(20, 5, 2))
-    basis = drawn(states, 1, np.arange(20), rng)
+    basis = varying(states, 1, np.arange(20), rng)
     assert np.allclose(basis.T @ basis, 1)
     assert np.allclose(basis[2:], 0)
+    plain = uniform(4, 2, rng)
+    assert np.allclose(plain.T @ plain, np.eye(2))
     assert orthonormal(np.array([[1.0, 2.0, 0.0], [1.0, 2.0, 0.0]])).shape == (2, 1)
 
 
