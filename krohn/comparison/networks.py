@@ -34,7 +34,7 @@ ENDED = {
 }
 """How runs end, in words."""
 
-EXCHANGES = 8
+EXCHANGES = 10
 """Causal tests of a network."""
 
 
