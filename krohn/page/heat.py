@@ -10,6 +10,8 @@ from krohn.comparison.inside import Probed
 
 SHADES = 10
 MOST_ROWS = 30
+SHORT = {"embedding": "0"}
+"""The embedding is what stands before the first layer; columns are narrow on phones."""
 STRONGEST: tuple[Verdict, ...] = ("used", "partly used", "readable")
 """Verdicts that come first; among equals, what is read best."""
 
@@ -50,6 +52,7 @@ class HeatMap:
     Attributes:
         title: Which network.
         found: The whole map.
+        layers: Names of the columns, short.
         rows: Those that say most.
         hidden: How many are left out.
         exchanged: The causal tests, with the name of the variable.
@@ -57,6 +60,7 @@ class HeatMap:
 
     title: str
     found: ProbeMap
+    layers: tuple[str, ...]
     rows: tuple[HeatRow, ...]
     hidden: int
     exchanged: tuple[tuple[str, Interchange], ...]
@@ -68,7 +72,9 @@ def heat_map(probed: Probed) -> HeatMap:
     order = sorted(found.rows, key=_rank)
     rows = tuple(map(_row, order[:MOST_ROWS]))
     exchanged = tuple((row.name, tested) for row in order for tested in row.exchanged)
-    return HeatMap(probed.title, found, rows, len(order) - len(rows), exchanged)
+    layers = tuple(SHORT.get(n, n.removeprefix("layer ")) for n in found.layers)
+    hidden = len(order) - len(rows)
+    return HeatMap(probed.title, found, layers, rows, hidden, exchanged)
 
 
 def _rank(row: Row) -> tuple[bool, bool, int, float]:
