@@ -5,11 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from algebra.semiautomaton import shorten
 from krohn.job import Job
 from verify import bracket_runs
 from verify.counterexample import Counterexample, Pair, Reading, pair
+from verify.simulator import Simulator
 
 ELSEWHERE = "replay.safetensors"
 """Where a network is written that was compiled on the way."""
@@ -55,20 +57,33 @@ def compare(job: Job, word: Sequence[str], state: str | None = None) -> Replay:
         KrohnError: If a letter is unknown, the word is too long, or no model could give
             that answer.
     """
-    letters = job.machine.semiautomaton.encode(word)
     if job.generates:
         if state is not None:
             raise KrohnError(
                 "a generator says laws, not states; take --expect without a state, which "
                 "holds every law against the right one"
             )
+        letters = job.machine.semiautomaton.encode(word)
         found = bracket_runs.replay(job.file, job.machine, letters)
         return _along(word, found, "(the right law)")
+    return held(job.model, job.machine, word, state)
+
+
+def held(
+    model: Simulator, machine: Automaton, word: Sequence[str], state: str | None
+) -> Replay:
+    """Hold any network that says classes against a machine, as `compare` does.
+
+    Raises:
+        KrohnError: If a letter is unknown, the word is too long, or no model could give
+            that answer.
+    """
+    letters = machine.semiautomaton.encode(word)
     if not word:
         if state is not None:
             raise KrohnError("a network says nothing of a word without letters")
         return _along(word, None, "")
-    judge = pair(job.model, job.machine, len(word))
+    judge = pair(model, machine, len(word))
     if state is None:
         return _along(word, judge.replay(letters), judge.expected(letters)[-1])
     if state not in judge.model.classes:

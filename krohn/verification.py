@@ -11,6 +11,7 @@ from algebra.errors import KrohnError
 from krohn.exhaustion import Sharding
 from krohn.job import DEFAULT_SAMPLE_LENGTH, Job, Progress, open_job
 from krohn.report import Report, refuted, unrefuted
+from krohn.trained import open_trained
 from network.modelfile import ModelFile
 from verify.bounds.heads import head_bounds
 from verify.counterexample import Counterexample, pair
@@ -42,10 +43,10 @@ def verify(
     """Decide whether a model computes a machine.
 
     A file without a Program cannot be proved; unless something else is asked for, it is
-    examined (docs/independent.md).
+    examined (docs/independent.md). So is a trained network (docs/models.md).
 
     Args:
-        model: A model file.
+        model: A model file, or the file of a trained network.
         machine: What it must compute, from its start state; by default the machine that
             the file itself names.
         proof: Whether to prove it for all words up to the claimed length. By default
@@ -66,6 +67,20 @@ def verify(
         KrohnError: If the file is damaged or the alphabets do not fit.
     """
     began = time.monotonic()
+    if (trained := open_trained(model, machine, observation)) is not None:
+        if proof or sharding is not None:
+            raise KrohnError(
+                "a trained network is run in one sitting and cannot be proved; ask for "
+                "--exhaustive N, --sample N, or nothing"
+            )
+        return trained.examine(
+            exhaustive=exhaustive,
+            sample=sample,
+            length=length,
+            seed=seed,
+            budget=budget,
+            progress=progress,
+        )
     job = open_job(
         model, machine, observation, progress or (lambda what, done, total: None)
     )

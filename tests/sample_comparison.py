@@ -147,7 +147,10 @@ def probed(key: str) -> Probed:
     good = Agreement(0.97, 0.01, 0.99, 0.95)
     tested = Interchange(
         *("counter", 2, 1, "probe", 1000, 400),
-        *(good, replace(good, changed=0.03), replace(good, changed=0.99)),
+        good,
+        random=replace(good, changed=0.03),
+        varying=replace(good, changed=0.05),
+        whole=replace(good, changed=0.99),
     )
     rows = tuple(
         Row(
@@ -157,7 +160,12 @@ def probed(key: str) -> Probed:
             False,
             ("counter", "scan"),
             tuple(
-                Cell(score(0.52 + 0.23 * k - 0.08 * i), score(0.56), i < 2 <= k)
+                Cell(
+                    score(0.52 + 0.23 * k - 0.08 * i),
+                    score(0.56),
+                    gain=0.4 * k,
+                    readable=i < 2 <= k,
+                )
                 for k in range(3)
             ),
             (tested,) * (i < 2),
@@ -167,7 +175,7 @@ def probed(key: str) -> Probed:
     )
     said = ("99.0% of its answers on held-out words are right.", "Used: it says.")
     found = ProbeMap(
-        "C2", 480, 32, 0, 0.99, layers, rows, (), (), said, "It uses: ones."
+        "C2", 480, 32, 0, 0.99, layers, rows, (), (), "It uses: ones.", said
     )
     return Probed(key, TITLES[key], found)
 

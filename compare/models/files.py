@@ -84,6 +84,22 @@ def load(path: str | Path) -> Network:
         raise KrohnError(f"{path} is damaged: {error}") from None
 
 
+def is_network(path: str | Path) -> bool:
+    """Whether a file says of itself that `save` wrote a trained network into it.
+
+    It may be damaged all the same.
+    """
+    if not Path(path).is_file():
+        return False
+    try:
+        with open(path, "rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            header = json.loads(file.read(min(length, modelfile.LARGEST_HEADER)))
+        return KEY in header["__metadata__"]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return False
+
+
 class _Damaged(Exception):
     """What a file says does not fit what it holds."""
 

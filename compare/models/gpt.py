@@ -43,19 +43,44 @@ class GptNetwork(Network):
         Raises:
             KrohnError: If there are no positions for words so long.
         """
-        end = shift + letters.shape[1]
+        return self._read(letters, shift, None, keep=False)[0]
+
+    def further(
+        self, letters: Tensor, memory: Any = None, shift: int = 0
+    ) -> tuple[Tensor, Any]:
+        """Logits for letters that follow others; memory holds keys and values.
+
+        Raises:
+            KrohnError: If there are no positions for words so long.
+        """
+        return self._read(letters, shift, memory, keep=True)
+
+    def _read(
+        self, letters: Tensor, shift: int, memory: Any, keep: bool
+    ) -> tuple[Tensor, Any]:
+        known = 0 if memory is None else memory.get_seq_length()
+        read = known + letters.shape[1]
+        self._check(shift + read)
+        places = torch.arange(shift + known, shift + read, device=letters.device)[None]
+        mask = None
+        if self.penalised:
+            mask = penalties(self.penalised, read, letters.device)[:, :, known:]
+        stream = self.body(
+            letters,
+            position_ids=places,
+            attention_mask=mask,
+            past_key_values=memory,
+            use_cache=keep,
+        )
+        logits: Tensor = self.head(stream.last_hidden_state)
+        return logits, stream.past_key_values
+
+    def _check(self, end: int) -> None:
         if self.longest is not None and end > self.longest:
             raise KrohnError(
                 f"this network has positions for {self.longest} letters and is asked for "
                 f"{end}; build it with a larger longest word"
             )
-        places = torch.arange(shift, end, device=letters.device)[None]
-        mask = None
-        if self.penalised:
-            mask = penalties(self.penalised, letters.shape[1], letters.device)
-        stream = self.body(letters, position_ids=places, attention_mask=mask)
-        logits: Tensor = self.head(stream.last_hidden_state)
-        return logits
 
     def inside(self, letters: Tensor, shift: int = 0) -> Inside:
         """Logits and what led to them; in training, weights of attention after dropout.

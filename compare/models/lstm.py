@@ -1,5 +1,7 @@
 """The LSTM as a network that answers after every letter."""
 
+from typing import Any
+
 from torch import Tensor, nn
 
 from compare.models.architecture import Lstm, Specification
@@ -32,11 +34,23 @@ class LstmNetwork(Network):
 
     def forward(self, letters: Tensor, shift: int = 0) -> Tensor:
         """Logits ``(count, length, classes)``; there are no positions to shift."""
+        return self.further(letters)[0]
+
+    def further(
+        self, letters: Tensor, memory: Any = None, shift: int = 0
+    ) -> tuple[Tensor, Any]:
+        """Logits for letters that follow others; memory holds the states of the LSTMs."""
         x: Tensor = self.embedding(letters)
-        for recurrent, given in zip(self.recurrent, self.given, strict=True):
-            x = given(recurrent(x)[0])
+        before = memory or [None] * len(self.recurrent)
+        after = []
+        for recurrent, given, state in zip(
+            self.recurrent, self.given, before, strict=True
+        ):
+            x, state = recurrent(x, state)
+            x = given(x)
+            after.append(state)
         logits: Tensor = self.head(x)
-        return logits
+        return logits, after
 
     def inside(self, letters: Tensor, shift: int = 0) -> Inside:
         """Logits, the embedding, and what each layer gives; no attention."""

@@ -2,9 +2,11 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 from torch import Tensor, nn
 
+from algebra.errors import KrohnError
 from compare.models.architecture import Specification
 
 
@@ -44,6 +46,25 @@ class Network(nn.Module):
     @abstractmethod
     def forward(self, letters: Tensor, shift: int = 0) -> Tensor:
         """Logits for words; positions, if it has any, count from `shift`."""
+
+    def further(
+        self, letters: Tensor, memory: Any = None, shift: int = 0
+    ) -> tuple[Tensor, Any]:
+        """Logits for letters that follow others, without reading those again.
+
+        Args:
+            letters: Letter indices ``(count, length)``.
+            memory: Of the letters before, as this gave it; None where words begin. It
+                serves once, as it may grow in place.
+            shift: Where positions of the whole words begin.
+
+        Returns:
+            Logits ``(count, length, classes)``, and the memory of all letters so far.
+
+        Raises:
+            KrohnError: If this network reads whole words only.
+        """
+        raise KrohnError("this network reads whole words only")
 
     @abstractmethod
     def inside(self, letters: Tensor, shift: int = 0) -> Inside:

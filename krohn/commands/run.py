@@ -1,9 +1,9 @@
 """``krohn run``."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
@@ -13,6 +13,10 @@ from krohn import show
 from krohn.commands.options import Against, Fill, Json, Observe, Start, Wanted
 from krohn.commands.stream import run_stream
 from krohn.commands.terminal import DONE, REFUTED, emit
+
+if TYPE_CHECKING:
+    from algebra.automaton import Automaton
+    from krohn.replaying import Replay
 
 OWN = "--expect-own"
 
@@ -120,13 +124,26 @@ def _compare(
     file: str, word: list[str] | None, state: str | None, against: Wanted, as_json: bool
 ) -> int:
     """Hold the answers against what is expected."""
-    from krohn.job import open_job
-    from krohn.replaying import compare
-
-    job = open_job(file, against.read(), against.observation, lambda *_: None)
+    compared, machine = _comparing(file, against)
     code = DONE
-    for letters in _words(word, job.machine.letters):
-        found = compare(job, letters, state)
+    for letters in _words(word, machine.letters):
+        found = compared(letters, state)
         emit(found.to_object(), as_json, partial(show.replay, found, state))
         code = code if found.agrees else REFUTED
     return code
+
+
+def _comparing(
+    file: str, against: Wanted
+) -> tuple[Callable[[list[str], str | None], "Replay"], "Automaton"]:
+    """What holds a model against its machine along a word, and that machine."""
+    from krohn.job import open_job
+    from krohn.replaying import compare, held
+    from krohn.trained import open_trained
+
+    wanted = against.read()
+    trained = open_trained(file, wanted, against.observation)
+    if trained is not None:
+        return partial(held, trained.network, trained.machine), trained.machine
+    job = open_job(file, wanted, against.observation, lambda *_: None)
+    return partial(compare, job), job.machine

@@ -79,6 +79,7 @@ def verify(
     from krohn.verification import verify as verified
 
     _check_page(html)
+    _check_written(file, html or evidence)
     against = Wanted(machine, start, observe, complete)
     wanted = against.read()
     how = sharding(jobs, memory, shard, job, cluster, every_start)
@@ -124,6 +125,18 @@ def _check_page(path: Path | None) -> None:
         from krohn.page import check_suffix
 
         check_suffix(path)
+
+
+def _check_written(file: str, written: Path | str | None) -> None:
+    """Refuse to write of a trained network what there is of model files only."""
+    if written is not None:
+        from compare.models.files import is_network
+
+        if is_network(file):
+            raise KrohnError(
+                "--html and --evidence are for model files; `krohn compare` writes a page "
+                "of trained networks"
+            )
 
 
 def _write_page(

@@ -6,8 +6,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import cast
 
+from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.formats import Complete
+from algebra.observation import OBSERVATIONS
 from compare.models.architecture import Positions
 from compare.tasks.catalogue import names, task
 from compare.tasks.task import Task
@@ -76,6 +78,8 @@ def compare(
         KrohnError: If there is no such machine or preset, a number makes no sense,
             nothing can be certified, or a run is interrupted.
     """
+    asked = named_task(machine, complete)
+    check(asked)
     settings = Settings(
         preset,
         depth,
@@ -88,13 +92,34 @@ def compare(
         seconds,
         steps,
         width,
+        _named(machine, asked, complete),
     )
-    asked = named_task(machine, complete)
-    check(asked)
     told = progress or (lambda what, done, total: None)
     again = command or f"krohn.compare({asked.name!r}, preset={preset!r}, …)"
     with _folder(settings.runs) as folder:
         return assemble(asked, settings, folder, again, told)
+
+
+def _named(
+    source: Automaton | str | Path, asked: Task, complete: Complete
+) -> tuple[str, ...] | None:
+    """How `krohn run` is told the machine; None if it cannot be."""
+    if isinstance(source, Automaton):
+        return None
+    text, filling = (
+        str(source),
+        () if complete == "reject" else (f"--complete={complete}",),
+    )
+    if text not in names():
+        return (f"--machine={text}", *filling)
+    name, _, observation = text.removesuffix(")").partition(" (")
+    if name not in zoo.names() or asked.asked is not None:
+        return None
+    same = zoo.machine(name).semiautomaton == asked.machine.semiautomaton
+    plain, observed = f"--machine={name}", f"--observe={observation}"
+    if not same or (observation and observation not in OBSERVATIONS):
+        return None
+    return (plain, observed) if observation else (plain,)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from compare.measures.answers import simulator
-from compare.models import Architecture, assemble
+from compare.models import Architecture, assemble, save
 from compare.probes.map import ProbeMap
 from compare.probes.survey import Survey, survey
 from compare.tasks.task import Task
@@ -22,6 +22,7 @@ from krohn.comparison.contests import Entry
 from krohn.comparison.measured import Measured, first_failure, measure
 from krohn.comparison.reading import read, to_object
 from krohn.comparison.settings import Settings
+from krohn.replaying import replay_command
 from verify.black_box import BlackBox
 
 PROBE_WORDS = 480
@@ -33,7 +34,7 @@ ENDED = {
 }
 """How runs end, in words."""
 
-EXCHANGES = 8
+EXCHANGES = 10
 """Causal tests of a network."""
 
 
@@ -149,17 +150,30 @@ def train_all(
         report=report,
     )
     keys = {cell.name: key for key, group in wanted.items() for cell in group}
-    found = [_trained(keys[result.cell.name], result) for result in results]
+    found = [_trained(keys[r.cell.name], r, settings) for r in results]
     return tuple(sorted(found, key=lambda t: (t.key, t.result.cell.seed)))
 
 
-def _trained(key: str, result: Result) -> Trained:
+def _trained(key: str, result: Result, settings: Settings) -> Trained:
     looked = read(Looked, result.measured, "a run")
     run = result.run()
+    failure = _kept(key, run, looked.failure, settings)
     ended = ENDED[run.outcome].format(steps=run.steps)
     training = _training(run.history, ended)
-    entry = Entry(result.cell.seed, looked.measured, looked.failure, training)
+    entry = Entry(result.cell.seed, looked.measured, failure, training)
     return Trained(key, result, entry, looked.probed)
+
+
+def _kept(key: str, run: Run, failure: Failure, settings: Settings) -> Failure:
+    """The failure with the command that shows it again, if the network is kept."""
+    if settings.runs is None:
+        return failure
+    path = settings.runs / f"{key}-{run.seed}.safetensors"
+    save(run.network, path)
+    if failure.word is None or settings.named is None:
+        return failure
+    line = replay_command(str(path), failure.word, settings.named)
+    return replace(failure, replay=line)
 
 
 def _training(history: tuple[Point, ...], ended: str) -> Training:

@@ -34,6 +34,7 @@ class Settings:
         seconds: After so long no further training is begun; None for no limit.
         steps: Of training; None for those of the preset.
         width: Of the Transformer; None for that of the preset.
+        named: Options that name the machine to `krohn run`; None if none do.
 
     Raises:
         KrohnError: If a number makes no sense.
@@ -50,6 +51,7 @@ class Settings:
     seconds: float | None = None
     steps: int | None = None
     width: int | None = None
+    named: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         for name in ("depth", "seeds", "length", "jobs", "steps", "width"):

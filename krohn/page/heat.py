@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from compare.probes.interchange import Interchange
-from compare.probes.map import ProbeMap, Row
-from compare.probes.scores import Score
-from compare.probes.verdict import Verdict, free, quality
+from compare.probes.map import Cell, ProbeMap, Row
+from compare.probes.verdict import Verdict, quality
 from krohn.comparison.inside import Probed
 
 SHADES = 10
@@ -20,7 +19,7 @@ class Spot:
     """A variable at a layer.
 
     Attributes:
-        shade: From 0 to `SHADES`: how much is read of what does not come free.
+        shade: From 0 to `SHADES`: how much is gone of the errors of what comes free.
         score: Accuracy, or R², in per cent.
         control: Accuracy of the control task; None if there is none.
         untrained: The same as the score before training; None if not known.
@@ -81,12 +80,9 @@ def _rank(row: Row) -> tuple[bool, bool, int, float]:
 
 
 def _row(row: Row) -> HeatRow:
-    embedding = row.cells[0].trained
-    before = [cell.untrained for cell in row.cells if cell.untrained is not None]
-    references = (embedding, *before)
     spots = tuple(
         Spot(
-            _shade(cell.trained, references),
+            _shade(cell),
             _percent(quality(cell.trained)) or 0,
             _percent(cell.trained.control),
             None if cell.untrained is None else _percent(quality(cell.untrained)),
@@ -110,11 +106,12 @@ def _about(row: Row) -> Iterator[str]:
         yield f"equal to {', '.join(row.names[1:3])}{', …' if row.names[3:] else ''}"
 
 
-def _shade(score: Score, references: tuple[Score, ...]) -> int:
+def _shade(cell: Cell) -> int:
     """What is read beyond the references and the control task, of what can be."""
-    floor = max(free(score, references), score.control or 0.0)
-    above = (quality(score) - floor) / (1 - floor) if floor < 1 else 0.0
-    return round(SHADES * min(1.0, max(0.0, above)))
+    control = cell.trained.control or 0.0
+    learned = quality(cell.trained) - control
+    above = learned / (1 - control) if control < 1 else 0.0
+    return round(SHADES * max(0.0, min(cell.gain, above)))
 
 
 def _percent(share: float | None) -> int | None:

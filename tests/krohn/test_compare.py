@@ -1,6 +1,11 @@
 """``krohn compare`` with networks so small that they learn nothing, and its refusals."""
 
 import json
+import shlex
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from io import StringIO
@@ -167,6 +172,23 @@ def test_what_cannot_be_compared_is_one_line_and_exit_code_2(
     assert len(err.strip().splitlines()) == 1
 
 
+@pytest.mark.parametrize("source", ["C2", "Dyck2,1", "Grid9 (boundary)"])
+def test_failing_words_of_trained_networks_are_replayed(
+    call: Call, tmp_path: Path, source: str
+) -> None:
+    runs = tmp_path / "runs"
+    code, out, _ = call(source, *TINY, "--runs", runs, "--json")
+    assert code == 0
+    found = Comparison.from_object(json.loads(out))
+    replays = [
+        one.failure.replay for c in found.contestants for one in c.ones if one.failure
+    ]
+    lines = [line for line in replays if line]
+    assert lines
+    for line in lines:
+        assert cli.run(shlex.split(line)[1:]) == 1
+
+
 def test_a_folder_of_runs_that_is_a_file_is_refused(call: Call, tmp_path: Path) -> None:
     runs = tmp_path / "runs"
     runs.write_text("no folder")
@@ -191,3 +213,24 @@ def test_time_that_is_up_leaves_networks_out_and_says_so(call: Call) -> None:
     found = Comparison.from_object(json.loads(out))
     assert [c.key for c in found.contestants] == ["compiled", "ngram", "majority"]
     assert any("time was up" in remark for remark in found.origin.remarks)
+
+
+def test_ctrl_c_leaves_runs_that_go_on_and_no_page(tmp_path: Path) -> None:
+    page = tmp_path / "c2.html"
+    arguments = ["compare", "C2", *map(str, TINY), "-o", str(page)]
+    arguments[arguments.index("--steps") + 1] = "100000"
+    code = f"import sys; from krohn import cli; sys.exit(cli.run({arguments!r}))"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not list(tmp_path.rglob("checkpoint.*")):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert len(err.strip().splitlines()) == 1
+    assert "interrupted" in err
+    assert "run the same command again" in err
+    assert not page.exists()
+    assert list(tmp_path.rglob("checkpoint.safetensors"))

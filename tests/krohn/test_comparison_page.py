@@ -123,26 +123,22 @@ def test_a_line_stops_where_nothing_is_known() -> None:
 
 
 @pytest.mark.parametrize(
-    ("read", "control", "untrained", "shade"),
+    ("read", "control", "gain", "shade"),
     [
-        (1.0, 0.5, 0.5, SHADES),
-        (0.9, 0.9, 0.5, 0),
-        (0.9, 0.5, 0.95, 0),
-        (0.4, 0.3, 0.3, 0),
+        (1.0, 0.5, 1.0, SHADES),
+        (0.9, 0.9, 0.8, 0),
+        (0.9, 0.5, 0.0, 0),
+        (0.4, 0.3, -0.2, 0),
     ],
 )
 def test_only_what_does_not_come_free_is_dark(
-    read: float, control: float, untrained: float, shade: int
+    read: float, control: float, gain: float, shade: int
 ) -> None:
     (gpt, _) = sample().probes
     first = gpt.found.rows[0]
-    start = replace(first.cells[0], trained=score(0.5))
-    cell = replace(
-        first.cells[1],
-        trained=replace(score(read), control=control),
-        untrained=score(untrained),
-    )
-    row = replace(first, cells=(start, cell))
+    trained = replace(score(read), control=control)
+    cell = replace(first.cells[1], trained=trained, gain=gain)
+    row = replace(first, cells=(first.cells[0], cell))
     (shown,) = heat_map(replace(gpt, found=replace(gpt.found, rows=(row,)))).rows
     assert shown.spots[1].shade == shade
 

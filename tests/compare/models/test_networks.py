@@ -51,6 +51,23 @@ def test_logits_of_all_classes_come_after_every_letter(name: str) -> None:
 
 
 @each
+@pytest.mark.parametrize("parts", [(1, 2, 2, 3), (8,), (1,) * 8])
+def test_words_can_be_read_in_parts(name: str, parts: tuple[int, ...]) -> None:
+    built, memory, found = kept(name), None, []
+    for part in words().split(parts, dim=1):
+        logits, memory = built.further(part, memory, shift=2)
+        found.append(logits)
+    assert close(torch.cat(found, dim=1), built(words(), shift=2))
+
+
+@pytest.mark.parametrize("name", LIMITED)
+def test_parts_cannot_go_beyond_the_positions(name: str) -> None:
+    _, memory = kept(name).further(words(3, LONGEST))
+    with pytest.raises(KrohnError, match=f"positions for {LONGEST} .* asked for 13"):
+        kept(name).further(words(3, 1), memory)
+
+
+@each
 def test_the_inside_belongs_to_the_same_logits(name: str) -> None:
     built = network(name)
     shown = built.inside(words())

@@ -1,4 +1,4 @@
-"""A scratchpad answers as if it filled in one answer after the other, in few passes."""
+"""A scratchpad fills in one answer after the other, and reads each of them."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from compare.models import Architecture, Gpt, Lstm
 from compare.tasks.catalogue import task
 from compare.tasks.task import Task
 from compare.training import Recipe, train
-from compare.training.scratchpad import Draft, Scratchpad, scratchpad
+from compare.training.scratchpad import Scratchpad, scratchpad
 
 NETWORKS: list[Architecture] = [
     Lstm(8, 16),
@@ -58,50 +58,6 @@ def test_answers_are_those_of_one_pass_for_each_position(
             assert torch.allclose(
                 network(letters), one_by_one(network, letters), atol=1e-4
             )
-
-
-def test_guesses_change_the_number_of_passes_and_nothing_else() -> None:
-    network = wild(TASKS[0], NETWORKS[1], 0)
-    letters = torch.randint(3, (20, 12), generator=torch.Generator().manual_seed(1))
-    answers = network.answers(letters)
-    network.draft.transitions.zero_()
-    assert torch.equal(network.answers(letters), answers)
-
-
-class Machine(torch.nn.Module):
-    """A network within that is right but for one letter in the middle; counts passes."""
-
-    longest = None
-
-    def __init__(self, wrong: int) -> None:
-        super().__init__()
-        self.wrong, self.passes = wrong, 0
-
-    def forward(self, places: Tensor, shift: int = 0) -> Tensor:
-        """The parity of the answer before and the letter."""
-        self.passes += 1
-        letters, before = places[:, ::2], torch.zeros_like(places[:, ::2])
-        before[:, 1:] = places[:, 1::2] - 2
-        said = (before + letters) % 2
-        if self.wrong < said.shape[1]:
-            said[:, self.wrong] = 1 - said[:, self.wrong]
-        logits = torch.zeros(*places.shape, 2)
-        logits[:, ::2] = torch.nn.functional.one_hot(said, 2).float()
-        return logits
-
-
-@pytest.mark.parametrize(("wrong", "passes"), [(100, 1), (50, 2)])
-def test_there_are_as_many_passes_as_errors_and_one(wrong: int, passes: int) -> None:
-    parity = task("C2")
-    outer = scratchpad(parity, Lstm(2, 2), 100, 0)
-    inner = Machine(wrong)
-    network = Scratchpad(outer.specification, inner, Draft(parity))
-    letters = torch.randint(2, (8, 100), generator=torch.Generator().manual_seed(2))
-    found = network.answers(letters)
-    assert inner.passes == passes
-    expected = letters.cumsum(1) % 2
-    expected[:, wrong:] = 1 - expected[:, wrong:]
-    assert torch.equal(found, expected)
 
 
 def test_teaching_reads_labels_and_shows_positions_of_letters() -> None:

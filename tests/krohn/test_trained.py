@@ -1,0 +1,96 @@
+"""Files of trained networks are held against machines by the same commands."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+import krohn
+from algebra import zoo
+from algebra.errors import KrohnError
+from compare.models import Lstm, build, save
+from krohn import cli
+
+MACHINE = zoo.machine("C2")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An LSTM that has learned parity, and one that has learned nothing."""
+    path = tmp_path_factory.mktemp("trained")
+    network = build(Lstm(8, 16), 2, 2, 16, 0)
+    save(network, path / "fresh")
+    optimiser = torch.optim.AdamW(network.parameters(), lr=0.02)
+    rng = torch.Generator().manual_seed(0)
+    for _ in range(150):
+        words = torch.randint(2, (64, 16), generator=rng)
+        states = MACHINE.semiautomaton.trace(words.numpy(), MACHINE.start)
+        loss = F.cross_entropy(
+            network(words).flatten(0, 1), torch.from_numpy(states).flatten()
+        )
+        optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+    save(network, path / "parity")
+    return path
+
+
+def test_one_that_learned_parity_is_right_on_all_short_words(folder: Path) -> None:
+    report = krohn.verify(folder / "parity", "C2", length=10)
+    assert report.verdict == "verified"
+    assert report.words == 2**11 - 2
+    longer = krohn.verify(folder / "parity", "C2", exhaustive=8)
+    assert (longer.verdict, longer.words) == ("verified", 2**9 - 2)
+    assert longer.method == "exhaustive"
+
+
+def test_samples_alone_leave_it_undecided(folder: Path) -> None:
+    report = krohn.verify(folder / "parity", "C2", sample=64, length=20)
+    assert report.verdict == "undecided"
+    assert report.words == 2 + 64
+
+
+def test_one_that_learned_nothing_is_refuted_and_replayed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = str(folder / "fresh")
+    assert cli.run(["verify", file, "--machine", "C2", "-T", "8", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["verdict"] == "refuted"
+    word = found["counterexample"]["word"]
+    assert found["replay"].split()[:2] == ["krohn", "run"]
+    arguments = ["--machine=C2", "--expect", "--", file, *word]
+    assert cli.run(["run", *arguments]) == 1
+    assert cli.run(["run", "--machine=C2", "--expect", "--", file, "0"]) in (0, 1)
+
+
+def test_a_right_answer_is_replayed_as_right(folder: Path) -> None:
+    arguments = ["--machine=C2", "--expect", "--", str(folder / "parity"), *"0110"]
+    assert cli.run(["run", *arguments]) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ([], "say --machine MACHINE"),
+        (["--machine", "C3"], "the network has 2 letters, and C3 has 3"),
+        (["--machine", "D8"], "the network has 2 classes, and D8 has 8"),
+        (["--machine", "C2", "--proof"], "cannot be proved"),
+        (["--machine", "C2", "--html", "page.html"], "`krohn compare` writes a page"),
+        (["--machine", "C2", "--exhaustive", "3", "--jobs", "2"], "in one sitting"),
+    ],
+)
+def test_what_has_no_meaning_is_refused(
+    options: list[str], told: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["verify", str(folder / "parity"), *options]) == 2
+    assert told in " ".join(capsys.readouterr().err.split())
+
+
+def test_damage_is_named(folder: Path) -> None:
+    data = (folder / "parity").read_bytes()
+    (folder / "cut").write_bytes(data[:-4])
+    with pytest.raises(KrohnError, match="cut is damaged"):
+        krohn.verify(folder / "cut", "C2")
