@@ -9,7 +9,8 @@ from compare.probes.verdict import Verdict, quality
 from krohn.comparison.inside import Probed
 
 SHADES = 10
-MOST_ROWS = 30
+MOST_ROWS = 20
+MOST_NAMES = 4
 SHORT = {"embedding": "0"}
 """The embedding is what stands before the first layer; columns are narrow on phones."""
 STRONGEST: tuple[Verdict, ...] = ("used", "partly used", "readable")
@@ -107,9 +108,15 @@ def _about(row: Row) -> Iterator[str]:
         chance = _percent(first.majority)
         yield f"{row.values} values, the most frequent {chance} %"
     if row.constructions:
-        yield f"in {', '.join(row.constructions)}"
+        yield f"in {_some(row.constructions)}"
     if len(row.names) > 1:
-        yield f"equal to {', '.join(row.names[1:3])}{', …' if row.names[3:] else ''}"
+        yield f"equal to {_some(row.names[1:])}"
+
+
+def _some(names: tuple[str, ...]) -> str:
+    more = len(names) - MOST_NAMES
+    named = ", ".join(names[:MOST_NAMES])
+    return f"{named} and {more} more" if more > 0 else named
 
 
 def _shade(cell: Cell) -> int:
