@@ -4,6 +4,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from algebra.errors import KrohnError
 from algebra.semiautomaton import IntArray
 from compare.models.network import Network
 from compare.probes.hidden import WORDS_AT_ONCE, still
@@ -25,6 +26,9 @@ def exchanged(
         layer: Index into ``hidden``: 0 is the embedding.
         basis: ``(width, dimensions)`` orthonormal; gradients flow through it.
         device: Where the network is.
+
+    Raises:
+        KrohnError: If the network has a scratchpad.
     """
     base, source = (torch.from_numpy(w).to(device) for w in (pairs.base, pairs.source))
     where = torch.from_numpy(pairs.where).to(device)[..., None]
@@ -33,6 +37,11 @@ def exchanged(
     projector = (basis @ basis.T).to(other)
 
     def swap(module: object, arguments: object, states: Tensor) -> Tensor:
+        if states.shape != other.shape:
+            raise KrohnError(
+                "hidden states can be exchanged only in networks that read all words in "
+                "one pass, letter by letter; one with a scratchpad does not"
+            )
         return states + where * ((other - states) @ projector)
 
     handle = network.layers()[layer].register_forward_hook(swap)

@@ -52,8 +52,13 @@ def _in_short(row: Row) -> str:
     return (
         f"{_full(row, tested)}{' in part' * (row.verdict != 'used')} (exchanged, "
         f"{tested.found.changed:.0%} of {tested.cases:,} answers change as predicted; "
-        f"controls {tested.random.changed:.0%} and {tested.varying.changed:.0%})"
+        f"controls at most {_most(tested):.0%})"
     )
+
+
+def _most(tested: Interchange) -> float:
+    controls = (tested.random, tested.varying, tested.answer)
+    return max(control.changed for control in controls if control is not None)
 
 
 def _full(row: Row, tested: Interchange) -> str:
@@ -86,9 +91,15 @@ def _used(row: Row, found: ProbeMap) -> str:
         f"{_dimensions(tested)}, changes the answer as the Program of "
         f"{tested.construction} says in {does.changed:.0%} of {tested.cases:,} cases "
         f"(random subspaces: {tested.random.changed:.0%}, those that vary most: "
-        f"{tested.varying.changed:.0%}, no exchange: 0%) and keeps it in "
+        f"{tested.varying.changed:.0%}{_rival(tested)}, no exchange: 0%) and keeps it in "
         f"{does.kept:.0%} of the others{_decided(tested)}."
     )
+
+
+def _rival(tested: Interchange) -> str:
+    if tested.answer is None:
+        return ""
+    return f", the answer's subspace: {tested.answer.changed:.0%}"
 
 
 def _dimensions(tested: Interchange) -> str:

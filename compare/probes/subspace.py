@@ -44,6 +44,19 @@ def read_by_probe(
     return orthonormal(white.matrix @ leading)
 
 
+def reading(states: FloatArray, v: Variable, parts: Split, seed: int = 0) -> float:
+    """The accuracy, on the words that test, of a probe that sees ``states`` alone."""
+    at = places(parts.fit, states.shape[1], seed)
+    white = whitening(states[at])
+    fresh, tested = (
+        white(states[chosen].reshape(-1, states.shape[2]))
+        for chosen in (parts.choose, parts.test)
+    )
+    right = v.classes[parts.choose].ravel()
+    probe = classifiers(white(states[at]), [v.classes[at]], (fresh, [right]))[0]
+    return float((probe(tested) == v.classes[parts.test].ravel()).mean())
+
+
 def between_means(
     states: FloatArray, v: Variable, parts: Split, dimensions: int, seed: int = 0
 ) -> FloatArray:

@@ -8,8 +8,9 @@ import numpy as np
 
 from compare.models.compiled import CompiledTransformer
 from compare.models.network import Network
+from compare.probes.bench import Bench, bench_of
 from compare.probes.hidden import hidden
-from compare.probes.interchange import Bench, Interchange, bench_of, interchange
+from compare.probes.interchange import Aligned, Interchange, aligned, interchange
 from compare.probes.map import Cell, ProbeMap, Row
 from compare.probes.pairs import Positions
 from compare.probes.scores import Score, score, split
@@ -18,6 +19,7 @@ from compare.probes.variable import depends_only_on
 from compare.probes.variables import Variables, variables
 from compare.probes.verdict import Verdict, gain, is_free, is_readable, use
 from compare.tasks.task import Task
+from compare.training.scratchpad import Scratchpad
 from network.precision import FloatArray
 
 
@@ -48,6 +50,8 @@ def survey(
 ) -> ProbeMap:
     """Look into a network: what it holds, and what it uses.
 
+    Networks that say next letters, or read their own answers, are probed only.
+
     Args:
         network: It says classes of the task.
         task: What it was trained on.
@@ -66,7 +70,7 @@ def survey(
         before = _scores(hidden(untrained, words)[0], found, bench, how.seed)
     rows = [_row(i, found, trained, before) for i in range(len(found.found))]
     rows = _early(rows)
-    if task.predicts == "class":
+    if task.predicts == "class" and not isinstance(network, Scratchpad):
         rows = _tested(rows, found, bench, how)
     test = parts.test
     right = (bench.said == bench.labels.labels)[test][bench.labels.asked[test]]
@@ -140,8 +144,14 @@ def _before(row: Row, layer: int) -> bool:
 def _tested(rows: list[Row], found: Variables, bench: Bench, how: Survey) -> list[Row]:
     """The rows with causal tests of the best candidates."""
     results: dict[int, list[Interchange]] = {}
+    rivals: dict[int, Aligned | None] = {}
+    answer = found.found[0]
     for i, layer in _candidates(rows, found)[: how.exchanges]:
-        result = interchange(bench, found.found[i], layer, how.seed)
+        v = found.found[i]
+        if layer not in rivals:
+            rivals[layer] = aligned(bench, answer, layer, how.seed)
+        rival = None if v is answer else rivals[layer]
+        result = interchange(bench, v, layer, how.seed, rival)
         results.setdefault(i, []).extend([result] if result else [])
     return [
         replace(row, exchanged=tuple(results[i]), verdict=_strongest(results[i]))

@@ -22,7 +22,7 @@ PARTLY = 0.5
 """More often than not."""
 
 SURE = 3.0
-"""Standard errors above both controls: chance does this once in a thousand times."""
+"""Standard errors above all controls: chance does this once in a thousand times."""
 
 
 def quality(score: Score) -> float:
@@ -65,14 +65,20 @@ def is_free(references: Iterable[Score]) -> bool:
 
 
 def use(tested: Interchange) -> Verdict:
-    """What an exchange shows."""
+    """What an exchange shows.
+
+    The subspace must hold the variable, and exchanging it must do more than random
+    subspaces do, and than the answer does where that can be exchanged: many variables
+    determine the answer, and what carries the answer would pass for each of them.
+    """
     found = tested.found
     decided = found.decided if tested.decisive >= FEWEST else None
     above = all(
         found.changed - control.changed > SURE * (found.error + control.error)
-        for control in (tested.random, tested.varying)
+        for control in (tested.random, tested.varying, tested.answer)
+        if control is not None
     )
-    if tested.cases < FEWEST or not above:
+    if tested.cases < FEWEST or tested.carried < READ or not above:
         return "readable"
     if min(found.changed, found.kept, USED if decided is None else decided) >= USED:
         return "used"

@@ -7,17 +7,21 @@ import numpy as np
 import pytest
 import torch
 
+from algebra.errors import KrohnError
 from algebra.semiautomaton import IntArray
-from compare.models import Compiled
+from compare.models import Compiled, Gpt
 from compare.probes.agreement import agreement, cases_of
+from compare.probes.bench import Bench, bench_of
 from compare.probes.exchange import answers
-from compare.probes.interchange import Bench, bench_of, interchange
+from compare.probes.interchange import aligned, interchange
 from compare.probes.pairs import UNDEFINED, Pairs, Positions, counterfactual, paired
 from compare.probes.scores import score, split
 from compare.probes.subspace import orthonormal, uniform, varying
 from compare.probes.variable import Home, joined
 from compare.probes.variables import variables
+from compare.probes.verdict import use
 from compare.tasks.task import Task
+from compare.training.scratchpad import scratchpad
 from compiler.interpreter import interpret
 from compiler.plan import construct
 
@@ -171,6 +175,34 @@ def test_what_is_held_but_not_read_any_more_does_not_come_out_as_used(
     assert unused is not None
     assert used.found.changed > 0.98
     assert unused.found.changed < 0.5
+
+
+def test_the_subspace_of_the_answer_passes_for_what_determines_it_and_is_told_apart(
+    task_of: Tasks, bench: Callable[..., Bench]
+) -> None:
+    """Products of all last letters fix every answer; a counter has none of them."""
+    subject = bench("C5", "counter")
+    found = variables(task_of("C5"), subject.words)
+    answer = aligned(subject, found.named("answer"), 2)
+    product = found.named("scan: product of the last 2 letters")
+    passed = interchange(subject, product, 2, 0, answer)
+    assert passed is not None
+    assert passed.decisive == 0
+    assert passed.found.changed > 0.9
+    assert passed.carried < 0.5
+    assert passed.answer is not None
+    assert passed.answer.changed > 0.9
+    assert use(passed) == "readable"
+
+
+def test_networks_that_read_their_answers_are_refused(
+    task_of: Tasks, words_for: Words
+) -> None:
+    task = task_of("C3")
+    network = scratchpad(task, Gpt(1, 16, 2, 16), 6, 0)
+    pairs = paired(words_for(task, 10, 6), np.arange(10), 8, np.random.default_rng(0))
+    with pytest.raises(KrohnError, match="scratchpad"):
+        answers(network, pairs, 1, np.eye(16))
 
 
 def test_what_follows_from_the_answer_can_be_read_but_is_not_used(

@@ -97,11 +97,13 @@ def exchange(
         1,
         2,
         "probe",
+        0.99,
         1000,
         100 if decided is not None else 0,
         Agreement(changed, 0.01, kept, decided),
         Agreement(random, 0.01, 0.9, 0.0),
         Agreement(random, 0.01, 0.9, 0.0),
+        Agreement(0.3, 0.01, 0.3, 0.0),
         Agreement(0.3, 0.01, 0.3, 0.0),
     )
 
@@ -117,6 +119,10 @@ def test_use_needs_all_kinds_of_cases_and_a_control_that_fails() -> None:
     assert use(replace(exchange(1, 1, 1, 0), cases=40)) == "readable"
     strict = replace(exchange(1, 1, 1, 0), varying=Agreement(1, 0.01, 1, None))
     assert use(strict) == "readable"
+    answered = replace(exchange(1, 1, 1, 0), answer=Agreement(1, 0.01, 1, None))
+    assert use(answered) == "readable"
+    assert use(replace(exchange(1, 1, 1, 0), answer=None)) == "used"
+    assert use(replace(exchange(1, 1, 1, 0), carried=0.5)) == "readable"
 
 
 def test_sentences_say_no_more_than_the_exchange_shows(car: ProbeMap) -> None:
@@ -131,7 +137,7 @@ def test_sentences_say_no_more_than_the_exchange_shows(car: ProbeMap) -> None:
         "in 97% of 1,000 cases (random subspaces: 3%, those that vary most: 3%" in said
     )
     assert "the answer is neither word's, 100 cases" in said
-    assert "controls 3% and 3%" in conclusion(used)
+    assert "controls at most 30%" in conclusion(used)
     read = replace(car, rows=(replace(row, verdict="readable"),))
     assert "not shown to be used" in " ".join(sentences(read))
     assert "was not shown to use" in conclusion(read)

@@ -1,0 +1,106 @@
+"""A network on a bench: words in pairs, and exchanges that can be tried on them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from algebra.semiautomaton import IntArray
+from compare.models.network import Network
+from compare.probes.agreement import Agreement, Cases, agreement, cases_of
+from compare.probes.exchange import answers
+from compare.probes.hidden import hidden
+from compare.probes.pairs import Pairs, Positions, counterfactual, paired
+from compare.probes.scores import Split
+from compare.probes.variable import Home
+from compare.tasks.task import Batch, Task
+from network.precision import FloatArray
+
+PAIRS = 128
+"""With words of 32 letters 4,096 positions, of which a tenth or more usually change."""
+
+RANDOMS = 5
+"""Random subspaces of each kind, of which the one that does best is the control."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """A network with words to test it on.
+
+    Attributes:
+        network: What is intervened in.
+        words: ``(count, length)``.
+        labels: Their labels, and where they are asked for.
+        states: By layer, ``(count, length, width)``.
+        said: ``(count, length)`` its answers as it is.
+        parts: Which words serve what.
+        positions: Where variables are exchanged.
+    """
+
+    network: Network
+    words: IntArray
+    labels: Batch
+    states: Sequence[FloatArray]
+    said: IntArray
+    parts: Split
+    positions: Positions = "all"
+
+    def pairs(self, among: IntArray, rng: np.random.Generator) -> Pairs:
+        """Pairs of some of the words."""
+        return paired(self.words, among, PAIRS, rng, self.positions)
+
+    def cases(self, home: Home, pairs: Pairs) -> Cases:
+        """What a derived network says should happen to pairs."""
+        first, second = pairs.first, pairs.second
+        labels = self.labels.labels
+        return cases_of(
+            counterfactual(home, pairs),
+            (self.said[first], self.said[second]),
+            (labels[first], labels[second]),
+            self.labels.asked[first],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """An exchange that can be tried with any subspace.
+
+    Attributes:
+        bench: The network and its words.
+        layer: Where.
+        pairs: The words that are paired.
+        cases: What should happen.
+    """
+
+    bench: Bench
+    layer: int
+    pairs: Pairs
+    cases: Cases
+
+    def __call__(self, basis: FloatArray) -> Agreement:
+        """How well a subspace does."""
+        said = answers(self.bench.network, self.pairs, self.layer, basis)
+        return agreement(self.cases, said)
+
+    def control(self, draw: Callable[[], FloatArray]) -> Agreement:
+        """How well the best of a few random subspaces does."""
+        found = [self(draw()) for _ in range(RANDOMS)]
+        return max(found, key=lambda random: random.balanced)
+
+    def best(self, bases: Mapping[str, FloatArray]) -> tuple[str, float]:
+        """The name of the subspace that does best, and how well."""
+        does = {name: self(basis).balanced for name, basis in bases.items()}
+        name = max(does, key=lambda n: does[n])
+        return name, does[name]
+
+
+def bench_of(
+    network: Network,
+    task: Task,
+    words: IntArray,
+    parts: Split,
+    positions: Positions = "all",
+) -> Bench:
+    """A network with its states and answers on words ``(count, length)``."""
+    states, said = hidden(network, words)
+    return Bench(network, words, task.label(words), states, said, parts, positions)
