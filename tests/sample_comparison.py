@@ -146,10 +146,17 @@ def probed(key: str) -> Probed:
     verdicts: tuple[Verdict, ...] = ("used", "partly used", "readable", "free")
     good = Agreement(0.97, 0.01, 0.99, 0.95)
     tested = Interchange(
-        *("counter", 2, 1, "probe", 1000, 400),
-        good,
+        construction="counter",
+        layer=2,
+        dimensions=1,
+        subspace="probe",
+        carried=0.98,
+        cases=1000,
+        decisive=400,
+        found=good,
         random=replace(good, changed=0.03),
         varying=replace(good, changed=0.05),
+        answer=replace(good, changed=0.5),
         whole=replace(good, changed=0.99),
     )
     rows = tuple(

@@ -9,6 +9,7 @@ from pathlib import Path
 from algebra.formats import json_format
 from compare.measures.failing import EACH
 from compare.models import compiled
+from compare.tasks.default import Default
 from compare.tasks.task import Task
 from compare.training.cells import Cell
 from compare.training.provenance import commit, device_name, versions
@@ -76,7 +77,7 @@ def assemble(
     return Comparison(
         json_format.to_object(task.machine),
         _asked(task),
-        task.inputs.said,
+        _inputs(task),
         len(task.classes),
         length,
         settings.preset,
@@ -110,6 +111,13 @@ def _asked(task: Task) -> str:
     what = "output" if task.shows == "outputs" else "state"
     after = "every letter" if task.asked is None else ", ".join(task.asked)
     return f"the {what} of {task.machine.name} after {after}"
+
+
+def _inputs(task: Task) -> str:
+    """Which words; those of a machine itself are not called so by who does not know."""
+    if isinstance(task.inputs, Default):
+        return "as the thesis draws them for its machines, for others uniform legal letters"
+    return task.inputs.said
 
 
 def _origin(

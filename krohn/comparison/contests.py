@@ -17,7 +17,7 @@ Span = tuple[float, float]
 TITLES = {
     "length": ("By length", "letters in the word", "at {} letters"),
     "bias": ("By bias", "Pr[σ = [letter]]", "at Pr[σ = [letter]] = {}"),
-    "count": ("By count", "number of [letter]", "with {} times [letter]"),
+    "count": ("By count", "letters [letter] in the word", "with {} letters [letter]"),
 }
 """What is varied; what stands along the axis; a place in a sentence."""
 

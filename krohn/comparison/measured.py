@@ -120,7 +120,8 @@ def first_failure(model: Simulator, task: Task, length: int) -> Failure:
         searched += f", all of up to {last.right} among them"
     if last.found is None:
         return Failure(None, (), (), last.length, searched)
-    least = "No shorter word fails" if last.least else "A shorter one may fail"
+    known = last.least or last.right >= len(last.found.word) - 1
+    least = "No shorter word fails" if known else "A shorter one may fail"
     found = last.found
     return Failure(
         found.word, found.expected, found.actual, last.length, searched, least

@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from algebra.errors import KrohnError
 from compare.measures.answers import simulator
 from compare.models import Architecture, assemble, save
 from compare.probes.map import ProbeMap
 from compare.probes.survey import Survey, survey
 from compare.tasks.task import Task
 from compare.training import presets
-from compare.training.cells import Cell
+from compare.training.cells import Cell, Job
 from compare.training.recipe import Recipe
 from compare.training.run import Run
 from compare.training.sweep import Result, sweep
@@ -137,6 +138,7 @@ def train_all(
     Raises:
         KrohnError: If a network cannot be trained, or the runs are interrupted.
     """
+    _forget_unreadable(wanted, Job(folder, look, settings.device, command))
     # One of each kind before a second one: time may be short.
     order = [cell for seed in zip(*wanted.values(), strict=True) for cell in seed]
     results = sweep(
@@ -152,6 +154,17 @@ def train_all(
     keys = {cell.name: key for key, group in wanted.items() for cell in group}
     found = [_trained(keys[r.cell.name], r, settings) for r in results]
     return tuple(sorted(found, key=lambda t: (t.key, t.result.cell.seed)))
+
+
+def _forget_unreadable(wanted: dict[str, tuple[Cell, ...]], job: Job) -> None:
+    """Let networks be measured again that another Krohn measured; their weights stay."""
+    for cell in (cell for group in wanted.values() for cell in group):
+        record = job.done(cell)
+        try:
+            if record is not None:
+                read(Looked, record["measured"], "a run")
+        except KrohnError:
+            job.file(cell).unlink()
 
 
 def _trained(key: str, result: Result, settings: Settings) -> Trained:

@@ -9,7 +9,10 @@ from compare.probes.verdict import Verdict, quality
 from krohn.comparison.inside import Probed
 
 SHADES = 10
-MOST_ROWS = 30
+MOST_ROWS = 20
+MOST_NAMES = 4
+SHORT = {"embedding": "0"}
+"""The embedding is what stands before the first layer; columns are narrow on phones."""
 STRONGEST: tuple[Verdict, ...] = ("used", "partly used", "readable")
 """Verdicts that come first; among equals, what is read best."""
 
@@ -50,6 +53,7 @@ class HeatMap:
     Attributes:
         title: Which network.
         found: The whole map.
+        layers: Names of the columns, short.
         rows: Those that say most.
         hidden: How many are left out.
         exchanged: The causal tests, with the name of the variable.
@@ -57,6 +61,7 @@ class HeatMap:
 
     title: str
     found: ProbeMap
+    layers: tuple[str, ...]
     rows: tuple[HeatRow, ...]
     hidden: int
     exchanged: tuple[tuple[str, Interchange], ...]
@@ -68,7 +73,9 @@ def heat_map(probed: Probed) -> HeatMap:
     order = sorted(found.rows, key=_rank)
     rows = tuple(map(_row, order[:MOST_ROWS]))
     exchanged = tuple((row.name, tested) for row in order for tested in row.exchanged)
-    return HeatMap(probed.title, found, rows, len(order) - len(rows), exchanged)
+    layers = tuple(SHORT.get(n, n.removeprefix("layer ")) for n in found.layers)
+    hidden = len(order) - len(rows)
+    return HeatMap(probed.title, found, layers, rows, hidden, exchanged)
 
 
 def _rank(row: Row) -> tuple[bool, bool, int, float]:
@@ -101,9 +108,15 @@ def _about(row: Row) -> Iterator[str]:
         chance = _percent(first.majority)
         yield f"{row.values} values, the most frequent {chance} %"
     if row.constructions:
-        yield f"in {', '.join(row.constructions)}"
+        yield f"in {_some(row.constructions)}"
     if len(row.names) > 1:
-        yield f"equal to {', '.join(row.names[1:3])}{', …' if row.names[3:] else ''}"
+        yield f"equal to {_some(row.names[1:])}"
+
+
+def _some(names: tuple[str, ...]) -> str:
+    more = len(names) - MOST_NAMES
+    named = ", ".join(names[:MOST_NAMES])
+    return f"{named} and {more} more" if more > 0 else named
 
 
 def _shade(cell: Cell) -> int:

@@ -64,6 +64,7 @@ class Line:
         paths: Points of the mean, a text for each stretch without a gap.
         bands: Between the least and the greatest run, likewise.
         marks: Where marks are put.
+        last: Where the line ends along, in per cent; the label is beside it.
         end: Where the label is, in pixels.
     """
 
@@ -72,6 +73,7 @@ class Line:
     paths: tuple[str, ...]
     bands: tuple[str, ...]
     marks: tuple[Point, ...]
+    last: float
     end: float
 
 
@@ -152,10 +154,13 @@ class Frame:
             if len(series.runs) > 1
         ]
         paths = [_text(self._points(mean, s)) for s in stretches]
-        step = max(1, math.ceil(len(mean) / MOST_MARKS))
-        marked = [i for i in range(len(mean) - 1, -1, -step) if mean[i] is not None]
-        marks = tuple(self._points(mean, marked))
-        return Line(series.key, series.label, tuple(paths), tuple(bands), marks, end)
+        known = [i for i, value in enumerate(mean) if value is not None]
+        step = max(1, math.ceil(len(known) / MOST_MARKS))
+        marks = tuple(self._points(mean, known[::-1][::step]))
+        last = self.x(self.at[known[-1]])
+        return Line(
+            series.key, series.label, tuple(paths), tuple(bands), marks, last, end
+        )
 
     def _points(self, values: Sequence[Value], chosen: Sequence[int]) -> list[Point]:
         found = ((self.at[i], values[i]) for i in chosen)

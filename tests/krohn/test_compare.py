@@ -207,6 +207,18 @@ def test_damaged_runs_are_refused(call: Call, tmp_path: Path) -> None:
     assert "damaged" in err
 
 
+def test_what_another_krohn_measured_is_measured_again(
+    call: Call, tmp_path: Path
+) -> None:
+    first = json.loads(call("C2", *TINY, "--runs", tmp_path, "--json")[1])
+    for path in tmp_path.glob("*.json"):
+        record = json.loads(path.read_text())
+        del record["measured"]["failure"]
+        path.write_text(json.dumps(record))
+    second = json.loads(call("C2", *TINY, "--runs", tmp_path, "--json")[1])
+    assert second["strategies"] == first["strategies"]
+
+
 def test_time_that_is_up_leaves_networks_out_and_says_so(call: Call) -> None:
     code, out, _ = call("C2", *TINY, "--seconds", 0, "--json")
     assert code == 0
