@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from report import parser
-from rich.console import Console
 
 from compare.training.cells import Cell, Measure
 from compare.training.sweep import Result, sweep
+from krohn.commands.terminal import progress
 
 RESULTS = Path(__file__).parents[1] / "results"
 
@@ -32,19 +32,14 @@ def trained(
 
     They are in ``results/NAME``; what was found there before is not done again.
     """
-    console = Console(stderr=True)
-
-    def tell(what: str, done: int, total: int) -> None:
-        if what == "networks":
-            console.print(f"{done} of {total} networks", highlight=False)
-
-    return sweep(
-        cells,
-        RESULTS / name,
-        measure,
-        jobs=chosen.jobs,
-        cluster=chosen.cluster,
-        seconds=chosen.seconds,
-        device=chosen.device,
-        report=tell,
-    )
+    with progress() as report:
+        return sweep(
+            cells,
+            RESULTS / name,
+            measure,
+            jobs=chosen.jobs,
+            cluster=chosen.cluster,
+            seconds=chosen.seconds,
+            device=chosen.device,
+            report=report,
+        )

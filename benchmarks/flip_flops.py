@@ -25,6 +25,7 @@ from compare.training.cells import Cell
 from compare.training.presets import gpt, lstm
 from compare.training.run import Run
 from compare.training.sweep import Result
+from network.model import Model
 
 READS = 20_000
 UNSEEN = 1 << 20
@@ -75,7 +76,7 @@ def derived(length: int) -> Row:
     words = task("flip-flop")
     rng = np.random.default_rng(UNSEEN)
     found: Row = {"network": f"compiled ({made.construction}), proved", "T": length}
-    for g in glitches(made.model(), words, rng, length, reads=READS):
+    for g in glitches(Model(made.file), words, rng, length, reads=READS):
         found[f"FFL({g.ignore:g})"] = cell(g.reads.wrong, g.reads.of)
     return found
 

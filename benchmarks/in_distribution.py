@@ -27,6 +27,7 @@ from compare.training.cells import Cell
 from compare.training.presets import gpt, lstm
 from compare.training.run import Run
 from compare.training.sweep import Result
+from network.model import Model
 
 MACHINES = ("C2", "Grid9", "Dyck4,2", "D8", "A4", "S5")
 DEPTHS = (2, 4, 1)
@@ -104,9 +105,9 @@ def row(machine: str, results: Sequence[Result]) -> Row:
     ngram = baselines(words, np.random.default_rng(UNSEEN + 1), LENGTH)[-1]
     rng = np.random.default_rng(UNSEEN)
     share = accuracy(ngram.model, words, rng, LENGTH).tokens.value
-    found["n-gram"] = f"{100 * share:.1f} ({ngram.said})"
+    found["n-gram"] = f"{100 * share:.1f} ({ngram.about})"
     compiled = krohn.compile(machine, LENGTH)
-    right = accuracy(compiled.model(), words, np.random.default_rng(UNSEEN), LENGTH)
+    right = accuracy(Model(compiled.file), words, np.random.default_rng(UNSEEN), LENGTH)
     found["compiled"] = f"{100 * right.words.value:.1f} of words, proved"
     return found
 

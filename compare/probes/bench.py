@@ -10,7 +10,13 @@ from compare.models.network import Network
 from compare.probes.agreement import Agreement, Cases, agreement, cases_of
 from compare.probes.exchange import answers
 from compare.probes.hidden import hidden
-from compare.probes.pairs import Pairs, Positions, counterfactual, paired
+from compare.probes.pairs import (
+    UNDEFINED,
+    Pairs,
+    Positions,
+    counterfactual,
+    paired,
+)
 from compare.probes.scores import Split
 from compare.probes.variable import Home
 from compare.tasks.task import Batch, Task
@@ -50,11 +56,17 @@ class Bench:
         return paired(self.words, among, PAIRS, rng, self.positions)
 
     def cases(self, home: Home, pairs: Pairs) -> Cases:
-        """What a derived network says should happen to pairs."""
+        """What a derived network says should happen to pairs.
+
+        Answers that no word of the task has are left out: if only legal words are drawn,
+        no network could learn to say that one is illegal.
+        """
         first, second = pairs.first, pairs.second
         labels = self.labels.labels
+        predicted = counterfactual(home, pairs)
+        learnable = np.isin(predicted, labels[self.labels.asked])
         return cases_of(
-            counterfactual(home, pairs),
+            np.where(learnable, predicted, UNDEFINED),
             (self.said[first], self.said[second]),
             (labels[first], labels[second]),
             self.labels.asked[first],

@@ -6,9 +6,8 @@ import numpy as np
 
 from algebra.automaton import Automaton
 from algebra.brackets import as_brackets
-from algebra.corridor import as_corridor
 from algebra.semiautomaton import IntArray
-from compare.probes.standard import since
+from compare.probes.standard import oriented, since
 from compare.tasks.task import Task
 
 NOWHERE = -1
@@ -55,7 +54,7 @@ def _last_alike(words: IntArray) -> IntArray:
 
 
 def _walls(machine: Automaton, states: IntArray) -> dict[str, IntArray]:
-    corridor = as_corridor(machine)
+    corridor = oriented(machine)
     if corridor is None:
         return {}
     cells = np.array(corridor.cell)[states]

@@ -39,6 +39,7 @@ def conclusion(found: ProbeMap) -> str:
     used = [row for row in rows if row.verdict == "used"]
     partly = [row for row in rows if row.verdict == "partly used"]
     read = [row for row in rows if row.verdict == "readable"]
+    read.sort(key=lambda row: not row.exchanged)
     if used or partly:
         each = [_in_short(row) for row in (used + partly)[:LISTED]]
         return f"Of what derived networks compute on the way it uses {'; '.join(each)}."
@@ -130,7 +131,10 @@ def _names(rows: Sequence[Row]) -> str:
 
 def _best(row: Row) -> str:
     best = max(quality(cell.trained) for cell in row.cells)
-    return f"{row.name} ({best:.0%})"
+    if not row.exchanged:
+        return f"{row.name} ({best:.0%})"
+    does = max(t.found.changed for t in row.exchanged)
+    return f"{row.name} ({best:.0%} read, {does:.0%} of changes as predicted)"
 
 
 def _by_construction(found: ProbeMap) -> list[str]:

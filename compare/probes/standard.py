@@ -7,7 +7,7 @@ import numpy as np
 
 from algebra.automaton import Automaton
 from algebra.brackets import as_brackets
-from algebra.corridor import as_corridor
+from algebra.corridor import Corridor, as_corridor
 from algebra.semiautomaton import IntArray
 from compare.probes.variable import Variable, variable
 from compare.tasks.task import Task
@@ -37,7 +37,7 @@ def standard(task: Task, words: IntArray) -> Iterator[Variable]:
     yield variable("state before the letter", "standard", before)
     yield from _counts(machine, words)
     yield from _resets(machine, words)
-    yield from _boundaries(machine, states)
+    yield from _boundaries(machine, words, states)
     yield from _stack(machine, states)
     yield variable("letter before", "standard", _back(words, 1, len(machine.letters)))
     yield from references(words)
@@ -96,11 +96,29 @@ def _resets(machine: Automaton, words: IntArray) -> Iterator[Variable]:
     yield from _last("reset", resets, machine.transitions[words, 0])
 
 
-def _boundaries(machine: Automaton, states: IntArray) -> Iterator[Variable]:
-    """The last time at a wall, and which wall it was (thesis, Algorithm 1)."""
+def oriented(machine: Automaton) -> Corridor | None:
+    """The corridor that a machine is, with its first state below its last one."""
     found = as_corridor(machine)
+    if found is None or found.cell[0] <= found.cell[-1]:
+        return found
+    cells = tuple(found.last - cell for cell in found.cell)
+    return Corridor(cells, tuple(-move for move in found.moves))
+
+
+def _boundaries(
+    machine: Automaton, words: IntArray, states: IntArray
+) -> Iterator[Variable]:
+    """The walk, its extremes, the last wall and how long ago (thesis, Algorithm 1)."""
+    found = oriented(machine)
     if found is None:
         return
+    start = found.cell[machine.start]
+    walk = start + np.cumsum(np.array(found.moves)[words], axis=1)
+    yield variable("walk without walls", "standard", walk, True)
+    lowest = np.minimum(np.minimum.accumulate(walk, axis=1), start)
+    highest = np.maximum(np.maximum.accumulate(walk, axis=1), start)
+    yield variable("lowest of the walk", "standard", lowest, True)
+    yield variable("highest of the walk", "standard", highest, True)
     cells = np.array(found.cell)[states]
     at_wall = ((cells == 0) | (cells == found.last)).astype(np.int64)
     yield from _last("boundary", at_wall, cells)

@@ -15,6 +15,9 @@ import safetensors.torch
 
 from algebra.errors import KrohnError
 from algebra.formats.files import atomic_write
+from compare.models.files import save
+from compare.models.gpt import GptNetwork
+from compare.models.lstm import LstmNetwork
 from compare.models.network import Network
 from compare.training.checkpoint import pack, restore
 from compare.training.described import Json, content_name
@@ -94,9 +97,8 @@ class RunFolder:
         Raises:
             KrohnError: If the folder cannot be written.
         """
-        tensors = {n: t.cpu() for n, t in trainer.average.network.state_dict().items()}
-        data = safetensors.torch.save(tensors)
-        atomic_write(self.path / WEIGHTS, data)
+        _save(trainer.average.network, self.path / WEIGHTS)
+        data = (self.path / WEIGHTS).read_bytes()
         came = {"outcome": trainer.outcome, "weights": _digest(data)}
         self._note(came | {"history": [noted(p) for p in trainer.history]})
         (self.path / CHECKPOINT).unlink(missing_ok=True)
@@ -139,6 +141,15 @@ class RunFolder:
         return KrohnError(
             f"{self.path / file} is damaged; delete {self.path} to train this network again"
         )
+
+
+def _save(network: Network, path: Path) -> None:
+    """Write weights: as the file of a network where networks of this kind have one."""
+    if isinstance(network, GptNetwork | LstmNetwork):
+        save(network, path)
+        return
+    tensors = {name: t.cpu() for name, t in network.state_dict().items()}
+    atomic_write(path, safetensors.torch.save(tensors))
 
 
 def _digest(data: bytes) -> str:

@@ -84,6 +84,21 @@ def test_dimensions_of_a_channel_carry_it(
     assert np.array_equal(said[known], predicted[known])
 
 
+def test_answers_that_no_word_of_the_task_has_are_no_cases(
+    task_of: Tasks, words_for: Words, bench: Callable[..., Bench]
+) -> None:
+    """Legal words only: an exchanged count would make many of them illegal."""
+    task, subject = task_of("Dyck2,2"), bench("Dyck2,2", "dyck")
+    error = task.machine.states.index("error")
+    assert error not in subject.labels.labels
+    pairs = subject.pairs(subject.parts.test, np.random.default_rng(0))
+    home = home_of(task, "dyck", "ups")
+    assert error in counterfactual(home, pairs)
+    cases = subject.cases(home, pairs)
+    assert cases.changing.any()
+    assert error not in cases.predicted
+
+
 def test_exchanging_all_gives_the_source_and_exchanging_nothing_the_base(
     task_of: Tasks, words_for: Words, derived: Networks
 ) -> None:

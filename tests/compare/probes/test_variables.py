@@ -107,6 +107,10 @@ def test_a_corridor_has_boundaries_and_a_stack_a_depth(
     ago = variables(grid, words).named("letters since boundary")
     at_wall = np.isin(grid.states(words), (0, 3))
     assert np.array_equal(ago.numbers == 0, at_wall)
+    walk = variables(grid, words).named("walk without walls").numbers
+    assert walk is not None
+    right = grid.letters.index("R")
+    assert np.array_equal(walk, np.cumsum(2 * (words == right) - 1, axis=1))
     dyck = task_of("Dyck2,2")
     words = words_for(dyck)
     names = [dyck.machine.states[q] for q in dyck.states(words).ravel()]

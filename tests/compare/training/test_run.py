@@ -13,6 +13,7 @@ import torch
 import krohn
 from algebra.errors import KrohnError
 from compare.models import Architecture, Derived, Gpt, Lstm
+from compare.models.files import load
 from compare.tasks.catalogue import task
 from compare.training import Recipe, Run, train
 from compare.training.folder import CHECKPOINT, RECORD, WEIGHTS
@@ -89,6 +90,17 @@ def test_a_finished_run_is_read_and_not_trained_again(tmp_path: Path) -> None:
     assert (run.history, run.outcome) == (again.history, again.outcome)
     assert not again.network.training
     assert sorted(p.name for p in tmp_path.iterdir()) == [RECORD, WEIGHTS]
+
+
+@pytest.mark.parametrize("architecture", [TINY, Gpt(1, 16, 2, 16)])
+def test_the_weights_of_a_run_are_the_file_of_a_network(
+    tmp_path: Path, architecture: Architecture
+) -> None:
+    run = train(PARITY, architecture, replace(SMALL, steps=5), 0, tmp_path)
+    network = load(tmp_path / WEIGHTS)
+    words = torch.tensor([[0, 1, 1, 0, 1]])
+    with torch.no_grad():
+        assert torch.equal(network(words), run.network(words))
 
 
 def stopped_after(steps: int, folder: Path, recipe: Recipe = SMALL) -> None:
