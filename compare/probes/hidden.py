@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from algebra.semiautomaton import IntArray
 from compare.models.network import Network
@@ -33,8 +34,8 @@ def hidden(network: Network, words: IntArray) -> tuple[list[FloatArray], IntArra
         words: ``(count, length)`` letter indices.
 
     Returns:
-        For each layer ``(count, length, width)`` in float64, and ``(count, length)`` the
-        classes that the largest logits choose.
+        For each layer ``(count, length, width)`` in float32, or float64 if the network
+        is, and ``(count, length)`` the classes that the largest logits choose.
     """
     parts: list[list[FloatArray]] = []
     said: list[IntArray] = []
@@ -42,8 +43,13 @@ def hidden(network: Network, words: IntArray) -> tuple[list[FloatArray], IntArra
     with still(network), torch.no_grad():
         for some in torch.split(torch.from_numpy(words), WORDS_AT_ONCE):
             seen = network.inside(some.to(device))
-            parts.append([h.double().cpu().numpy() for h in seen.hidden])
+            parts.append([_numbers(h) for h in seen.hidden])
             said.append(seen.logits.argmax(dim=-1).cpu().numpy())
     return [
         np.concatenate(layer) for layer in zip(*parts, strict=True)
     ], np.concatenate(said)
+
+
+def _numbers(states: Tensor) -> FloatArray:
+    wide = states if states.dtype.itemsize >= 4 else states.float()
+    return np.asarray(wide.cpu().numpy())

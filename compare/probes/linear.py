@@ -66,13 +66,20 @@ class Classifier:
 
 def whitening(states: FloatArray) -> Whitening:
     """The whitening of states ``(count, width)``; directions without variance go."""
+    states = states.astype(np.float64)
     mean, spread = states.mean(axis=0), states.std(axis=0)
-    scale = np.divide(1, spread, where=spread > 0, out=np.zeros_like(spread))
+    scale = inverse(spread, mean)
     centred = (states - mean) * scale
     variances, directions = np.linalg.eigh(centred.T @ centred / len(states))
     kept = variances > NO_VARIANCE * max(variances.max(initial=0), 1)
     matrix = scale[:, None] * directions[:, kept] / np.sqrt(variances[kept])
     return Whitening(mean, matrix)
+
+
+def inverse(spread: FloatArray, mean: FloatArray) -> FloatArray:
+    """1/spread of each dimension; 0 where it is no more than the rounding of float32."""
+    varies = spread > np.finfo(np.float32).eps * np.abs(mean)
+    return np.divide(1, spread, where=varies, out=np.zeros_like(spread))
 
 
 def classifiers(

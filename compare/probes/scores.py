@@ -11,9 +11,11 @@ from compare.probes.linear import classifiers, explained, whitening
 from compare.probes.variable import Variable
 from network.precision import FloatArray
 
-POSITIONS = 5000
-"""So many positions fit the probes: 78 for each of 64 dimensions."""
+POSITIONS = 80
+"""So many for each dimension fit the probes, and `FEWEST` at least."""
 
+FEWEST = 5000
+"""So that frequent values of small networks occur hundreds of times."""
 
 ITEMS = 4
 """For each dimension: of random labels in two classes, a linear function can fit two for
@@ -124,7 +126,7 @@ def score(
         parts: Which words serve what.
         seed: Draws the positions to fit on.
     """
-    at = places(parts.fit, words.shape[1], seed)
+    at = places(parts.fit, states, seed)
     white = whitening(states[at])
     fitted, chosen, tested = (
         white(states[words_or_places].reshape(-1, states.shape[2]))
@@ -150,12 +152,22 @@ def score(
     ]
 
 
-def places(chosen: IntArray, length: int, seed: int) -> tuple[IntArray, IntArray]:
-    """Words and positions to fit on, drawn without repetition if there are too many."""
+def places(
+    chosen: IntArray, states: FloatArray, seed: int
+) -> tuple[IntArray, IntArray]:
+    """Words and positions to fit on, drawn without repetition if there are too many.
+
+    Args:
+        chosen: Word indices.
+        states: ``(count, length, width)``.
+        seed: Draws them.
+    """
+    _, length, width = states.shape
     flat = len(chosen) * length
+    most = max(FEWEST, POSITIONS * width)
     drawn = np.arange(flat)
-    if flat > POSITIONS:
-        drawn = np.random.default_rng(seed).choice(flat, POSITIONS, replace=False)
+    if flat > most:
+        drawn = np.random.default_rng(seed).choice(flat, most, replace=False)
     return chosen[drawn // length], drawn % length
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from algebra.semiautomaton import IntArray
-from compare.probes.linear import Classifier, classifiers, whitening
+from compare.probes.linear import Classifier, classifiers, inverse, whitening
 from compare.probes.scores import Split, places
 from compare.probes.variable import Variable
 from network.precision import FloatArray
@@ -27,7 +27,7 @@ def read_by_probe(
         parts: Which words serve what.
         seed: Draws the positions to fit on.
     """
-    at = places(parts.fit, states.shape[1], seed)
+    at = places(parts.fit, states, seed)
     white = whitening(states[at])
     fresh = white(states[parts.choose].reshape(-1, states.shape[2]))
     right = v.classes[parts.choose].ravel()
@@ -46,7 +46,7 @@ def read_by_probe(
 
 def reading(states: FloatArray, v: Variable, parts: Split, seed: int = 0) -> float:
     """The accuracy, on the words that test, of a probe that sees ``states`` alone."""
-    at = places(parts.fit, states.shape[1], seed)
+    at = places(parts.fit, states, seed)
     white = whitening(states[at])
     fresh, tested = (
         white(states[chosen].reshape(-1, states.shape[2]))
@@ -64,8 +64,9 @@ def between_means(
 
     The mean of each position is taken off first, as both words of a pair share it.
     """
-    at = places(parts.fit, states.shape[1], seed)
-    centred = states[at] - states[parts.fit].mean(axis=0)[at[1]]
+    at = places(parts.fit, states, seed)
+    usual = states[parts.fit].mean(axis=0, dtype=np.float64)
+    centred = states[at] - usual[at[1]]
     belongs = v.classes[at][:, None] == np.arange(v.values)
     counts = belongs.sum(axis=0)
     means = (belongs.T @ centred) / np.maximum(counts, 1)[:, None]
@@ -93,10 +94,9 @@ def varying(
         words: Those whose states are mixed.
         rng: Draws them.
     """
-    flat = states[words].reshape(-1, states.shape[2])
-    spread = flat.std(axis=0)
-    scale = np.divide(1, spread, where=spread > 0, out=np.zeros_like(spread))
-    centred = (flat - flat.mean(axis=0)) * scale
+    flat = states[words].reshape(-1, states.shape[2]).astype(np.float64)
+    mean = flat.mean(axis=0)
+    centred = (flat - mean) * inverse(flat.std(axis=0), mean)
     return orthonormal((rng.normal(size=(dimensions, len(flat))) @ centred).T)
 
 
