@@ -25,6 +25,7 @@ from krohn.comparison.result import Comparison, Origin
 from krohn.comparison.settings import Settings, lengths_of
 from krohn.comparison.teams import (
     TITLES,
+    affordable,
     best,
     compiled_team,
     opened,
@@ -59,21 +60,24 @@ def assemble(
     derived = derive(task, lengths, partial(told, "proving"))
     trained = train_all(wanted, settings, folder, command, told)
     told("measuring", 0, STAGES)
+    derived_network = compiled(derived.file)
+    share = affordable(derived_network, length)
     teams = (
-        compiled_team(derived, task, length),
+        compiled_team(derived, task, length, share),
         *trained_teams(trained),
         *rule_teams(task, length),
     )
     told("measuring", 1, STAGES)
     chosen = best(trained)
-    derived_network = compiled(derived.file)
     networks = opened(derived_network, chosen, settings.device)
     teams = sized(teams, sizes(networks, length))
     told("measuring", 2, STAGES)
     seen = maps(task, length, derived_network, networks.get(GPT))
     spans = trained_spans(task, length, _letter(teams))
     told("measuring", STAGES, STAGES)
-    remarks = tuple(filter(None, (derived.remark, _missing(wanted, trained))))
+    remarks = tuple(
+        filter(None, (derived.remark, _fewer(share), _missing(wanted, trained)))
+    )
     return Comparison(
         json_format.to_object(task.machine),
         _asked(task),
@@ -89,6 +93,16 @@ def assemble(
         seen,
         reductions(task, wanted),
         _origin(settings, command, time.monotonic() - began, remarks),
+    )
+
+
+def _fewer(share: float) -> str:
+    """That the compiled network was run on fewer words; empty if it was not."""
+    if share == 1:
+        return ""
+    return (
+        f"The compiled network is large: it was run on {share:.1%} of the words that the "
+        "others were run on. What is proved of it does not rest on them."
     )
 
 

@@ -1,15 +1,19 @@
 """The compiled network of a task, proved for words as long as they are measured."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from algebra.errors import KrohnError
 from compare.tasks.task import Task
+from compiler.plan import candidates
 from krohn.comparison.contestants import Proved
-from krohn.compilation import OWN, CompiledModel
+from krohn.compilation import OWN, CompiledModel, options_of
 from krohn.compilation import compile as compiled
 from network.model import Model
 from network.modelfile import ModelFile
+
+MOST_PARAMETERS = 20_000_000
+"""A scan of 50 points: proved in about a minute on a core, run by two words a second."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,26 @@ def _compiled(
     task: Task, length: int, progress: Callable[[int, int], None] | None
 ) -> CompiledModel:
     observed = OWN if task.shows == "outputs" else None
+    _check_size(task, length)
     return compiled(task.machine, length, observation=observed, progress=progress)
+
+
+def _check_size(task: Task, length: int) -> None:
+    """Refuse what takes longer to prove than everything else together.
+
+    Raises:
+        KrohnError: If the best network would be too large.
+    """
+    shows = task.shows == "outputs"
+    machine = task.machine if shows else replace(task.machine, output=None)
+    options = options_of("float32", strict=False, activation="relu")
+    cost = candidates(machine, length, options)[0].cost
+    if cost is not None and cost.parameters > MOST_PARAMETERS:
+        raise KrohnError(
+            f"a network for {task.machine.name} and {length} letters has "
+            f"{cost.parameters:,} parameters, and comparisons go up to "
+            f"{MOST_PARAMETERS:,}; choose a smaller machine, or shorter words by --length"
+        )
 
 
 def _proved(task: Task, found: CompiledModel) -> Proved:

@@ -16,6 +16,7 @@ from compare.measures.rates import Rate
 from compare.tasks.task import Task
 from krohn.comparison.contestants import Failure
 from krohn.comparison.settings import lengths_of
+from verify.examination import PREFIXES, SAMPLES
 from verify.simulator import Simulator
 
 WORDS = 2048
@@ -72,31 +73,33 @@ class Measured:
     strategies: dict[str, Rate]
 
 
-def measure(model: Simulator, task: Task, length: int) -> Measured:
+def measure(model: Simulator, task: Task, length: int, share: float = 1.0) -> Measured:
     """Measure a network.
 
     Args:
         model: The network.
         task: What is asked of it.
         length: Of the words that it was trained on.
+        share: Of the usual number of words, where the network is large.
 
     Raises:
         KrohnError: If it does not read such words.
     """
-    usual = accuracy(model, task, _rng(Purpose.TOKENS), length, WORDS)
+    words, fewer, each = (max(8, round(share * n)) for n in (WORDS, FEWER, EACH))
+    usual = accuracy(model, task, _rng(Purpose.TOKENS), length, words)
     positions = tuple(None if p is None else p.value for p in usual.positions)
     curves = {
         "length": by_length(
-            model, task, _rng(Purpose.LENGTH), lengths_of(length), FEWER
+            model, task, _rng(Purpose.LENGTH), lengths_of(length), fewer
         )
     }
     if len(task.letters) > 1:
         rng = _rng(Purpose.BIAS)
-        curves["bias"] = by_bias(model, task, rng, length, words=FEWER)
+        curves["bias"] = by_bias(model, task, rng, length, words=fewer)
     if countable(task.machine):
         rng = _rng(Purpose.COUNT)
-        curves["count"] = by_count(model, task, rng, length, words=FEWER)
-    struck = by_strategy(model, task, _rng(Purpose.STRATEGY), length, EACH)
+        curves["count"] = by_count(model, task, rng, length, words=fewer)
+    struck = by_strategy(model, task, _rng(Purpose.STRATEGY), length, each)
     return Measured(
         usual.tokens,
         usual.words,
@@ -106,14 +109,26 @@ def measure(model: Simulator, task: Task, length: int) -> Measured:
     )
 
 
-def first_failure(model: Simulator, task: Task, length: int) -> Failure:
+def first_failure(
+    model: Simulator, task: Task, length: int, share: float = 1.0
+) -> Failure:
     """Search for a word that a network gets wrong, of ever more letters.
+
+    Args:
+        model: The network.
+        task: What is asked of it.
+        length: Of the words that it was trained on.
+        share: Of the usual number of words, where the network is large.
 
     Raises:
         KrohnError: If it does not read such words.
     """
     lengths = (length, 2 * length, 4 * length)
-    tried = first_failing(model, task, lengths, budget=SHORTEN)
+    few = {
+        "prefixes": max(100, round(share * PREFIXES)),
+        "samples": max(16, round(share * SAMPLES)),
+    }
+    tried = first_failing(model, task, lengths, budget=SHORTEN, **few)
     last = tried[-1]
     searched = f"{sum(f.words for f in tried):,} words of up to {last.length} letters"
     if last.right:

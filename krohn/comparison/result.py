@@ -83,7 +83,7 @@ class Origin:
         versions: Of what took part, by name.
         device: On what it ran.
         date: When it was finished, UTC.
-        seconds: How long it took, training included.
+        seconds: How long this sitting took; runs that were done before are not in it.
         seeds: Of the trained networks.
         remarks: What was left out, and why.
     """

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from compare.measures.baselines import baselines
-from compare.models import Network
+from compare.models import Network, cost
 from compare.tasks.task import Task
 from krohn.comparison.contestants import COMPILED, GPT, LSTM, MAJORITY, NGRAM, Size
 from krohn.comparison.contests import Entry, Team
@@ -17,13 +17,30 @@ TITLES = {GPT: "Transformer", LSTM: "LSTM"}
 RULES = {NGRAM: "n-gram", MAJORITY: "majority"}
 """Baselines that are shown, by what `compare.measures.baselines` calls them."""
 
+MANY = 40_000
+"""Words of the length of training, or as many letters, that a network is run on."""
+OPERATIONS = 2e12
+"""Multiplications and additions for all of them: two minutes on a busy core."""
 
-def compiled_team(derived: Derived, task: Task, length: int) -> Team:
-    """The compiled network, measured like the others and searched for failing words."""
+
+def affordable(network: Network, length: int) -> float:
+    """The share of the usual words that a network can be run on within `OPERATIONS`."""
+    return min(1.0, OPERATIONS / (MANY * (cost(network, length).flops or 1)))
+
+
+def compiled_team(derived: Derived, task: Task, length: int, share: float) -> Team:
+    """The compiled network, measured like the others and searched for failing words.
+
+    Args:
+        derived: The network.
+        task: What is asked of it.
+        length: Of the words that others were trained on.
+        share: Of the usual number of words.
+    """
     entry = Entry(
         None,
-        measure(derived.model, task, length),
-        first_failure(derived.model, task, length),
+        measure(derived.model, task, length, share),
+        first_failure(derived.model, task, length, share),
     )
     proved = derived.proved
     about = (

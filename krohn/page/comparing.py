@@ -56,8 +56,15 @@ def _facts(found: Comparison) -> dict[str, Any]:
         "marks": MARKS,
         "keys": [(key, LABELS[key]) for key in KEYS if found.of(key)],
         "duration": duration,
+        "trained": _trained(found),
         "percent": percent,
     }
+
+
+def _trained(found: Comparison) -> float:
+    """How many seconds training took in all."""
+    runs = [o.training for c in found.contestants for o in c.ones if o.training]
+    return sum(run.seconds for run in runs)
 
 
 def _strategies(found: Comparison) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ import pytest
 
 import krohn
 from krohn import cli
-from krohn.comparison import Comparison, measured, networks
+from krohn.comparison import Comparison, derived, measured, networks, teams
 from krohn.comparison.settings import lengths_of
 
 TINY = ("--width", 16, "--steps", 4, "--seeds", 1, "--jobs", 1, "-T", 4)
@@ -187,6 +187,27 @@ def test_failing_words_of_trained_networks_are_replayed(
     assert lines
     for line in lines:
         assert cli.run(shlex.split(line)[1:]) == 1
+
+
+def test_a_machine_that_is_too_large_is_refused_before_anything_is_trained(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(derived, "MOST_PARAMETERS", 1000)
+    code, _, err = call("S4", *TINY, "--runs", tmp_path)
+    assert code == 2
+    assert "parameters" in err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_large_network_is_run_on_fewer_words_and_the_page_says_so(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(teams, "OPERATIONS", 1e6)
+    found = Comparison.from_object(json.loads(call("C2", *TINY, "--json")[1]))
+    compiled = found.of("compiled")
+    assert compiled is not None
+    assert compiled.ones[0].token.of < 64 * 4
+    assert any("is large" in remark for remark in found.origin.remarks)
 
 
 def test_a_folder_of_runs_that_is_a_file_is_refused(call: Call, tmp_path: Path) -> None:
