@@ -1,11 +1,13 @@
 """Sweeps whose results are kept, one file for each network, so that they can grow."""
 
 import argparse
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 from report import parser
 
+from algebra.errors import KrohnError
 from compare.training.cells import Cell, Measure
 from compare.training.sweep import Result, sweep
 from krohn.commands.terminal import progress
@@ -32,14 +34,18 @@ def trained(
 
     They are in ``results/NAME``; what was found there before is not done again.
     """
-    with progress() as report:
-        return sweep(
-            cells,
-            RESULTS / name,
-            measure,
-            jobs=chosen.jobs,
-            cluster=chosen.cluster,
-            seconds=chosen.seconds,
-            device=chosen.device,
-            report=report,
-        )
+    try:
+        with progress() as report:
+            return sweep(
+                cells,
+                RESULTS / name,
+                measure,
+                jobs=chosen.jobs,
+                cluster=chosen.cluster,
+                seconds=chosen.seconds,
+                device=chosen.device,
+                report=report,
+            )
+    except KrohnError as error:
+        print(error, file=sys.stderr)
+        raise SystemExit(2) from None

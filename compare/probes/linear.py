@@ -9,6 +9,7 @@ all variables at once.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +28,8 @@ SHRINKAGE = 1e-6
 at equal distances, neighbours are 12/K² of the variance apart: 7e-4 for 128 values."""
 
 ROUNDS = 40
-"""Of accelerated gradient descent: the loss is within |W|²/41² of the loss of any W."""
+"""Of accelerated gradient descent: the loss is within |W|²/41² of the loss of any W (Beck
+and Teboulle, 2009, Theorem 4.4, whose proof asks of W nothing but that loss)."""
 
 
 @dataclass(frozen=True)
@@ -152,12 +154,13 @@ def logistics(
     for column, start in zip(columns, ends[:-1], strict=True):
         target[np.arange(len(states)), start + column] = 1
     weights = np.zeros((features.shape[1], int(ends[-1])), dtype=np.float32)
-    ahead = weights
-    for k in range(1, ROUNDS + 1):
+    ahead, pace = weights, 1.0
+    for _ in range(ROUNDS):
         said = _shares(features @ ahead, spans)
         after = ahead + 2 / len(states) * (features.T @ (target - said))
-        ahead = after + (k - 1) / (k + 2) * (after - weights)
-        weights = after
+        faster = (1 + sqrt(1 + 4 * pace**2)) / 2
+        ahead = after + (pace - 1) / faster * (after - weights)
+        weights, pace = after, faster
     found = weights.astype(np.float64)
     return [Classifier(found[:-1, a:b], found[-1, a:b]) for a, b in spans]
 

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from algebra.errors import KrohnError
+from compare.models.network import Network
 from compare.training.described import written
 from compare.training.trainer import Point, Trainer
 
@@ -54,8 +55,8 @@ def restore(trainer: Trainer, data: bytes, identity: str) -> None:
 
 
 def _take(trainer: Trainer, tensors: dict[str, Tensor], said: dict[str, Any]) -> None:
-    trainer.network.load_state_dict(_under("network.", tensors))
-    trainer.average.network.load_state_dict(_under("average.", tensors))
+    for kind, network in _networks(trainer).items():
+        network.load_state_dict(_under(f"{kind}.", tensors))
     state: dict[int, dict[str, Tensor]] = {}
     for name, tensor in _under("optimiser.", tensors).items():
         index, key = name.split(".")
@@ -69,11 +70,18 @@ def _take(trainer: Trainer, tensors: dict[str, Tensor], said: dict[str, Any]) ->
 
 def _tensors(trainer: Trainer) -> dict[str, Tensor]:
     found = {"total": trainer.total}
-    networks = {"network": trainer.network, "average": trainer.average.network}
-    for kind, network in networks.items():
+    for kind, network in _networks(trainer).items():
         found |= {f"{kind}.{name}": t for name, t in network.state_dict().items()}
     for index, held in trainer.optimiser.state_dict()["state"].items():
         found |= {f"optimiser.{index}.{key}": t for key, t in held.items()}
+    return found
+
+
+def _networks(trainer: Trainer) -> dict[str, Network]:
+    """What is trained, and its average if that is another one."""
+    found = {"network": trainer.network}
+    if trainer.average.network is not trainer.network:
+        found["average"] = trainer.average.network
     return found
 
 

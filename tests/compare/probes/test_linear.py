@@ -9,6 +9,7 @@ from algebra.semiautomaton import IntArray
 from compare.models import Compiled
 from compare.probes.hidden import hidden
 from compare.probes.linear import (
+    ROUNDS,
     discriminants,
     explained,
     logistics,
@@ -18,6 +19,7 @@ from compare.probes.scores import control, score, shares_of, split
 from compare.probes.variable import variable
 from compare.probes.variables import variables
 from compare.tasks.task import Task
+from network.precision import FloatArray
 
 Tasks = Callable[[str], Task]
 Words = Callable[..., IntArray]
@@ -58,6 +60,24 @@ def test_logistic_regressions_are_those_of_each_column_alone() -> None:
     alone = logistics(white, [first], [2])[0]
     assert np.allclose(both[0].weights, alone.weights, atol=1e-4)
     assert (both[0](white) == first).mean() > 0.97
+
+
+def test_logistic_regression_is_as_near_to_the_least_loss_as_is_said() -> None:
+    rng = np.random.default_rng(1)
+    states = rng.normal(size=(400, 3))
+    white = whitening(states)(states)
+    truth = rng.normal(size=(4, 3))
+    features = np.concatenate([white, np.ones((400, 1))], axis=1)
+    column = (features @ truth + rng.gumbel(size=(400, 3))).argmax(axis=1)
+
+    def loss(weights: FloatArray) -> float:
+        logits = features @ weights
+        total = np.log(np.exp(logits).sum(axis=1))
+        return float((total - logits[np.arange(400), column]).mean())
+
+    (found,) = logistics(white, [column], [3])
+    reached = loss(np.concatenate([found.weights, found.biases[None]]))
+    assert reached <= loss(truth) + (truth**2).sum() / (ROUNDS + 1) ** 2
 
 
 def test_a_regression_explains_affine_functions_and_no_noise() -> None:

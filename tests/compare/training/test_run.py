@@ -112,12 +112,16 @@ def stopped_after(steps: int, folder: Path, recipe: Recipe = SMALL) -> None:
         train(PARITY, TINY, recipe, 0, folder, report=stop)
 
 
+@pytest.mark.parametrize("average", [0.9, 0.0])
 @pytest.mark.parametrize("steps", [1, 20, 33])
-def test_ctrl_c_leaves_a_folder_that_goes_on(tmp_path: Path, steps: int) -> None:
-    stopped_after(steps, tmp_path)
-    whole = train(PARITY, TINY, SMALL, 0)
+def test_ctrl_c_leaves_a_folder_that_goes_on(
+    tmp_path: Path, steps: int, average: float
+) -> None:
+    recipe = replace(SMALL, average=average)
+    stopped_after(steps, tmp_path, recipe)
+    whole = train(PARITY, TINY, recipe, 0)
     rest: list[int] = []
-    run = train(PARITY, TINY, SMALL, 0, tmp_path, report=lambda *s: rest.append(s[0]))
+    run = train(PARITY, TINY, recipe, 0, tmp_path, report=lambda *s: rest.append(s[0]))
     assert same_weights(run, whole)
     assert seen(run) == seen(whole)
     assert rest == list(range(rest[0], SMALL.steps + 1))
