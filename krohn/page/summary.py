@@ -65,6 +65,8 @@ def duration(seconds: float | None) -> str:
     """A time with three digits."""
     if seconds is None:
         return "–"
+    if seconds >= 120:
+        return f"{seconds / 60:.1f} min"
     for power, unit in ((1.0, "s"), (1e-3, "ms")):
         if seconds >= power:
             return f"{seconds / power:.3g} {unit}"

@@ -166,4 +166,5 @@ def test_sizes_and_times_have_units() -> None:
     assert amount(12) == "12"
     assert duration(0.00123) == "1.23 ms"
     assert duration(61.5) == "61.5 s"
+    assert duration(1530) == "25.5 min"
     assert duration(None) == "–"
