@@ -10,6 +10,9 @@ PERFECT = 0.99995
 FALL = 0.05
 """Token accuracy that is lost on other words and worth a sentence."""
 
+LEARNED = 0.9
+"""What never did the task falls nowhere."""
+
 
 def headline(found: Comparison) -> tuple[str, ...]:
     """What is proved, what training reached, and where it breaks."""
@@ -65,7 +68,7 @@ def _falls(found: Comparison) -> Iterator[str]:
     """Where a trained network loses most, sweep by sweep."""
     for key in (GPT, LSTM):
         network = found.of(key)
-        if network is None:
+        if network is None or average(network) < LEARNED:
             continue
         elsewhere = [s for s in found.sweeps if s.trained is not None]
         falls = [f for s in elsewhere if (f := _fall(s, key, average(network)))]

@@ -58,3 +58,13 @@ def test_all_is_said_of_all_only() -> None:
     assert percent(0.999999) == "> 99.99 %"
     assert percent(0.99994) == "99.99 %"
     assert percent(0.5) == "50.0 %"
+
+
+def test_what_did_not_learn_falls_nowhere() -> None:
+    found = sample()
+    few = replace(found.contestants[4].ones[0], seed=0)
+    gpt = replace(found.contestants[1], ones=(few,))
+    changed = (found.contestants[0], gpt, *found.contestants[2:])
+    said = " ".join(headline(replace(found, contestants=changed)))
+    assert "the Transformer gives 50.0 % right answers" in said
+    assert "the Transformer falls" not in said
