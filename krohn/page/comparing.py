@@ -24,7 +24,7 @@ MARKS = {
     "majority": "M-3 -3L3 3M3 -3L-3 3",
 }
 """The shapes of marks around a point: they tell lines apart without colour."""
-SHOWN_LETTERS = 12
+SHOWN_LETTERS = 8
 
 
 def write(found: Comparison, path: Path) -> None:
