@@ -6,7 +6,7 @@ from typing import Any
 from compare.probes.interchange import Interchange
 from compare.probes.scores import Score
 from compare.probes.variable import Kind
-from compare.probes.verdict import Verdict
+from compare.probes.verdict import READ, Verdict, quality
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,20 @@ class Row:
         return not self.of_answer and self.kind != "reference"
 
     @property
+    def held(self) -> tuple[int, ...]:
+        """The layers where it can be read, for free or not, and the embedding says less.
+
+        There exchanging it means something.
+        """
+        if quality(self.cells[0].trained) >= READ:
+            return ()
+        return tuple(
+            i for i, cell in enumerate(self.cells) if quality(cell.trained) >= READ
+        )
+
+    @property
     def readable(self) -> tuple[int, ...]:
-        """The layers where it can be read."""
+        """The layers where it can be read, beyond what comes for free."""
         return tuple(i for i, cell in enumerate(self.cells) if cell.readable)
 
 

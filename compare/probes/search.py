@@ -42,7 +42,7 @@ def searched(
         rng: Draws batches.
     """
     device = next(network.parameters()).device
-    free = torch.from_numpy(start).to(device).requires_grad_(True)
+    free = torch.tensor(start, device=device, requires_grad=True)
     optimiser = torch.optim.Adam([free], lr=RATE)
     weights = _weights(cases)
     with still(network), torch.backends.cudnn.flags(enabled=False):

@@ -133,8 +133,11 @@ def _best(row: Row) -> str:
     best = max(quality(cell.trained) for cell in row.cells)
     if not row.exchanged:
         return f"{row.name} ({best:.0%})"
-    does = max(t.found.changed for t in row.exchanged)
-    return f"{row.name} ({best:.0%} read, {does:.0%} of changes as predicted)"
+    tested = max(row.exchanged, key=lambda t: t.found.changed)
+    return (
+        f"{row.name} ({best:.0%} read, {tested.found.changed:.0%} of changes as "
+        f"predicted, controls {_most(tested):.0%})"
+    )
 
 
 def _by_construction(found: ProbeMap) -> list[str]:

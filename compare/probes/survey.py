@@ -154,7 +154,11 @@ def _tested(rows: list[Row], found: Variables, bench: Bench, how: Survey) -> lis
         result = interchange(bench, v, layer, how.seed, rival)
         results.setdefault(i, []).extend([result] if result else [])
     return [
-        replace(row, exchanged=tuple(results[i]), verdict=_strongest(results[i]))
+        replace(
+            row,
+            exchanged=tuple(results[i]),
+            verdict=_strongest(results[i], row.verdict),
+        )
         if i in results
         else row
         for i, row in enumerate(rows)
@@ -165,29 +169,31 @@ def _candidates(rows: list[Row], found: Variables) -> list[tuple[int, int]]:
     """What to exchange and where, most telling first.
 
     Intermediate results before ways to write the answer; then what is least like what
-    comes for free. Each where it can be read first; after all of these, where it is read
-    best, if that is elsewhere.
+    comes for free: a network may well use what it could have read before training. Each
+    where it can be read first; after all of these, where it is read best, if that is
+    elsewhere.
     """
     able = [
         i
         for i, (row, v) in enumerate(zip(rows, found.found, strict=True))
-        if row.verdict == "readable" and v.homes and v.told_apart
+        if row.held and v.homes and v.told_apart
     ]
     able.sort(key=lambda i: (rows[i].of_answer, -_best_gain(rows[i])))
-    first = [(i, rows[i].readable[0]) for i in able]
+    first = [(i, (rows[i].readable or rows[i].held)[0]) for i in able]
     best = [(i, _best_layer(rows[i])) for i in able]
     return [*first, *(at for at in best if at not in first)]
 
 
 def _best_gain(row: Row) -> float:
-    return max(row.cells[layer].gain for layer in row.readable)
+    return max(row.cells[layer].gain for layer in row.held)
 
 
 def _best_layer(row: Row) -> int:
-    return max(row.readable, key=lambda layer: row.cells[layer].gain)
+    return max(row.held, key=lambda layer: row.cells[layer].gain)
 
 
-def _strongest(tested: Sequence[Interchange]) -> Verdict:
-    order: tuple[Verdict, ...] = ("used", "partly used", "readable")
+def _strongest(tested: Sequence[Interchange], before: Verdict) -> Verdict:
+    """The most that an exchange shows; if none shows a use, what was known before."""
     shown = {use(t) for t in tested}
-    return next((v for v in order if v in shown), "readable")
+    order: tuple[Verdict, ...] = ("used", "partly used")
+    return next((v for v in order if v in shown), before)

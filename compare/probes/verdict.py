@@ -15,6 +15,9 @@ READ = 0.95
 HALF = 0.5
 """At most so many errors are left of those of what comes for free."""
 
+LEAST = 0.01
+"""Above what comes for free: one position in a hundred."""
+
 USED = 0.9
 """Of the cases in which the Program's answer changes, and of those in which it stays."""
 
@@ -50,7 +53,8 @@ def is_readable(score: Score, references: Iterable[Score]) -> bool:
         references: Of the embedding, and of all layers before training.
     """
     found, floor = quality(score), free(score, references)
-    return found >= READ and found > floor and 1 - found <= HALF * (1 - floor)
+    more = found - floor >= LEAST and 1 - found <= HALF * (1 - floor)
+    return found >= READ and more
 
 
 def gain(score: Score, references: Iterable[Score]) -> float:

@@ -11,11 +11,12 @@ from algebra.errors import KrohnError
 from algebra.semiautomaton import IntArray
 from compare.models import Compiled, Gpt
 from compare.probes.agreement import agreement, cases_of
-from compare.probes.bench import Bench, bench_of
+from compare.probes.bench import Bench, Trial, bench_of
 from compare.probes.exchange import answers
 from compare.probes.interchange import aligned, interchange
 from compare.probes.pairs import UNDEFINED, Pairs, Positions, counterfactual, paired
 from compare.probes.scores import score, split
+from compare.probes.search import searched
 from compare.probes.subspace import orthonormal, uniform, varying
 from compare.probes.variable import Home, joined
 from compare.probes.variables import variables
@@ -218,6 +219,23 @@ def test_networks_that_read_their_answers_are_refused(
     pairs = paired(words_for(task, 10, 6), np.arange(10), 8, np.random.default_rng(0))
     with pytest.raises(KrohnError, match="scratchpad"):
         answers(network, pairs, 1, np.eye(16))
+
+
+def test_a_search_begins_with_a_basis_that_it_leaves_as_it_was(
+    task_of: Tasks, bench: Callable[..., Bench]
+) -> None:
+    subject = bench("C5", "counter")
+    home = variables(task_of("C5"), subject.words).named("answer").homes[0]
+    rng = np.random.default_rng(0)
+    pairs = subject.pairs(subject.parts.fit, rng)
+    start = uniform(subject.states[2].shape[2], 2, rng)
+    before = start.copy()
+    found = searched(subject.network, pairs, subject.cases(home, pairs), 2, start, rng)
+    assert np.array_equal(start, before)
+    assert np.allclose(found.T @ found, np.eye(2), atol=1e-6)
+    assert not np.allclose(found, before, atol=1e-3)
+    trial = Trial(subject, 2, pairs, subject.cases(home, pairs))
+    assert trial(found).balanced > trial(before).balanced
 
 
 def test_what_follows_from_the_answer_can_be_read_but_is_not_used(

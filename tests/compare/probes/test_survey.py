@@ -140,6 +140,7 @@ def test_sentences_say_no_more_than_the_exchange_shows(car: ProbeMap) -> None:
     assert "controls at most 30%" in conclusion(used)
     read = replace(car, rows=(replace(row, verdict="readable"),))
     assert "not shown to be used" in " ".join(sentences(read))
+    assert "97% of changes as predicted, controls 30%" in " ".join(sentences(read))
     assert "was not shown to use" in conclusion(read)
     untested = replace(car, rows=(replace(row, verdict="readable", exchanged=()),))
     assert "was not tested" in " ".join(sentences(untested))
