@@ -248,6 +248,7 @@ def test_time_that_is_up_leaves_networks_out_and_says_so(call: Call) -> None:
     assert any("time was up" in remark for remark in found.origin.remarks)
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_runs_that_go_on_and_no_page(tmp_path: Path) -> None:
     page = tmp_path / "c2.html"
     arguments = ["compare", "C2", *map(str, TINY), "-o", str(page)]
