@@ -19,7 +19,7 @@ from krohn.comparison.costs import sizes
 from krohn.comparison.derived import derive
 from krohn.comparison.heads import maps
 from krohn.comparison.inside import Probed
-from krohn.comparison.networks import Trained, cells, train_all
+from krohn.comparison.networks import Trained, cells, check_buildable, train_all
 from krohn.comparison.reductions import reductions
 from krohn.comparison.result import Comparison, Origin
 from krohn.comparison.settings import Settings, lengths_of
@@ -55,6 +55,7 @@ def assemble(
     """
     began = time.monotonic()
     wanted = cells(task, settings)
+    check_buildable(wanted)
     length = wanted[GPT][0].recipe.length
     lengths = [n for n in lengths_of(length) if n >= length]
     derived = derive(task, lengths, partial(told, "proving"))

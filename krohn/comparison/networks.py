@@ -8,7 +8,7 @@ from typing import Any
 
 from algebra.errors import KrohnError
 from compare.measures.answers import simulator
-from compare.models import Architecture, assemble, save
+from compare.models import Architecture, assemble, build, save
 from compare.probes.map import ProbeMap
 from compare.probes.survey import Survey, survey
 from compare.tasks.task import Task
@@ -117,6 +117,17 @@ def plans(task: Task, settings: Settings) -> dict[str, tuple[Architecture, Recip
             for r in (taught, learnt)
         )
     return {GPT: (gpt, taught), LSTM: (lstm, learnt)}
+
+
+def check_buildable(wanted: dict[str, tuple[Cell, ...]]) -> None:
+    """Build one network of each kind, before hours are spent on the others.
+
+    Raises:
+        KrohnError: If a library is not installed.
+    """
+    for cell, *_ in wanted.values():
+        letters, classes = len(cell.task.letters), len(cell.task.classes)
+        build(cell.architecture, letters, classes, cell.recipe.reads, cell.seed)
 
 
 def train_all(

@@ -189,6 +189,17 @@ def test_failing_words_of_trained_networks_are_replayed(
         assert cli.run(shlex.split(line)[1:]) == 1
 
 
+def test_what_is_not_installed_is_said_before_anything_is_trained(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    code, _, err = call("C2", *TINY, "--runs", tmp_path)
+    assert code == 2
+    assert "krohn[compare]" in err
+    assert len(err.strip().splitlines()) == 1
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_machine_that_is_too_large_is_refused_before_anything_is_trained(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
