@@ -5,6 +5,7 @@ its training made of it can be held against its Program, or examined, as any oth
 """
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -89,7 +90,7 @@ def is_network(path: str | Path) -> bool:
 
     It may be damaged all the same.
     """
-    if not Path(path).is_file():
+    if not os.path.isfile(path):  # also of a name that no file can have
         return False
     try:
         with open(path, "rb") as file:
