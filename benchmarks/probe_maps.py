@@ -23,7 +23,7 @@ from compare.training.presets import gpt
 from compare.training.run import Run
 from compare.training.sweep import Result
 
-SHOWN = 12
+SHOWN = 8
 """Variables in each table; the files have all of them."""
 
 
@@ -84,7 +84,8 @@ def table(result: Result) -> Table:
     )
     title = f"{found['machine']}: {result.cell.architecture.said}"
     kept = [row(r, found["layers"]) for r in rows[:SHOWN]]
-    return Table(title, kept, " ".join((found["conclusion"], *found["said"])))
+    share = f"{100 * found['accuracy']:.1f} % of its answers are right."
+    return Table(title, kept, f"{found['conclusion']} {share}")
 
 
 def main() -> None:
