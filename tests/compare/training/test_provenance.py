@@ -14,6 +14,8 @@ def test_commands_are_as_a_shell_reads_them(monkeypatch: pytest.MonkeyPatch) -> 
     script = str(Path.cwd() / "results" / "main.py")
     monkeypatch.setattr("sys.argv", [script, "--seeds", "2"])
     assert provenance.command() == "results/main.py --seeds 2"
+    monkeypatch.setattr("sys.argv", ["results/main.py", "--seeds", "2"])
+    assert provenance.command() == "results/main.py --seeds 2"
 
 
 def test_the_commit_is_marked_if_files_have_changed(
