@@ -23,16 +23,19 @@ from compare.training.presets import gpt
 from compare.training.run import Run
 from compare.training.sweep import Result
 
+SEEDS = (0, 1)
 SHOWN = 8
 """Variables in each table; the files have all of them."""
 
 
 def cells() -> Iterator[Cell]:
-    """The networks of seed 0."""
-    for machine in ("C2", "Grid9", "Dyck4,2"):
-        yield Cell(task(machine), *gpt("desk", task(machine)), 0)
+    """Every network, from every seed."""
     architecture, recipe = gpt("desk", task("D8"), depth=4, length=12)
-    yield Cell(task("D8"), architecture, replace(recipe, steps=8000), 0)
+    longer = replace(recipe, steps=8000)
+    for seed in SEEDS:
+        for machine in ("C2", "Grid9", "Dyck4,2"):
+            yield Cell(task(machine), *gpt("desk", task(machine)), seed)
+        yield Cell(task("D8"), architecture, longer, seed)
 
 
 def measure(run: Run) -> Any:
@@ -82,17 +85,33 @@ def table(result: Result) -> Table:
         (r for r in found["rows"] if r["kind"] != "reference"),
         key=lambda r: (order.index(r["verdict"]), -max(c["gain"] for c in r["cells"])),
     )
-    title = f"{found['machine']}: {result.cell.architecture.said}"
+    title = f"{found['machine']}: {result.cell.architecture.said}, seed {found['seed']}"
     kept = [row(r, found["layers"]) for r in rows[:SHOWN]]
     share = f"{100 * found['accuracy']:.1f} % of its answers are right."
     return Table(title, kept, f"{found['conclusion']} {share}")
+
+
+def overview(results: Sequence[Result]) -> Table:
+    """What each network was shown to use on the way to its answer."""
+    return Table("Over seeds", [said(result.measured) for result in results])
+
+
+def said(found: dict[str, Any]) -> Row:
+    """One network in a row."""
+    on_the_way = [r for r in found["rows"] if r["kind"] not in ("reference", "answer")]
+    row = {"machine": found["machine"], "seed": found["seed"]}
+    row["right"] = f"{100 * found['accuracy']:.1f} %"
+    for verdict in ("used", "partly used"):
+        names = [r["names"][0] for r in on_the_way if r["verdict"] == verdict]
+        row[verdict] = ", ".join(names) or "–"
+    return row
 
 
 def main() -> None:
     """Train what is missing, look inside, and print a table for each network."""
     chosen = options(__doc__).parse_args()
     results = trained("probe_maps", cells(), measure, chosen)
-    publish([table(result) for result in results], chosen)
+    publish([overview(results), *map(table, results)], chosen)
 
 
 if __name__ == "__main__":

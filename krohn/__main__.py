@@ -1,0 +1,5 @@
+"""``python -m krohn`` is ``krohn``."""
+
+from krohn.cli import main
+
+main()
