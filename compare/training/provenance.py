@@ -35,6 +35,8 @@ def provenance(command: str, device: str, seconds: float) -> dict[str, object]:
 def command() -> str:
     """What was typed to start this process, without the folders of this machine."""
     script = Path(sys.argv[0] or "python").absolute()
+    if script.name == "__main__.py":
+        return shlex.join(["python", "-m", script.parent.name, *sys.argv[1:]])
     here = script.is_relative_to(Path.cwd())
     name = script.relative_to(Path.cwd()) if here else script.name
     return shlex.join([str(name), *sys.argv[1:]])

@@ -2,6 +2,8 @@
 
 import io
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -473,3 +475,9 @@ def test_help_is_0(command: Command, arguments: list[str]) -> None:
     done = command(*arguments)
     assert (done.code, done.err) == (0, "")
     assert "Usage" in done.out
+
+
+def test_the_package_runs_as_the_command() -> None:
+    typed = [sys.executable, "-m", "krohn", "zoo", "--json"]
+    done = subprocess.run(typed, capture_output=True, text=True, check=True)
+    assert "FlipFlop" in {each["name"] for each in json.loads(done.stdout)["machines"]}

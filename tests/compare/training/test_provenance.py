@@ -16,6 +16,8 @@ def test_commands_are_as_a_shell_reads_them(monkeypatch: pytest.MonkeyPatch) -> 
     assert provenance.command() == "results/main.py --seeds 2"
     monkeypatch.setattr("sys.argv", ["results/main.py", "--seeds", "2"])
     assert provenance.command() == "results/main.py --seeds 2"
+    monkeypatch.setattr("sys.argv", ["/usr/lib/krohn/__main__.py", "zoo"])
+    assert provenance.command() == "python -m krohn zoo"
 
 
 def test_the_commit_is_marked_if_files_have_changed(
