@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-import numpy as np
-
 from compare.models.compiled import CompiledTransformer
 from compare.models.network import Network
 from compare.probes.bench import Bench, bench_of
@@ -17,9 +15,18 @@ from compare.probes.scores import Score, score, split
 from compare.probes.sentences import conclusion, sentences
 from compare.probes.variable import depends_only_on
 from compare.probes.variables import Variables, variables
-from compare.probes.verdict import Verdict, gain, is_free, is_readable, use
+from compare.probes.verdict import (
+    READ,
+    Verdict,
+    gain,
+    is_free,
+    is_readable,
+    quality,
+    use,
+)
 from compare.tasks.task import Task
 from compare.training.scratchpad import Scratchpad
+from compare.training.streams import Purpose, stream
 from network.precision import FloatArray
 
 
@@ -59,7 +66,7 @@ def survey(
         how: How many words, and so on; None for the usual.
     """
     how = how or Survey()
-    rng = np.random.default_rng(how.seed)
+    rng = stream(how.seed, 0, Purpose.PROBES)
     words = task.inputs.draw(task.machine, rng, how.words, how.length)
     parts = split(how.words, rng)
     bench = bench_of(network, task, words, parts, how.positions)
@@ -129,8 +136,11 @@ def _row(
 
 def _early(rows: list[Row]) -> list[Row]:
     """Functions of the answer that are there before it are intermediate results."""
-    found = next((row.readable for row in rows if row.kind == "answer"), ())
-    answered = min(found, default=0)
+    answer = next((row for row in rows if row.kind == "answer"), None)
+    cells = () if answer is None else answer.cells
+    there = (i for i, cell in enumerate(cells) if quality(cell.trained) >= READ)
+    # Where the answer is nowhere, whatever is there comes before it.
+    answered = next(there, max((len(row.cells) for row in rows), default=0))
     return [
         replace(row, of_answer=row.of_answer and not _before(row, answered))
         for row in rows
