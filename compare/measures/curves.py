@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from algebra.automaton import Automaton
+from algebra.brackets import as_brackets
 from algebra.zoo.flipflop import VALUES, letters
 from compare.measures.accuracy import Accuracy, accuracy
 from compare.tasks.brackets import DyckPrefixes
@@ -63,6 +64,12 @@ def flips(machine: Automaton) -> bool:
     return values >= 2 and machine.letters == letters(values)
 
 
+def nests(machine: Automaton) -> bool:
+    """Whether it is a stack of brackets that starts empty."""
+    found = as_brackets(machine)
+    return found is not None and found.stacks[machine.start] == ()
+
+
 def by_bias(
     model: Simulator,
     task: Task,
@@ -74,11 +81,14 @@ def by_bias(
 ) -> Curve:
     """Accuracy where a letter has another probability than in training.
 
-    Of a flip-flop the letter is ``i``, and words are those of FFL(p).
+    Of a flip-flop the letter is ``i``, and words are those of FFL(p). Brackets open with
+    another probability (`by_opening`), unless a letter is named.
 
     Raises:
         KrohnError: If there is no such letter, or the network does not read the words.
     """
+    if letter is None and nests(task.machine):
+        return by_opening(model, task, rng, length, biases, words)
     if flips(task.machine):
         chosen: list[Inputs] = [FlipFlop((p,)) for p in biases]
         letter = "i"

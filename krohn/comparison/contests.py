@@ -5,7 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from compare.measures.curves import flips
+from algebra.automaton import Automaton
+from algebra.brackets import as_brackets
+from algebra.semiautomaton import IntArray
+from compare.measures.curves import flips, nests
 from compare.measures.rates import spread
 from compare.tasks.task import Task
 from krohn.comparison.contestants import Contestant, Failure, One, Size, Training
@@ -17,6 +20,11 @@ Span = tuple[float, float]
 TITLES = {
     "length": ("By length", "letters in the word", "at {} letters"),
     "bias": ("By bias", "Pr[σ = [letter]]", "at Pr[σ = [letter]] = {}"),
+    "opening": (
+        "By opening",
+        "Pr[a bracket opens]",
+        "where brackets open with Pr = {}",
+    ),
     "count": ("By count", "letters [letter] in the word", "with {} letters [letter]"),
 }
 """What is varied; what stands along the axis; a place in a sentence."""
@@ -82,7 +90,7 @@ def sweeps(
     Args:
         teams: All contestants.
         length: Of the words that were trained on.
-        trained: Where these lie on the axes of ``"length"``, ``"bias"``, ``"count"``.
+        trained: Where these lie on the axes of what is varied.
         proved: The longest word of which the compiled network is proved.
     """
     found = [_by_position(teams, length)]
@@ -105,13 +113,34 @@ def trained_spans(
         letter: Which is preferred or counted; None if there is no such curve.
     """
     spans: dict[str, Span | None] = {"length": (float(length), float(length))}
-    if letter is None or flips(task.machine):
-        return spans  # of flip-flops the axis is no share of letters
+    if flips(task.machine):
+        return spans  # the axis is no share of letters
     drawn = task.inputs.draw(task.machine, np.random.default_rng(0), WORDS, length)
+    if nests(task.machine):
+        opened = _opened(task.machine, drawn)
+        return {**spans, "opening": (opened, opened)}
+    if letter is None:
+        return spans
     counts = (drawn == task.letters.index(letter)).sum(axis=1)
     share = float(counts.mean() / length)
     low, high = np.quantile(counts, (0.025, 0.975))
     return {**spans, "bias": (share, share), "count": (float(low), float(high))}
+
+
+def _opened(machine: Automaton, words: IntArray) -> float:
+    """How often a bracket opened where it might also have closed.
+
+    Args:
+        machine: A stack of brackets.
+        words: ``(count, length)``.
+    """
+    found = as_brackets(machine)
+    assert found is not None
+    between = [s is not None and 0 < len(s) < found.depth for s in found.stacks]
+    before = machine.semiautomaton.trace(words, machine.start)[:, :-1]
+    free = np.array(between)[before]
+    opens = np.array([kind is not None for kind in found.opens])[words[:, 1:]]
+    return float(opens[free].mean()) if free.any() else 0.5
 
 
 def strategies(teams: Sequence[Team], words: int) -> tuple[Strategy, ...]:

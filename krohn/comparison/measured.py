@@ -63,7 +63,8 @@ class Measured:
         token: Right answers.
         sequence: Words with right answers only.
         positions: Token accuracy after each letter; None where nothing is asked.
-        curves: By ``"bias"``, ``"count"`` and ``"length"``; those that make sense.
+        curves: By ``"length"``, ``"bias"`` or ``"opening"`` (of brackets), and
+            ``"count"``; those that make sense.
         strategies: Right answers on words that are made to break networks.
     """
 
@@ -89,14 +90,15 @@ def measure(model: Simulator, task: Task, length: int, share: float = 1.0) -> Me
     words, fewer, each = (max(8, round(share * n)) for n in (WORDS, FEWER, EACH))
     usual = accuracy(model, task, _rng(Purpose.TOKENS), length, words)
     positions = tuple(None if p is None else p.value for p in usual.positions)
-    curves = {
+    curves: dict[str, Curve] = {
         "length": by_length(
             model, task, _rng(Purpose.LENGTH), lengths_of(length), fewer
         )
     }
     if len(task.letters) > 1:
         rng = _rng(Purpose.BIAS)
-        curves["bias"] = by_bias(model, task, rng, length, words=fewer)
+        biased = by_bias(model, task, rng, length, words=fewer)
+        curves[biased.over] = biased
     if countable(task.machine):
         rng = _rng(Purpose.COUNT)
         curves["count"] = by_count(model, task, rng, length, words=fewer)

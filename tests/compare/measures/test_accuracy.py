@@ -205,3 +205,12 @@ def test_letters_that_are_forbidden_cannot_be_counted() -> None:
     assert countable(task("Grid4").machine)
     assert not countable(task("Dyck4,2").machine)
     assert not countable(task("flip-flop").machine)
+
+
+def test_the_bias_of_brackets_is_how_often_they_open(
+    knows: Knows, rng: np.random.Generator
+) -> None:
+    asked = task("Dyck4,2")
+    assert by_bias(knows(asked), asked, rng, 8, (0.5,), 5).over == "opening"
+    named = by_bias(knows(asked), asked, rng, 8, (0.5,), 5, letter=asked.letters[0])
+    assert (named.over, named.letter) == ("bias", asked.letters[0])
