@@ -6,6 +6,7 @@ what the variable should do, and the variable has no part in it.
 
 import numpy as np
 import torch
+from torch import Tensor
 from torch.nn import functional as F
 
 from compare.models.network import Network
@@ -76,14 +77,24 @@ def _along(
     share = torch.linspace(0, 1, len(pairs) + 2)[1:-1, None, None].to(first)
     way = where * (second - first)
     at = (first + share * (way @ projector)).requires_grad_()
+    slope = torch.autograd.grad(_loss(network, base, cases, layer, at), at)[0]
+    return _rows(slope), _rows(way)
+
+
+def _loss(
+    network: Network, base: Tensor, cases: Cases, layer: int, at: Tensor
+) -> Tensor:
+    """Of the answers that change, if a layer gives what it is told."""
     handle = network.layers()[layer].register_forward_hook(lambda *_: at)
     try:
         with still(network), torch.backends.cudnn.flags(enabled=False):
             logits = network(base)
     finally:
         handle.remove()
-    wanted = torch.from_numpy(np.maximum(cases.predicted, 0)).to(device)
-    each = F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), reduction="none")
-    changing = torch.from_numpy(cases.changing).to(device).flatten()
-    slope = torch.autograd.grad((each * changing).sum(), at)[0]
-    return tuple(x.flatten(0, 1).double().cpu().numpy() for x in (slope, way))
+    changing = torch.from_numpy(cases.changing).to(base.device)
+    wanted = torch.from_numpy(cases.predicted).to(base.device)
+    return F.cross_entropy(logits[changing], wanted[changing], reduction="sum")
+
+
+def _rows(states: Tensor) -> FloatArray:
+    return np.asarray(states.flatten(0, 1).double().cpu().numpy())
