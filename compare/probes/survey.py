@@ -128,8 +128,8 @@ def _row(
     verdict: Verdict = "free" if is_free(references) else "not readable"
     if any(cell.readable for cell in cells):
         verdict = "readable"
-    v, answer = found.found[i], found.found[0]
-    of_answer = answer.kind == "answer" and depends_only_on(v, answer.classes)
+    v, answer = found.found[i], found.answer
+    of_answer = answer is not None and depends_only_on(v, answer.classes)
     homes = tuple(dict.fromkeys(h.construction for h in v.homes))
     return Row(v.names, v.kind, v.values, of_answer, homes, tuple(cells), (), verdict)
 
@@ -137,10 +137,11 @@ def _row(
 def _early(rows: list[Row]) -> list[Row]:
     """Functions of the answer that are there before it are intermediate results."""
     answer = next((row for row in rows if row.kind == "answer"), None)
-    cells = () if answer is None else answer.cells
-    there = (i for i, cell in enumerate(cells) if quality(cell.trained) >= READ)
+    if answer is None:
+        return rows
     # Where the answer is nowhere, whatever is there comes before it.
-    answered = next(there, max((len(row.cells) for row in rows), default=0))
+    there = [quality(cell.trained) >= READ for cell in answer.cells]
+    answered = [*there, True].index(True)
     return [
         replace(row, of_answer=row.of_answer and not _before(row, answered))
         for row in rows
@@ -155,12 +156,12 @@ def _tested(rows: list[Row], found: Variables, bench: Bench, how: Survey) -> lis
     """The rows with causal tests of the best candidates."""
     results: dict[int, list[Interchange]] = {}
     rivals: dict[int, Aligned | None] = {}
-    answer = found.found[0]
+    answer = found.answer
     for i, layer in _candidates(rows, found)[: how.exchanges]:
         v = found.found[i]
-        if layer not in rivals:
+        if answer is not None and layer not in rivals:
             rivals[layer] = aligned(bench, answer, layer, how.seed)
-        rival = None if v is answer else rivals[layer]
+        rival = None if v is answer else rivals.get(layer)
         result = interchange(bench, v, layer, how.seed, rival)
         results.setdefault(i, []).extend([result] if result else [])
     return [
