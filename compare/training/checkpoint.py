@@ -50,7 +50,13 @@ def restore(trainer: Trainer, data: bytes, identity: str) -> None:
         if said["identity"] != identity or said["digest"] != _digest(tensors):
             raise ValueError
         _take(trainer, tensors, said)
-    except (safetensors.SafetensorError, LookupError, TypeError, ValueError):
+    except (
+        safetensors.SafetensorError,
+        LookupError,
+        RuntimeError,  # another release of a library has other names for weights
+        TypeError,
+        ValueError,
+    ):
         raise KrohnError("it is damaged, or is of another run") from None
 
 

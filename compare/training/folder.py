@@ -65,6 +65,8 @@ class RunFolder:
             record = json.loads((self.path / RECORD).read_text(encoding="utf-8"))
             if record["format"] != FORMAT or record["version"] != VERSION:
                 raise ValueError
+            if not isinstance(record["run"], dict):
+                raise TypeError
         except (OSError, ValueError, LookupError, TypeError):
             raise self._damaged(RECORD) from None
         return record
@@ -129,7 +131,7 @@ class RunFolder:
         atomic_write(self.path / RECORD, json.dumps(record, indent=1, sort_keys=True))
 
     def _check(self, record: Json) -> None:
-        held = record.get("run", {})
+        held = record["run"]
         other = [key for key in self.run if held.get(key) != self.run[key]]
         if other:
             raise KrohnError(

@@ -12,6 +12,7 @@ from algebra.errors import KrohnError
 from compare.models import Architecture, Derived, Network, build
 from compare.tasks.task import Task
 from compare.training.described import Json, described
+from compare.training.devices import usable
 from compare.training.folder import RunFolder
 from compare.training.objective import Objective
 from compare.training.recipe import Recipe
@@ -82,9 +83,10 @@ def train(
         report: Called after each step with the steps done and in all.
 
     Raises:
-        KrohnError: If the recipe does not apply, or the folder holds another run, is
-            damaged, or cannot be written.
+        KrohnError: If the recipe does not apply, there is no such device, or the folder
+            holds another run, is damaged, or cannot be written.
     """
+    usable(device)
     objective = Objective(task, recipe, check_seed(seed))
     network = _network(objective, architecture)
     kept = None

@@ -14,6 +14,7 @@ from compare.training import crew
 from compare.training.cells import Cell, Job, Measure
 from compare.training.crew import Came, Crew, Tell
 from compare.training.described import Json
+from compare.training.devices import usable
 from compare.training.provenance import command as typed
 from compare.training.run import Run, train
 
@@ -84,11 +85,13 @@ def sweep(
 
     Raises:
         KrohnError: If cells fail (after the others are done), the sweep is interrupted,
-            or the folder cannot be written.
+            there is no such device, or the folder cannot be written.
         CheckError: If no cluster answers.
     """
     if jobs < 1:
         raise KrohnError(f"a sweep needs at least one process, not {jobs}")
+    if cluster is None:
+        usable(device)
     job = Job(Path(folder).resolve(), measure, device, command or typed())
     asked = list({cell.name: cell for cell in cells}.values())
     _make(job.folder)
@@ -169,8 +172,8 @@ class _Sweep:
             ) from None
         if self.failed:
             raise KrohnError(
-                f"{len(self.failed)} of {len(self.cells)} {CELLS} failed, the others are "
-                f"done; {self.failed[0]}"
+                f"{len(self.failed)} of {len(self.cells)} {CELLS} failed"
+                f"{', the others are done' * bool(self.records)}; {self.failed[0]}"
             )
 
     def _hand_out(self, crew: Crew, todo: Sequence[Cell], end: float | None) -> None:

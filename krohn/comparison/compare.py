@@ -13,6 +13,7 @@ from algebra.observation import OBSERVATIONS
 from compare.models.architecture import Positions
 from compare.tasks.catalogue import names, task
 from compare.tasks.task import Task
+from compare.training.devices import usable
 from krohn.comparison.assembling import assemble
 from krohn.comparison.result import Comparison
 from krohn.comparison.settings import Settings, check
@@ -75,7 +76,7 @@ def compare(
         progress: Called with what is being done, how much is done, and of how much.
 
     Raises:
-        KrohnError: If there is no such machine or preset, a number makes no sense,
+        KrohnError: If there is no such machine, preset or device, a number makes no sense,
             nothing can be certified, or a run is interrupted.
     """
     asked = named_task(machine, complete)
@@ -94,6 +95,7 @@ def compare(
         width,
         _named(machine, asked, complete),
     )
+    usable(device)
     told = progress or (lambda what, done, total: None)
     again = command or f"krohn.compare({asked.name!r}, preset={preset!r}, …)"
     with _folder(settings.runs) as folder:

@@ -36,7 +36,7 @@ def average(one: Contestant) -> float:
 def _proved(found: Comparison) -> str:
     compiled, proved = found.of(COMPILED), found.proved
     words = (
-        "every length" if proved.length is None else f"up to {proved.length} letters"
+        "every length" if proved.length is None else f"up to {_letters(proved.length)}"
     )
     if proved.verdict != "verified":
         return f"The compiled network is not proved: {proved.covers}."
@@ -49,6 +49,10 @@ def _proved(found: Comparison) -> str:
     )
 
 
+def _letters(count: int) -> str:
+    return f"{count} letter{'s' * (count != 1)}"
+
+
 def _trained(found: Comparison) -> Iterator[str]:
     said = [
         f"the {_short(c)} gives {percent(average(c))} right answers"
@@ -59,7 +63,7 @@ def _trained(found: Comparison) -> Iterator[str]:
         seeds = len(found.origin.seeds)
         mean = f", mean of {seeds} seeds" if seeds > 1 else ""
         yield (
-            f"Trained on words of {found.length} letters and measured on fresh ones, "
+            f"Trained on words of {_letters(found.length)} and measured on fresh ones, "
             f"{' and '.join(said)}{mean}."
         )
 

@@ -157,6 +157,8 @@ def test_observed_outputs_are_compared(call: Call) -> None:
         (("C2", "--preset", "huge"), "desk and paper"),
         (("C2", "--depth", 0), "--depth"),
         (("C2", "--positions", "guessed"), "sinusoidal"),
+        (("C2", "--device", "abacus"), "cannot compute on 'abacus'"),
+        (("C2", "--device", "cuda:99"), "cannot compute on 'cuda:99'"),
         (("C2", "-o", "page.txt"), ".html"),
         (("C2", "-o", "/no/such/folder/page.html"), "can be written"),
         (("flip-flop, generative",), "next letter"),

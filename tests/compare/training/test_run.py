@@ -12,12 +12,14 @@ import torch
 
 import krohn
 from algebra.errors import KrohnError
-from compare.models import Architecture, Derived, Gpt, Lstm
+from compare.models import Architecture, Derived, Gpt, Lstm, build
 from compare.models.files import load
 from compare.tasks.catalogue import task
-from compare.training import Recipe, Run, train
-from compare.training.folder import CHECKPOINT, RECORD, WEIGHTS
+from compare.training import Cell, Recipe, Run, sweep, train
+from compare.training.folder import CHECKPOINT, RECORD, WEIGHTS, RunFolder
+from compare.training.objective import Objective
 from compare.training.run import identity
+from compare.training.trainer import Trainer
 
 PARITY = task("C2")
 SMALL = Recipe(steps=60, batch=8, length=6, every=20, probe=32, warmup=5)
@@ -193,6 +195,36 @@ def test_damaged_files_are_refused(tmp_path: Path, file: str, harm: str) -> None
     (tmp_path / file).write_bytes({"cut": data[:-20], "flip": data, "empty": b""}[harm])
     with pytest.raises(KrohnError, match=r"damaged; delete|another run"):
         train(PARITY, TINY, recipe, 0, tmp_path)
+
+
+@pytest.mark.parametrize("text", ["[]", "1", '{"format": "krohn-run", "version": 1}'])
+def test_a_record_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
+    stopped_after(1, tmp_path)
+    (tmp_path / RECORD).write_text(text)
+    with pytest.raises(KrohnError, match="damaged; delete"):
+        train(PARITY, TINY, SMALL, 0, tmp_path)
+    whole = '{"format": "krohn-run", "version": 1, "run": []}'
+    (tmp_path / RECORD).write_text(whole)
+    with pytest.raises(KrohnError, match="damaged; delete"):
+        train(PARITY, TINY, SMALL, 0, tmp_path)
+
+
+def test_a_checkpoint_of_weights_with_other_names_is_refused(tmp_path: Path) -> None:
+    """As another release of a library may call them."""
+    kept = RunFolder(tmp_path, identity(PARITY, TINY, SMALL, 0))
+    other = build(replace(TINY, layers=2), 2, 2, 6, 0)
+    kept.keep(Trainer(Objective(PARITY, SMALL, 0), other, "cpu"))
+    with pytest.raises(KrohnError, match="damaged; delete"):
+        train(PARITY, TINY, SMALL, 0, tmp_path)
+
+
+@pytest.mark.parametrize("device", ["abacus", "cuda:99", "meta"])
+def test_a_device_that_is_not_there_is_refused(tmp_path: Path, device: str) -> None:
+    with pytest.raises(KrohnError, match=f"cannot compute on '{device}'"):
+        train(PARITY, TINY, SMALL, 0, tmp_path / "run", device)
+    with pytest.raises(KrohnError, match=f"cannot compute on '{device}'"):
+        sweep([Cell(PARITY, TINY, SMALL, 0)], tmp_path / "all", device=device)
+    assert not any(tmp_path.iterdir())
 
 
 def test_what_cannot_be_trained_is_said_at_once(tmp_path: Path) -> None:
