@@ -23,7 +23,7 @@ from verify.simulator import Simulator
 WORDS = 2048
 """As in the thesis (section 3.4.5.1)."""
 FEWER = 256
-"""Words at each place of a curve: 95 % intervals of at most 6 % to either side, if the
+"""Words at each place of a curve: 95 % intervals of at most 6.3 % to either side, if the
 answers in a word are all alike (docs/compare.md)."""
 
 SHORTEN = 5_000

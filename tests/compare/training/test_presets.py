@@ -1,5 +1,7 @@
 """The presets: what the thesis states, and what a desk can do."""
 
+from pathlib import Path
+
 import pytest
 
 from algebra.errors import KrohnError
@@ -56,3 +58,18 @@ def test_other_presets_are_refused() -> None:
     for preset in (gpt, lstm):
         with pytest.raises(KrohnError, match="desk and paper, not 'huge'"):
             preset("huge", TASKS[0])
+
+
+def test_the_table_of_the_desk_says_what_the_desk_does() -> None:
+    """Docs: training.md, section 7."""
+    docs = Path(__file__).parents[3] / "docs" / "training.md"
+    lines = [x for x in docs.read_text(encoding="utf-8").splitlines() if "| " in x]
+    rows = {line.split("|")[1].strip(): line for line in lines}
+    (_, taught), (_, learnt) = (make("desk", TASKS[0]) for make in (gpt, lstm))
+    for row, recipe in (("its training", taught), ("LSTM", learnt)):
+        assert f"at most {recipe.steps * recipe.batch:,} words" in rows[row]
+        assert f"T = {recipe.length}," in rows[row].split("|")[3]
+    (_, taught), (_, learnt) = (make("desk", TASKS[2]) for make in (gpt, lstm))
+    stated = f"T = {taught.length}, batch {taught.batch}, {taught.steps:,} steps"
+    assert stated in rows["flip-flops"]
+    assert f"LSTM {learnt.steps:,} steps" in rows["flip-flops"]
