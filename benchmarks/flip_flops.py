@@ -93,7 +93,7 @@ def rows(results: Sequence[Result]) -> list[Row]:
     """Derived, trained, and what is possible without memory."""
     return [
         *(derived(length) for length in COMPILED),
-        *(row(result) for result in results),
+        *(row(r) for r in sorted(results, key=lambda r: r.cell.task.inputs.said)),
         *(ceiling(window) for window in WINDOWS),
     ]
 
