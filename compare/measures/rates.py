@@ -64,11 +64,12 @@ def clustered(right: IntArray, of: IntArray) -> Rate:
 
     Args:
         right: ``(words,)``: right answers in each word.
-        of: ``(words,)``: answers in each word.
+        of: ``(words,)``: answers in each word; a word without any is none.
 
     Raises:
         KrohnError: If there is no answer at all.
     """
+    right, of = right[of > 0], of[of > 0]
     total = int(of.sum())
     if not total:
         raise KrohnError(

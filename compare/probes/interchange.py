@@ -12,7 +12,9 @@ import numpy as np
 
 from compare.probes.agreement import Agreement
 from compare.probes.bench import Bench, Trial
+from compare.probes.needed import needed
 from compare.probes.pairs import Pairs
+from compare.probes.scores import Split
 from compare.probes.search import searched
 from compare.probes.subspace import (
     between_means,
@@ -40,7 +42,8 @@ class Interchange:
         layer: Index into ``hidden``; 0 is the embedding.
         dimensions: Of the subspace.
         subspace: How it was found: ``"probe"``, ``"means"`` or ``"search"``.
-        carried: Accuracy of a probe for the variable that sees the subspace alone.
+        carried: Accuracy of a probe for the variable that sees that part of the subspace
+            alone which the exchange needs, and where it is.
         cases: In how many the Program's answer changes.
         decisive: In how many of these it is neither the base's nor the source's.
         found: What the exchange does.
@@ -73,11 +76,13 @@ class Aligned:
         home: The derived network.
         subspace: How the subspace was found.
         basis: ``(width, dimensions)`` orthonormal.
+        needed: The same of as few dimensions as do as well.
     """
 
     home: Home
     subspace: str
     basis: FloatArray
+    needed: FloatArray
 
 
 def aligned(bench: Bench, v: Variable, layer: int, seed: int = 0) -> Aligned | None:
@@ -103,11 +108,10 @@ def aligned(bench: Bench, v: Variable, layer: int, seed: int = 0) -> Aligned | N
     home, trial = max(homes, key=lambda found: found[1].best(bases)[1])
     start, _ = trial.best(bases)
     fitted = bench.pairs(parts.fit, rng)
-    bases["search"] = searched(
-        bench.network, fitted, bench.cases(home, fitted), layer, bases[start], rng
-    )
+    cases = bench.cases(home, fitted)
+    bases["search"] = searched(bench.network, fitted, cases, layer, bases[start], rng)
     kind, _ = trial.best(bases)
-    return Aligned(home, kind, bases[kind])
+    return Aligned(home, kind, bases[kind], needed(trial, fitted, cases, bases[kind]))
 
 
 def interchange(
@@ -141,7 +145,7 @@ def interchange(
         layer,
         k,
         found.subspace,
-        reading(states @ found.basis, v, bench.parts),
+        reading(_seen(states, found, bench.parts), v, bench.parts),
         int(trial.cases.changing.sum()),
         int(trial.cases.decisive.sum()),
         trial(found.basis),
@@ -150,6 +154,16 @@ def interchange(
         None if answer is None else trial(answer.basis),
         trial(np.eye(width)),
     )
+
+
+def _seen(states: FloatArray, found: Aligned, parts: Split) -> FloatArray:
+    """What an exchange needs of the states, with what their place alone says there.
+
+    Both words of a pair share the place, so that no exchange needs to bring it along.
+    """
+    usual = states[parts.fit].mean(axis=0, dtype=np.float64) @ found.basis
+    place = np.broadcast_to(usual, (len(states), *usual.shape))
+    return np.concatenate([states @ found.needed, place], axis=2)
 
 
 def _homes(

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-import numpy as np
-
 from compare.models.compiled import CompiledTransformer
 from compare.models.network import Network
 from compare.probes.bench import Bench, bench_of
@@ -17,9 +15,18 @@ from compare.probes.scores import Score, score, split
 from compare.probes.sentences import conclusion, sentences
 from compare.probes.variable import depends_only_on
 from compare.probes.variables import Variables, variables
-from compare.probes.verdict import Verdict, gain, is_free, is_readable, use
+from compare.probes.verdict import (
+    READ,
+    Verdict,
+    gain,
+    is_free,
+    is_readable,
+    quality,
+    use,
+)
 from compare.tasks.task import Task
 from compare.training.scratchpad import Scratchpad
+from compare.training.streams import Purpose, stream
 from network.precision import FloatArray
 
 
@@ -59,7 +66,7 @@ def survey(
         how: How many words, and so on; None for the usual.
     """
     how = how or Survey()
-    rng = np.random.default_rng(how.seed)
+    rng = stream(how.seed, 0, Purpose.PROBES)
     words = task.inputs.draw(task.machine, rng, how.words, how.length)
     parts = split(how.words, rng)
     bench = bench_of(network, task, words, parts, how.positions)
@@ -121,16 +128,20 @@ def _row(
     verdict: Verdict = "free" if is_free(references) else "not readable"
     if any(cell.readable for cell in cells):
         verdict = "readable"
-    v, answer = found.found[i], found.found[0]
-    of_answer = answer.kind == "answer" and depends_only_on(v, answer.classes)
+    v, answer = found.found[i], found.answer
+    of_answer = answer is not None and depends_only_on(v, answer.classes)
     homes = tuple(dict.fromkeys(h.construction for h in v.homes))
     return Row(v.names, v.kind, v.values, of_answer, homes, tuple(cells), (), verdict)
 
 
 def _early(rows: list[Row]) -> list[Row]:
     """Functions of the answer that are there before it are intermediate results."""
-    found = next((row.readable for row in rows if row.kind == "answer"), ())
-    answered = min(found, default=0)
+    answer = next((row for row in rows if row.kind == "answer"), None)
+    if answer is None:
+        return rows
+    # Where the answer is nowhere, whatever is there comes before it.
+    there = [quality(cell.trained) >= READ for cell in answer.cells]
+    answered = [*there, True].index(True)
     return [
         replace(row, of_answer=row.of_answer and not _before(row, answered))
         for row in rows
@@ -145,12 +156,12 @@ def _tested(rows: list[Row], found: Variables, bench: Bench, how: Survey) -> lis
     """The rows with causal tests of the best candidates."""
     results: dict[int, list[Interchange]] = {}
     rivals: dict[int, Aligned | None] = {}
-    answer = found.found[0]
+    answer = found.answer
     for i, layer in _candidates(rows, found)[: how.exchanges]:
         v = found.found[i]
-        if layer not in rivals:
+        if answer is not None and layer not in rivals:
             rivals[layer] = aligned(bench, answer, layer, how.seed)
-        rival = None if v is answer else rivals[layer]
+        rival = None if v is answer else rivals.get(layer)
         result = interchange(bench, v, layer, how.seed, rival)
         results.setdefault(i, []).extend([result] if result else [])
     return [

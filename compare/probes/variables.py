@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray
 from compare.probes.channels import channels, programs
@@ -13,6 +15,10 @@ MOST_VARIABLES = 80
 """Probes of so many variables on five layers take about a minute on one core."""
 
 
+REFERENCES = frozenset({"letter", "position"})
+"""What an embedding says."""
+
+
 @dataclass(frozen=True, eq=False)
 class Variables:
     """What is looked for in a network, on given words.
@@ -20,7 +26,9 @@ class Variables:
     Attributes:
         words: ``(count, length)`` letter indices.
         found: The variables: the answer, then standard ones, then channels; the letter
-            and the position last.
+            and the position last, where they vary.
+        answer: What is asked for, looked for or not; None if that is no state, or the
+            letter or the position alone says it.
         of_letter: Names of channels that are functions of the letter alone, which every
             network reads from its embedding: they are not probed.
         left_out: What is not looked for, and why, in words.
@@ -28,6 +36,7 @@ class Variables:
 
     words: IntArray
     found: tuple[Variable, ...]
+    answer: Variable | None
     of_letter: tuple[str, ...]
     left_out: tuple[str, ...]
 
@@ -59,12 +68,12 @@ def variables(task: Task, words: IntArray) -> Variables:
     """
     found, large = programs(computed(task), words.shape[1])
     each = merged([*standard(task, words), *channels(found, words)])
-    letter, position = (
-        next(v for v in each if name in v.names) for name in ("letter", "position")
-    )
-    others = [v for v in each if v is not letter and v is not position]
+    # Of one letter, or in words of one, there is nothing to refer to.
+    known = [v for v in each if not REFERENCES.isdisjoint(v.names)]
+    others = [v for v in each if v not in known]
     free = [v for v in others if depends_only_on(v, words)]
-    timed = [v for v in others if depends_only_on(v, position.classes)]
+    places = np.broadcast_to(np.arange(words.shape[1]), words.shape)
+    timed = [v for v in others if depends_only_on(v, places)]
     kept = [v for v in others if v not in free and v not in timed and _usable(v)]
     many = [v for v in others if not _usable(v)]
     reasons = [f"{name}: too many channels" for name in large]
@@ -72,7 +81,8 @@ def variables(task: Task, words: IntArray) -> Variables:
     reasons += [f"{v.name}: too many variables" for v in kept[MOST_VARIABLES:]]
     return Variables(
         words,
-        (*kept[:MOST_VARIABLES], letter, position),
+        (*kept[:MOST_VARIABLES], *known),
+        next((v for v in (*kept, *known, *many) if v.kind == "answer"), None),
         tuple(name for v in (*free, *timed) for name in v.names),
         tuple(reasons),
     )

@@ -1,7 +1,9 @@
 """Random numbers of a run: a function of seed, step and purpose, and of nothing else.
 
 So a run that goes on needs no state of a generator, and what one part draws (a longer
-evaluation, a regulariser) changes nothing for the others.
+evaluation, a regulariser) changes nothing for the others. Whoever measures networks draws
+from here too, or from a large seed: numpy's generators of a number, of (number, 0) and of
+(number, 0, 0) are one, so a small seed alone gives the words of a run's first step.
 """
 
 from enum import IntEnum
@@ -22,6 +24,8 @@ class Purpose(IntEnum):
     DROPOUT = 2
     REGULARISER = 3
     EVALUATION = 4
+    PROBES = 5
+    MEASURES = 6
 
 
 def stream(seed: int, step: int, purpose: Purpose) -> np.random.Generator:

@@ -14,6 +14,7 @@ from compare.measures.curves import Curve
 from compare.measures.failing import EACH, by_strategy, first_failing
 from compare.measures.rates import Rate
 from compare.tasks.task import Task
+from compare.training import streams
 from krohn.comparison.contestants import Failure
 from krohn.comparison.settings import lengths_of
 from verify.examination import PREFIXES, SAMPLES
@@ -22,8 +23,8 @@ from verify.simulator import Simulator
 WORDS = 2048
 """As in the thesis (section 3.4.5.1)."""
 FEWER = 256
-"""Words at each place of a curve: of 50 %, off by less than 1 % with T = 32."""
-
+"""Words at each place of a curve: 95 % intervals of at most 6 % to either side, if the
+answers in a word are all alike (docs/compare.md)."""
 
 SHORTEN = 5_000
 """Words that may be run to make a failing one smaller."""
@@ -151,4 +152,4 @@ def _along(curve: Curve) -> Along:
 
 
 def _rng(purpose: Purpose) -> np.random.Generator:
-    return np.random.default_rng(purpose)
+    return streams.stream(purpose, 0, streams.Purpose.MEASURES)

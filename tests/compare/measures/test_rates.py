@@ -37,6 +37,15 @@ def test_without_an_error_only_words_count(words: int, length: int) -> None:
     assert 1 - found.low <= 3.69 / words
 
 
+@given(st.integers(1, 50), st.integers(1, 50), st.integers(0, 2000))
+def test_words_in_which_nothing_is_asked_say_nothing(
+    words: int, length: int, empty: int
+) -> None:
+    answers = np.full(words, length)
+    padded = np.append(answers, np.zeros(empty, dtype=np.int64))
+    assert clustered(padded, padded) == clustered(answers, answers)
+
+
 def test_more_errors_are_hardly_a_better_bound() -> None:
     """One error among many answers is no reason to count more than the words."""
     answers = np.full(100, 32)

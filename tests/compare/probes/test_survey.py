@@ -6,8 +6,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
+from torch import Tensor, nn
 
-from compare.models import Compiled, Gpt, build
+from compare.models import (
+    Compiled,
+    Gpt,
+    Inside,
+    Lstm,
+    Network,
+    Specification,
+    build,
+)
+from compare.models.recording import recording
 from compare.probes.agreement import Agreement
 from compare.probes.interchange import Interchange
 from compare.probes.map import ProbeMap
@@ -144,3 +155,41 @@ def test_sentences_say_no_more_than_the_exchange_shows(car: ProbeMap) -> None:
     assert "was not shown to use" in conclusion(read)
     untested = replace(car, rows=(replace(row, verdict="readable", exchanged=()),))
     assert "was not tested" in " ".join(sentences(untested))
+
+
+class DepthAlone(Network):
+    """How many brackets are open, exactly, and nothing of their kinds."""
+
+    def __init__(self, task: Task, length: int) -> None:
+        letters, classes = len(task.letters), len(task.classes)
+        super().__init__(Specification(Lstm(), letters, classes, length))
+        self.embedding = nn.Embedding.from_pretrained(torch.eye(letters))
+        self.block = nn.Identity()
+        self.head = nn.Linear(1, classes)
+        self.rises = torch.tensor([1.0, -1.0] * (letters // 2))
+
+    def forward(self, letters: Tensor, shift: int = 0) -> Tensor:
+        rises = self.embedding(letters) @ self.rises
+        logits: Tensor = self.head(self.block(rises.cumsum(dim=1)[..., None]))
+        return logits
+
+    def inside(self, letters: Tensor, shift: int = 0) -> Inside:
+        with recording(self.layers()) as hidden:
+            logits = self(letters)
+        return Inside(logits, tuple(hidden), ())
+
+    def layers(self) -> tuple[nn.Module, ...]:
+        return self.embedding, self.block
+
+
+def test_what_a_network_without_the_answer_holds_of_it_is_not_hidden(
+    task_of: Tasks,
+) -> None:
+    """Depth is a function of the stack, but no way to write a stack that is not there."""
+    task = task_of("Dyck2,2")
+    found = survey(DepthAlone(task, 12), task, None, SMALL)
+    assert found.accuracy < 0.9
+    assert not found.named("answer").readable
+    assert found.named("stack depth").readable == (1,)
+    assert found.named("stack depth").intermediate
+    assert "stack depth" in found.conclusion

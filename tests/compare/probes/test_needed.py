@@ -1,0 +1,102 @@
+"""What stands idle beside what is read has no part in what an exchange does."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from algebra.semiautomaton import IntArray
+from compare.models import Inside, Lstm, Network, Specification
+from compare.models.recording import recording
+from compare.probes.bench import Trial, bench_of
+from compare.probes.interchange import interchange
+from compare.probes.needed import needed
+from compare.probes.scores import split
+from compare.probes.survey import Survey, survey
+from compare.probes.variables import variables
+from compare.probes.verdict import use
+from compare.tasks.task import Task
+
+T = 12
+
+
+class Idle(nn.Module):
+    """The letter, the count of ones on a circle modulo 4, and the count on a sphere."""
+
+    code: Tensor
+
+    def __init__(self, size: float) -> None:
+        super().__init__()
+        drawn = torch.randn(T + 1, 6, generator=torch.Generator().manual_seed(0))
+        self.register_buffer("code", size * drawn / drawn.norm(dim=1, keepdim=True))
+
+    def forward(self, letters: Tensor) -> Tensor:
+        count = letters[..., 1].cumsum(dim=1)
+        turn = count * torch.pi / 2
+        circle = torch.stack([turn.cos(), turn.sin()], dim=-1)
+        return torch.cat([letters, circle, self.code[count.round().long()]], dim=-1)
+
+
+class OnACircle(Network):
+    """Parity from the count modulo 4; the whole count is there and nothing reads it."""
+
+    def __init__(self, size: float = 1.0) -> None:
+        super().__init__(Specification(Lstm(), 2, 2, T))
+        self.embedding = nn.Embedding.from_pretrained(torch.eye(2))
+        self.block = Idle(size)
+
+    def forward(self, letters: Tensor, shift: int = 0) -> Tensor:
+        stream: Tensor = self.block(self.embedding(letters))
+        odd = 4 * (stream[..., 3] ** 2 - stream[..., 2] ** 2)
+        return torch.stack([-odd, odd], dim=-1)
+
+    def inside(self, letters: Tensor, shift: int = 0) -> Inside:
+        with recording(self.layers()) as hidden:
+            logits = self(letters)
+        return Inside(logits, tuple(hidden), ())
+
+    def layers(self) -> tuple[nn.Module, ...]:
+        return self.embedding, self.block
+
+
+@pytest.mark.parametrize("size", [0.3, 1.0])
+def test_a_count_that_nothing_reads_is_not_used(
+    task_of: Callable[[str], Task], size: float
+) -> None:
+    """To exchange the count with what is read does all that the count should do."""
+    found = survey(OnACircle(size), task_of("C2"), None, Survey(180, T, exchanges=3))
+    row = found.named("count of 1")
+    assert found.accuracy == 1
+    assert row.verdict == "readable"
+    assert row.exchanged[0].found.changed == 1
+    assert "not shown to use: count of 1" in found.conclusion
+
+
+def test_only_what_is_read_is_needed(
+    task_of: Callable[[str], Task], words_for: Callable[..., IntArray]
+) -> None:
+    task, network = task_of("C2"), OnACircle()
+    words = words_for(task, 120, T)
+    bench = bench_of(network, task, words, split(120, np.random.default_rng(0)))
+    home = variables(task, words).named("counter: sum").homes[0]
+    pairs = bench.pairs(bench.parts.fit, np.random.default_rng(1))
+    cases = bench.cases(home, pairs)
+    part = needed(Trial(bench, 1, pairs, cases), pairs, cases, np.eye(10))
+    assert part.shape == (10, 2)
+    assert np.allclose(np.delete(part, [2, 3], axis=0), 0, atol=1e-6)
+
+
+def test_the_rule_that_says_so_is_that_the_needed_part_carries_the_variable(
+    task_of: Callable[[str], Task], words_for: Callable[..., IntArray]
+) -> None:
+    task = task_of("C2")
+    words = words_for(task, 240, T)
+    bench = bench_of(OnACircle(), task, words, split(240, np.random.default_rng(0)))
+    found = interchange(bench, variables(task, words).named("count of 1"), 1)
+    assert found is not None
+    assert found.found.balanced == 1
+    assert found.decisive == 0
+    assert found.carried < 0.95
+    assert use(found) == "readable"
