@@ -18,7 +18,7 @@ demo: $(READY)
 	@echo "Look at the pictures in demo/: turnstile, network, decomposition; and at the page turnstile.html."
 
 test: $(READY)
-	$(BIN)/python -m pytest -q -n 2 -m "not slow"
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow"
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest -q -n 2 -m slow

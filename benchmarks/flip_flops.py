@@ -95,7 +95,7 @@ def rows(results: Sequence[Result]) -> list[Row]:
     """Derived, trained, and what is possible without memory."""
     return [
         *(derived(length) for length in COMPILED),
-        *(row(result) for result in results),
+        *(row(r) for r in sorted(results, key=lambda r: r.cell.task.inputs.said)),
         *(windowed(window, length) for length in LENGTHS for window in WINDOWS),
     ]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 import pytest
@@ -126,7 +126,7 @@ def random_words(
     return generator.integers(len(machine.letters), size=(count, length))
 
 
-@lru_cache(maxsize=256)
+@cache  # tests go through all keys again and again
 def _levels(key: Key) -> Levels:
     name, construction, length, dtype, strict = key
     machine = replace(find(name), output=None)  # its states are compared
