@@ -7,11 +7,12 @@ from krohn.comparison.result import Comparison, Sweep
 
 PERFECT = 0.99995
 """From here on four digits would be rounded up to 100 %."""
-FALL = 0.05
-"""Token accuracy that is lost on other words and worth a sentence."""
-
 LEARNED = 0.9
 """What never did the task falls nowhere."""
+FALL = 0.1
+"""Token accuracy that is lost on other words and worth a sentence. It is the least of some
+fifty places of 256 words each: a share of 0.9 of words has a standard error of 0.019, so
+that chance alone does this at none of them (five standard errors)."""
 
 
 def headline(found: Comparison) -> tuple[str, ...]:

@@ -8,12 +8,13 @@ from typing import Any
 
 from algebra.errors import KrohnError
 from compare.measures.answers import simulator
-from compare.models import Architecture, assemble, build, save
+from compare.models import Architecture, assemble, build
 from compare.probes.map import ProbeMap
 from compare.probes.survey import Survey, survey
 from compare.tasks.task import Task
 from compare.training import presets
 from compare.training.cells import Cell, Job
+from compare.training.folder import WEIGHTS
 from compare.training.recipe import Recipe
 from compare.training.run import Run
 from compare.training.sweep import Result, sweep
@@ -181,22 +182,22 @@ def _forget_unreadable(wanted: dict[str, tuple[Cell, ...]], job: Job) -> None:
 def _trained(key: str, result: Result, settings: Settings) -> Trained:
     looked = read(Looked, result.measured, "a run")
     run = result.run()
-    failure = _kept(key, run, looked.failure, settings)
+    failure = _replayed(result.cell, looked.failure, settings)
     ended = ENDED[run.outcome].format(steps=run.steps)
     training = _training(run.history, ended)
     entry = Entry(result.cell.seed, looked.measured, failure, training)
     return Trained(key, result, entry, looked.probed)
 
 
-def _kept(key: str, run: Run, failure: Failure, settings: Settings) -> Failure:
-    """The failure with the command that shows it again, if the network is kept."""
-    if settings.runs is None:
+def _replayed(cell: Cell, failure: Failure, settings: Settings) -> Failure:
+    """The failure with the command that shows it again, if the network is kept.
+
+    The folder of a run is named by its content: no other comparison writes there.
+    """
+    runs, named, word = settings.runs, settings.named, failure.word
+    if runs is None or named is None or word is None:
         return failure
-    path = settings.runs / f"{key}-{run.seed}.safetensors"
-    save(run.network, path)
-    if failure.word is None or settings.named is None:
-        return failure
-    line = replay_command(str(path), failure.word, settings.named)
+    line = replay_command(str(runs / cell.name / WEIGHTS), word, named)
     return replace(failure, replay=line)
 
 

@@ -3,12 +3,15 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from sample_comparison import sample
 
 from algebra.errors import KrohnError
+from compare.measures import Rate
 from krohn.comparison import Comparison
 from krohn.comparison.headline import headline, percent
+from krohn.comparison.result import Curve, Sweep
 
 
 def test_json_keeps_everything() -> None:
@@ -68,3 +71,26 @@ def test_what_did_not_learn_falls_nowhere() -> None:
     said = " ".join(headline(replace(found, contestants=changed)))
     assert "the Transformer gives 50.0 % right answers" in said
     assert "the Transformer falls" not in said
+
+
+def test_chance_is_no_fall() -> None:
+    """A share of 0.9 everywhere, of words whose answers stand or fall together."""
+    found = sample()
+    share = Rate(1843, 2048, 0.88, 0.92)
+    gpt = replace(
+        found.contestants[1],
+        ones=(replace(found.contestants[1].ones[0], token=share),),
+    )
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        values = tuple((rng.binomial(256, 0.9, size=50) / 256).tolist())
+        places = tuple(map(float, range(50)))
+        sweep = Sweep(
+            "", "", "{}", places, (0, 1), None, 256, (Curve("gpt", (values,)),)
+        )
+        changed = replace(
+            found,
+            contestants=(found.contestants[0], gpt, *found.contestants[2:]),
+            sweeps=(sweep,),
+        )
+        assert "falls" not in " ".join(headline(changed))
