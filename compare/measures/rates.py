@@ -125,7 +125,8 @@ class Spread:
 
     Attributes:
         values: The number of each run.
-        low: Lower end of the 95 % t interval of the mean; None for a single run.
+        low: Lower end of the 95 % t interval of the mean; None for a single run, and for
+            runs that are all alike, which do not show how much others differ.
         high: Its upper end; both are cut to [0, 1].
     """
 
@@ -184,7 +185,7 @@ def spread(values: Sequence[float]) -> Spread:
     count = len(values)
     if not count:
         raise KrohnError("there is no run to take a mean of")
-    if count == 1:
+    if min(values) == max(values):
         return Spread(tuple(values), None, None)
     error = float(np.std(values, ddof=1)) / count**0.5
     reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, count - 1)) * error

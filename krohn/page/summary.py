@@ -79,7 +79,8 @@ def _share(
     rates = [of(one) for one in network.ones]
     if seeds is None or seeds.low is None or seeds.high is None:
         rate = rates[0]
-        return Entry(percent(rate.value), f"[{_bounds(rate.low, rate.high)}]")
+        alike = f"all {len(rates)} seeds; one of them " * (len(rates) > 1)
+        return Entry(percent(rate.value), f"{alike}[{_bounds(rate.low, rate.high)}]")
     ends = [percent(s) for s in (seeds.least, seeds.most)]
     said = " to ".join(dict.fromkeys(ends))
     return Entry(

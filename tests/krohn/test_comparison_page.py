@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sample_comparison import LEVELS, sample, score
 
+from compare.measures import Rate, spread
 from krohn.page.comparing import render
 from krohn.page.heat import SHADES, heat_map
 from krohn.page.lines import HEIGHT, LABEL_STEP, Frame, Series
@@ -168,3 +169,18 @@ def test_sizes_and_times_have_units() -> None:
     assert duration(61.5) == "61.5 s"
     assert duration(1530) == "25.5 min"
     assert duration(None) == "–"
+
+
+def test_two_perfect_seeds_are_not_said_to_be_certain() -> None:
+    """The interval is that of 2,048 words without an error, not one without width."""
+    found = sample()
+    rate = Rate(2048 * 32, 2048 * 32, 0.9982, 1.0)
+    one = replace(found.contestants[2].ones[0], token=rate)
+    lstm = replace(
+        found.contestants[2],
+        ones=(one, replace(one, seed=1)),
+        token=spread([1.0, 1.0]),
+    )
+    shown = summary(replace(found, contestants=(lstm,)))[0].entries[0]
+    assert shown.main == "100 %"
+    assert shown.small == "all 2 seeds; one of them [99.82, 100]"

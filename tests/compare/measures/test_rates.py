@@ -105,8 +105,11 @@ def test_the_spread_of_seeds() -> None:
     assert found.covers == 0.75
 
 
-def test_one_seed_has_no_interval() -> None:
+def test_one_seed_has_no_interval_and_equal_ones_have_none() -> None:
+    """Two perfect networks do not make it certain that a third one is."""
     assert spread([0.5]).low is None
+    assert (spread([1.0, 1.0]).low, spread([1.0, 1.0]).high) == (None, None)
+    assert spread([1.0, 1.0]).mean == 1
     with pytest.raises(KrohnError, match="no run"):
         spread([])
 
