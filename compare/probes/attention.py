@@ -24,6 +24,8 @@ ALIKE = 0.8
 MOSTLY = 0.5
 """Most of the weight lies on the landmark."""
 
+NONE = f"No head is {ALIKE:.0%} like a compiled one, or mostly on one landmark."
+
 BEYOND = 0.1
 """Above the references: ten times what 64 words leave open."""
 
@@ -94,7 +96,7 @@ class Attended:
         """What stands out, in sentences; none that goes beyond attention."""
         alike = [_alike(found) for found in self.counterparts if _stands_out(found)]
         points = [_points(found) for found in self.pointings if _points_there(found)]
-        return (*alike, *points) or ("No head attends as a compiled one does.",)
+        return (*alike, *points) or (NONE,)
 
     def to_object(self) -> dict[str, Any]:
         """What JSON holds."""

@@ -45,16 +45,26 @@ def conclusion(found: ProbeMap) -> str:
         return f"Of what derived networks compute on the way it uses {'; '.join(each)}."
     if read:
         return f"It holds, and was not shown to use: {_names(read)}."
-    return "Nothing that derived networks compute on the way was found in it."
+    return (
+        "Nothing that derived networks compute on the way was found in it beyond what "
+        "comes for free."
+    )
 
 
 def _in_short(row: Row) -> str:
     tested = _telling(row)
     return (
         f"{_full(row, tested)}{' in part' * (row.verdict != 'used')} (exchanged, "
-        f"{tested.found.changed:.0%} of {tested.cases:,} answers change as predicted; "
-        f"controls at most {_most(tested):.0%})"
+        f"{tested.found.changed:.0%} of {tested.cases:,} answers change as predicted, "
+        f"{_whose(tested)}; controls at most {_most(tested):.0%})"
     )
+
+
+def _whose(tested: Interchange) -> str:
+    """What the predicted answers are: to change all to the source's shows less."""
+    if not tested.decisive:
+        return "all to those of the source word"
+    return f"{tested.decisive:,} of them to neither word's"
 
 
 def _most(tested: Interchange) -> float:

@@ -148,7 +148,10 @@ def test_sentences_say_no_more_than_the_exchange_shows(car: ProbeMap) -> None:
         "in 97% of 1,000 cases (random subspaces: 3%, those that vary most: 3%" in said
     )
     assert "the answer is neither word's, 100 cases" in said
-    assert "controls at most 30%" in conclusion(used)
+    assert "100 of them to neither word's; controls at most 30%" in conclusion(used)
+    plain = replace(row, exchanged=(exchange(0.97, 0.99, None, 0.03),))
+    same = replace(car, rows=(plain,))
+    assert "as predicted, all to those of the source word;" in conclusion(same)
     read = replace(car, rows=(replace(row, verdict="readable"),))
     assert "not shown to be used" in " ".join(sentences(read))
     assert "97% of changes as predicted, controls 30%" in " ".join(sentences(read))
