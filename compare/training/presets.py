@@ -53,7 +53,7 @@ _GPT: dict[tuple[Name, Family], tuple[Gpt, Recipe]] = {
     # Section 3.5.6.2: 19 million parameters, hence MLPs of 4 · 512; T = 512; all else
     # is stated. Evaluations every 100 steps.
     ("paper", "flip-flop"): (
-        Gpt(depth=6, width=512, heads=8, inner=2048),
+        Gpt(depth=6, width=512, heads=8, inner=2048, positions="learned"),
         Recipe(10_000, 16, 512, 3e-4, weight_decay=0.1, average=0.0, probe=1000),
     ),
     # Section 3.6.3: 2 layers, width 50 inside and out, rate 3e-3, words of up to 28

@@ -1,7 +1,8 @@
 """``krohn compare``."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -82,7 +83,8 @@ def compare(
     from krohn.page.provenance import command
 
     arguments: Sequence[str] = context.find_root().obj or ()
-    with progress() as report:
+    kept = runs or _beside(output)
+    with _interruptible(kept), progress() as report:
         found = compared(
             machine,
             preset,
@@ -94,7 +96,7 @@ def compare(
             width=width,
             jobs=jobs,
             device=device,
-            runs=runs or _beside(output),
+            runs=kept,
             seconds=seconds,
             complete=filled(complete),
             command=command(arguments),
@@ -121,6 +123,19 @@ def _check(output: Path | None) -> None:
             f"{output}: no page can be written there; name a file in a folder that is "
             "there and can be written"
         )
+
+
+@contextmanager
+def _interruptible(kept: Path | None) -> Iterator[None]:
+    """Say at Ctrl-C what is left of the work."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        left = "nothing was kept"
+        if kept is not None and kept.is_dir():
+            again = "run the same command again to go on"
+            left = f"what was trained is kept in {kept}; {again}"
+        raise KrohnError(f"interrupted; {left}") from None
 
 
 def _beside(output: Path | None) -> Path | None:

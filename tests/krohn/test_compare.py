@@ -283,3 +283,19 @@ def test_ctrl_c_leaves_runs_that_go_on_and_no_page(tmp_path: Path) -> None:
     assert "run the same command again" in err
     assert not page.exists()
     assert list(tmp_path.rglob("checkpoint.safetensors"))
+
+
+def test_ctrl_c_after_training_says_where_the_networks_are(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("krohn.comparison.assembling.compiled_team", interrupted)
+    page = tmp_path / "c2.html"
+    code, _, err = call("C2", *TINY, "-o", page)
+    assert code == 2
+    assert f"kept in {page.with_suffix('.runs')}" in err
+    assert not page.exists()
+    assert list(tmp_path.rglob("weights.safetensors"))
+    assert "nothing was kept" in call("C2", *TINY)[2]
