@@ -1,8 +1,9 @@
-"""How deep must a trained Transformer be? The thesis's Figures 3.15 and 3.16, at desk size.
+"""How deep must a trained Transformer be? The thesis's Figures 3.15 and 3.16.
 
     python benchmarks/in_distribution.py
 
-Every network is trained on fresh words of 32 letters and measured on 2,048 others. Results
+Every network is trained on fresh words of 32 letters and measured on 2,048 others; with
+``--preset paper --device cuda`` on words of 100 letters, at the thesis's sizes. Results
 are in results/in_distribution, one file for each network; what is there is not done again,
 and what was begun goes on. ``--seconds 0`` only shows what is there. Beside them stand the
 same machines compiled and proved, LSTMs, and the best table of the last n letters.
@@ -32,20 +33,18 @@ from network.model import Model
 MACHINES = ("C2", "Grid9", "Dyck4,2", "D8", "A4", "S5")
 DEPTHS = (2, 4, 1)
 SEEDS = (0, 1)
-DESK = "desk"
-LENGTH = gpt(DESK, task(MACHINES[0]))[1].length
 UNSEEN = 1 << 20
 """The seed of the words that networks are measured on; runs have small ones."""
 
 
-def cells() -> Iterator[Cell]:
+def cells(preset: str) -> Iterator[Cell]:
     """The networks, those first of which the table says most."""
     for seed in SEEDS:
         for machine in MACHINES:
-            yield Cell(task(machine), *lstm(DESK, task(machine)), seed)
+            yield Cell(task(machine), *lstm(preset, task(machine)), seed)
         for depth in DEPTHS:
             for machine in MACHINES:
-                yield Cell(task(machine), *gpt(DESK, task(machine), depth), seed)
+                yield Cell(task(machine), *gpt(preset, task(machine), depth), seed)
 
 
 def measure(run: Run) -> Any:
@@ -92,8 +91,8 @@ def printed(machine: str, depth: int) -> str:
     return " / ".join("?" if x is None else f"{x:.1f}" for x in pair)
 
 
-def row(machine: str, results: Sequence[Result]) -> Row:
-    """All that is known of a machine."""
+def row(machine: str, results: Sequence[Result], length: int) -> Row:
+    """All that is known of a machine, on words of a length."""
     own = [r for r in results if r.cell.task.name == machine]
     found: Row = {"machine": machine}
     for depth in sorted(DEPTHS):
@@ -102,28 +101,30 @@ def row(machine: str, results: Sequence[Result]) -> Row:
         found[f"thesis, depth {depth}"] = printed(machine, depth)
     found["LSTM"] = cell([r for r in own if recurrent(r)])
     words = task(machine)
-    ngram = baselines(words, np.random.default_rng(UNSEEN + 1), LENGTH)[-1]
+    ngram = baselines(words, np.random.default_rng(UNSEEN + 1), length)[-1]
     rng = np.random.default_rng(UNSEEN)
-    share = accuracy(ngram.model, words, rng, LENGTH).tokens.value
+    share = accuracy(ngram.model, words, rng, length).tokens.value
     found["n-gram"] = f"{100 * share:.1f} ({ngram.about})"
-    compiled = krohn.compile(machine, LENGTH)
-    right = accuracy(Model(compiled.file), words, np.random.default_rng(UNSEEN), LENGTH)
+    compiled = krohn.compile(machine, length)
+    right = accuracy(Model(compiled.file), words, np.random.default_rng(UNSEEN), length)
     found["compiled"] = f"{100 * right.words.value:.1f} of words, proved"
     return found
 
 
 def main() -> None:
     """Train what is missing, and print the table."""
-    chosen = options(__doc__).parse_args()
-    results = trained("in_distribution", cells(), measure, chosen)
-    recipe = gpt(DESK, task(MACHINES[0]))[1]
-    steps, batch = recipe.steps, recipe.batch
+    asked = options(__doc__)
+    asked.add_argument("--preset", choices=("desk", "paper"), default="desk")
+    chosen = asked.parse_args()
+    results = trained("in_distribution", cells(chosen.preset), measure, chosen)
+    made, recipe = gpt(chosen.preset, task(MACHINES[0]))
     note = (
         f"Token accuracy in percent on {WORDS:,} words: maximum / median over seeds (runs)."
-        f" Desk: T = {LENGTH}, width 64, 4 heads, inner 256, at most {steps:,} batches of "
-        f"{batch}. Thesis: T = 100, width 512, 8 heads, 20 runs."
+        f" {chosen.preset.capitalize()}: T = {recipe.length}, width {made.width}, "
+        f"{made.heads} heads, inner {made.inner}, at most {recipe.steps:,} batches of "
+        f"{recipe.batch}. Thesis: T = 100, width 512, 8 heads, 20 runs."
     )
-    rows = [row(machine, results) for machine in MACHINES]
+    rows = [row(machine, results, recipe.length) for machine in MACHINES]
     publish([Table("Accuracy in distribution", rows, note)], chosen)
 
 
