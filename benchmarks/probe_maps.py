@@ -12,16 +12,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+import report
 from experiment import options, trained
-from report import Row, Table, publish
+from report import Table, publish
 
 from compare.models import build
-from compare.probes import Survey, survey
+from compare.probes import ProbeMap, Survey, survey
+from compare.probes.map import Cell as Probed
+from compare.probes.map import Row
+from compare.probes.sentences import conclusion
 from compare.tasks.catalogue import task
 from compare.training.cells import Cell
 from compare.training.presets import gpt
 from compare.training.run import Run
 from compare.training.sweep import Result
+from krohn.comparison.reading import read
 
 SEEDS = (0, 1)
 SHOWN = 8
@@ -47,13 +52,13 @@ def measure(run: Run) -> Any:
     return survey(run.network, task, untrained, how).to_object()
 
 
-def probed(cell: dict[str, Any]) -> str:
+def probed(cell: Probed) -> str:
     """What a probe reads; in brackets the same before training, and the control task."""
-    trained, before = cell["trained"], cell["untrained"] or {}
-    if trained["accuracy"] is None:
-        return f"R² {shown(trained['explained'])} ({shown(before.get('explained'))})"
-    control = shown(trained["control"])
-    return f"{shown(trained['accuracy'])} ({shown(before.get('accuracy'))}, {control})"
+    trained, before = cell.trained, cell.untrained
+    if trained.accuracy is None:
+        return f"R² {shown(trained.explained)} ({shown(before and before.explained)})"
+    control = shown(trained.control)
+    return f"{shown(trained.accuracy)} ({shown(before and before.accuracy)}, {control})"
 
 
 def shown(share: float | None) -> str:
@@ -61,50 +66,56 @@ def shown(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.0f}"
 
 
-def row(found: dict[str, Any], layers: Sequence[str]) -> Row:
+def line(row: Row, layers: Sequence[str]) -> report.Row:
     """A variable: layers, then what exchanging it does."""
-    cells = zip(layers, found["cells"], strict=True)
-    table: Row = {"variable": found["names"][0], "verdict": found["verdict"]}
-    table |= {layer: probed(cell) for layer, cell in cells}
-    if found["exchanged"]:
-        best = max(found["exchanged"], key=lambda t: t["found"]["changed"])
-        table["exchanged at"] = layers[best["layer"]]
-        table["changes as derived"] = f"{100 * best['found']['changed']:.0f} %"
-        controls = [
-            best[name] for name in ("random", "varying", "answer") if best[name]
-        ]
-        table["controls"] = f"{100 * max(c['changed'] for c in controls):.0f} %"
-    return table
+    cells = zip(layers, row.cells, strict=True)
+    found: report.Row = {"variable": row.name, "verdict": row.verdict}
+    found |= {layer: probed(cell) for layer, cell in cells}
+    if row.exchanged:
+        best = max(row.exchanged, key=lambda t: t.found.changed)
+        controls = [c for c in (best.random, best.varying, best.answer) if c]
+        found["exchanged at"] = layers[best.layer]
+        found["changes as derived"] = f"{100 * best.found.changed:.0f} %"
+        found["controls"] = f"{100 * max(c.changed for c in controls):.0f} %"
+        found["read of what is needed"] = f"{100 * best.carried:.0f} %"
+    return found
 
 
 def table(result: Result) -> Table:
     """The variables of a network of which most can be said."""
-    found = result.measured
+    found = probe_map(result)
     order = ("used", "partly used", "readable", "not readable", "free")
     rows = sorted(
-        (r for r in found["rows"] if r["kind"] != "reference"),
-        key=lambda r: (order.index(r["verdict"]), -max(c["gain"] for c in r["cells"])),
+        (row for row in found.rows if row.kind != "reference"),
+        key=lambda r: (order.index(r.verdict), -max(c.gain for c in r.cells)),
     )
-    title = f"{found['machine']}: {result.cell.architecture.said}, seed {found['seed']}"
-    kept = [row(r, found["layers"]) for r in rows[:SHOWN]]
-    share = f"{100 * found['accuracy']:.1f} % of its answers are right."
-    return Table(title, kept, f"{found['conclusion']} {share}")
+    made = result.cell
+    title = f"{found.machine}, seed {made.seed}: {made.architecture.said}"
+    kept = [line(row, found.layers) for row in rows[:SHOWN]]
+    share = f"{100 * found.accuracy:.1f} % of its answers are right."
+    return Table(title, kept, f"{conclusion(found)} {share}")
 
 
 def overview(results: Sequence[Result]) -> Table:
     """What each network was shown to use on the way to its answer."""
-    return Table("Over seeds", [said(result.measured) for result in results])
+    return Table("Over seeds", [said(result) for result in results])
 
 
-def said(found: dict[str, Any]) -> Row:
+def said(result: Result) -> report.Row:
     """One network in a row."""
-    on_the_way = [r for r in found["rows"] if r["kind"] not in ("reference", "answer")]
-    row = {"machine": found["machine"], "seed": found["seed"]}
-    row["right"] = f"{100 * found['accuracy']:.1f} %"
+    found = probe_map(result)
+    on_the_way = [row for row in found.rows if row.intermediate]
+    line: report.Row = {"machine": found.machine, "seed": result.cell.seed}
+    line["right"] = f"{100 * found.accuracy:.1f} %"
     for verdict in ("used", "partly used"):
-        names = [r["names"][0] for r in on_the_way if r["verdict"] == verdict]
-        row[verdict] = ", ".join(names) or "–"
-    return row
+        names = [row.name for row in on_the_way if row.verdict == verdict]
+        line[verdict] = ", ".join(names) or "–"
+    return line
+
+
+def probe_map(result: Result) -> ProbeMap:
+    """What was measured."""
+    return read(ProbeMap, result.measured, result.cell.said)
 
 
 def main() -> None:

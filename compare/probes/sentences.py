@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from compare.probes.interchange import Interchange
 from compare.probes.map import ProbeMap, Row
-from compare.probes.verdict import quality, use
+from compare.probes.verdict import READ, quality, use
 
 LISTED = 6
 """So many variables are named in a sentence; the table has all of them."""
@@ -144,8 +144,9 @@ def _best(row: Row) -> str:
     if not row.exchanged:
         return f"{row.name} ({best:.0%})"
     tested = max(row.exchanged, key=lambda t: t.found.changed)
+    idle = f", of what is needed {tested.carried:.0%}" * (tested.carried < READ)
     return (
-        f"{row.name} ({best:.0%} read, {tested.found.changed:.0%} of changes as "
+        f"{row.name} ({best:.0%} read{idle}, {tested.found.changed:.0%} of changes as "
         f"predicted, controls {_most(tested):.0%})"
     )
 
