@@ -28,7 +28,7 @@ from compare.training.run import Run
 from compare.training.sweep import Result
 from krohn.comparison.reading import read
 
-SEEDS = (0, 1)
+SEEDS = (0, 1, 2)
 SHOWN = 8
 """Variables in each table; the files have all of them."""
 
