@@ -83,13 +83,16 @@ class Job:
         except (OSError, ValueError, LookupError, TypeError):
             return None
 
-    def keep(self, record: Json, cell: Cell) -> None:
-        """Write down what came of a cell.
+    def keep(self, record: Json, cell: Cell) -> Json:
+        """Write down what came of a cell, and give it as it is read again.
 
         Raises:
             KrohnError: If the folder cannot be written.
         """
-        atomic_write(self.file(cell), json.dumps(record, indent=1, sort_keys=True))
+        text = json.dumps(record, indent=1, sort_keys=True)
+        atomic_write(self.file(cell), text)
+        found: Json = json.loads(text)
+        return found
 
     def work(self, cell: Cell, report: Report | None = None) -> Json:
         """Train and measure, or go on with it.

@@ -199,8 +199,7 @@ class _Sweep:
                 self.failed.append(f"{cell.said}: {error}")
                 continue
             self._bring(cell, files)
-            self.job.keep(record, cell)
-            self.records[cell.name] = record
+            self.records[cell.name] = self.job.keep(record, cell)
             self.tell(cell.said, cell.recipe.steps, cell.recipe.steps)
         self._count()
 

@@ -71,6 +71,16 @@ def test_what_is_done_is_not_done_again(tmp_path: Path) -> None:
     assert [r.cell for r in one] == CELLS
 
 
+def places(run: Run) -> dict[str, tuple[int, ...]]:
+    return {"places": (run.seed, 1)}
+
+
+def test_results_are_those_of_the_file_from_the_first_time_on(tmp_path: Path) -> None:
+    first = sweep(CELLS, tmp_path, places, jobs=1)
+    assert [r.measured for r in first] == [{"places": [r.cell.seed, 1]} for r in first]
+    assert first == sweep(CELLS, tmp_path, places, jobs=1)
+
+
 def test_files_are_named_by_content_and_say_where_numbers_come_from(
     tmp_path: Path,
 ) -> None:
