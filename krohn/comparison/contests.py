@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from algebra.automaton import Automaton
-from algebra.brackets import as_brackets
+from algebra.brackets import Brackets, as_brackets
 from algebra.semiautomaton import IntArray
 from compare.measures.curves import flips, nests
 from compare.measures.rates import spread
@@ -116,9 +116,9 @@ def trained_spans(
     if flips(task.machine):
         return spans  # the axis is no share of letters
     drawn = task.inputs.draw(task.machine, np.random.default_rng(0), WORDS, length)
-    if nests(task.machine):
-        opened = _opened(task.machine, drawn)
-        return {**spans, "opening": (opened, opened)}
+    brackets = as_brackets(task.machine)
+    if brackets is not None and nests(task.machine):
+        return {**spans, "opening": _opened(task.machine, brackets, drawn)}
     if letter is None:
         return spans
     counts = (drawn == task.letters.index(letter)).sum(axis=1)
@@ -127,20 +127,22 @@ def trained_spans(
     return {**spans, "bias": (share, share), "count": (float(low), float(high))}
 
 
-def _opened(machine: Automaton, words: IntArray) -> float:
-    """How often a bracket opened where it might also have closed.
+def _opened(machine: Automaton, brackets: Brackets, words: IntArray) -> Span | None:
+    """How often a bracket opened where it might also have closed; None if nowhere.
 
     Args:
-        machine: A stack of brackets.
+        machine: Whose words they are.
+        brackets: The stacks that it is.
         words: ``(count, length)``.
     """
-    found = as_brackets(machine)
-    assert found is not None
-    between = [s is not None and 0 < len(s) < found.depth for s in found.stacks]
+    between = [s is not None and 0 < len(s) < brackets.depth for s in brackets.stacks]
     before = machine.semiautomaton.trace(words, machine.start)[:, :-1]
     free = np.array(between)[before]
-    opens = np.array([kind is not None for kind in found.opens])[words[:, 1:]]
-    return float(opens[free].mean()) if free.any() else 0.5
+    if not free.any():
+        return None
+    opens = np.array([kind is not None for kind in brackets.opens])[words[:, 1:]]
+    share = float(opens[free].mean())
+    return share, share
 
 
 def strategies(teams: Sequence[Team], words: int) -> tuple[Strategy, ...]:

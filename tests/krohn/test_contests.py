@@ -29,5 +29,10 @@ def test_brackets_open_as_often_as_their_words_say(opening: float | None) -> Non
     assert spans["opening"] == pytest.approx((expected, expected), abs=0.01)
 
 
+def test_where_brackets_have_no_choice_there_is_no_share() -> None:
+    assert trained_spans(task("Dyck1,2"), 8, None)["opening"] is None
+    assert trained_spans(task("Dyck4,2"), 1, None)["opening"] is None
+
+
 def test_a_flip_flop_has_no_share_of_letters() -> None:
     assert trained_spans(task("flip-flop"), 8, "1") == {"length": (8, 8)}
