@@ -184,3 +184,8 @@ def test_two_perfect_seeds_are_not_said_to_be_certain() -> None:
     shown = summary(replace(found, contestants=(lstm,)))[0].entries[0]
     assert shown.main == "100 %"
     assert shown.small == "all 2 seeds; one of them [99.82, 100]"
+
+
+def test_exchanges_say_what_is_read_of_what_they_need() -> None:
+    shown = '<td data-label="read of what is needed" class="number">98.0 %</td>'
+    assert shown in render(sample())

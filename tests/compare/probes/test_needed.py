@@ -5,11 +5,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import torch
+from sample_network import Layered
 from torch import Tensor, nn
 
 from algebra.semiautomaton import IntArray
-from compare.models import Inside, Lstm, Network, Specification
-from compare.models.recording import recording
+from compare.models import Lstm, Specification
 from compare.probes.bench import Trial, bench_of
 from compare.probes.interchange import interchange
 from compare.probes.needed import needed
@@ -39,7 +39,7 @@ class Idle(nn.Module):
         return torch.cat([letters, circle, self.code[count.round().long()]], dim=-1)
 
 
-class OnACircle(Network):
+class OnACircle(Layered):
     """Parity from the count modulo 4; the whole count is there and nothing reads it."""
 
     def __init__(self, size: float = 1.0) -> None:
@@ -51,14 +51,6 @@ class OnACircle(Network):
         stream: Tensor = self.block(self.embedding(letters))
         odd = 4 * (stream[..., 3] ** 2 - stream[..., 2] ** 2)
         return torch.stack([-odd, odd], dim=-1)
-
-    def inside(self, letters: Tensor, shift: int = 0) -> Inside:
-        with recording(self.layers()) as hidden:
-            logits = self(letters)
-        return Inside(logits, tuple(hidden), ())
-
-    def layers(self) -> tuple[nn.Module, ...]:
-        return self.embedding, self.block
 
 
 @pytest.mark.parametrize("size", [0.3, 1.0])

@@ -7,18 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from sample_network import Layered
 from torch import Tensor, nn
 
 from compare.models import (
     Compiled,
     Gpt,
-    Inside,
     Lstm,
-    Network,
     Specification,
     build,
 )
-from compare.models.recording import recording
 from compare.probes.agreement import Agreement
 from compare.probes.interchange import Interchange
 from compare.probes.map import ProbeMap
@@ -156,11 +154,15 @@ def test_sentences_say_no_more_than_the_exchange_shows(car: ProbeMap) -> None:
     assert "not shown to be used" in " ".join(sentences(read))
     assert "97% of changes as predicted, controls 30%" in " ".join(sentences(read))
     assert "was not shown to use" in conclusion(read)
+    idle = replace(row.exchanged[0], carried=0.83)
+    other = replace(car, rows=(replace(row, verdict="readable", exchanged=(idle,)),))
+    assert "of what is needed 83%, 97% of changes" in conclusion(other)
+    assert "of what is needed" not in conclusion(read)
     untested = replace(car, rows=(replace(row, verdict="readable", exchanged=()),))
     assert "was not tested" in " ".join(sentences(untested))
 
 
-class DepthAlone(Network):
+class DepthAlone(Layered):
     """How many brackets are open, exactly, and nothing of their kinds."""
 
     def __init__(self, task: Task, length: int) -> None:
@@ -175,14 +177,6 @@ class DepthAlone(Network):
         rises = self.embedding(letters) @ self.rises
         logits: Tensor = self.head(self.block(rises.cumsum(dim=1)[..., None]))
         return logits
-
-    def inside(self, letters: Tensor, shift: int = 0) -> Inside:
-        with recording(self.layers()) as hidden:
-            logits = self(letters)
-        return Inside(logits, tuple(hidden), ())
-
-    def layers(self) -> tuple[nn.Module, ...]:
-        return self.embedding, self.block
 
 
 def test_what_a_network_without_the_answer_holds_of_it_is_not_hidden(

@@ -1,0 +1,21 @@
+"""Networks of which all is known, to be looked into: an embedding, a block, an answer."""
+
+from torch import Tensor, nn
+
+from compare.models import Inside, Network
+from compare.models.recording import recording
+
+
+class Layered(Network):
+    """What the subclass answers from its embedding and its block, and both of these."""
+
+    embedding: nn.Module
+    block: nn.Module
+
+    def inside(self, letters: Tensor, shift: int = 0) -> Inside:
+        with recording(self.layers()) as hidden:
+            logits = self(letters)
+        return Inside(logits, tuple(hidden), ())
+
+    def layers(self) -> tuple[nn.Module, ...]:
+        return self.embedding, self.block
