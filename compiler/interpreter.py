@@ -1,6 +1,6 @@
 """The reference semantics of a Program: plain integers, many words at once."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -8,6 +8,8 @@ import numpy.typing as npt
 from algebra.semiautomaton import IntArray
 from compiler.errors import CompileError
 from compiler.program import (
+    At,
+    Earliest,
     Latest,
     LatestMatch,
     Map,
@@ -90,21 +92,33 @@ def _evaluate(
             return np.broadcast_to(row, tokens.shape).copy()
         case Map():
             return _mapped(name, operation, [values[n] for n in operation.inputs])
-        case Shift(source, by):
-            return values[source][:, np.maximum(positions - by, 0)]
-        case Latest(source, where):
-            marked = np.where(values[where] == 1, positions, 0)
-            last = np.maximum.accumulate(marked, axis=1)
-            return np.take_along_axis(values[source], last, axis=1)
-        case LatestMatch(source, key, query):
-            last = _last_matches(values[key], values[query])
-            return np.take_along_axis(values[source], last, axis=1)
-        case SiblingLatest(source, where, level):
-            at = _last_of_sibling(values[where], positions, level)
-            return np.take_along_axis(values[source], at, axis=1)
         case PrefixSum() | MarkedSum():
             factors = [values[n] for n in reads(operation)]
             return np.asarray(np.cumsum(np.prod(factors, axis=0), axis=1))
+        case _:
+            source, *others = (values[n] for n in reads(operation))
+            at = _looked_at(operation, others, positions)
+            return np.take_along_axis(source, np.broadcast_to(at, source.shape), axis=1)
+
+
+def _looked_at(
+    operation: Operation, read: Sequence[IntArray], positions: IntArray
+) -> IntArray:
+    """``(batch, positions)`` or ``(positions,)``: from where each position fetches."""
+    match operation:
+        case Shift(_, by):
+            return np.maximum(positions - by, 0)
+        case Latest():
+            marked = np.where(read[0] == 1, positions, 0)
+            return np.maximum.accumulate(marked, axis=1)
+        case LatestMatch():
+            return _last_matches(*read)
+        case SiblingLatest(_, _, level):
+            return _last_of_sibling(read[0], positions, level)
+        case Earliest():
+            return _first_flagged(read[0], positions)
+        case At():
+            return _pointed(read, positions)
     raise CompileError(f"the interpreter does not know {operation!r}")
 
 
@@ -140,6 +154,20 @@ def _last_of_sibling(where: IntArray, positions: IntArray, level: int) -> IntArr
     found = last[:, end]
     inside = (block % 2 == 1) & (found >> level == block - 1)
     return np.where(inside, found, 0)
+
+
+def _first_flagged(where: IntArray, positions: IntArray) -> IntArray:
+    """``(batch, positions)``: the first flagged position ≥ 1 up to each, or 0."""
+    never = len(positions)
+    marked = np.where((where == 1) & (positions > 0), positions, never)
+    first = np.minimum.accumulate(marked, axis=1)
+    return np.where(first == never, 0, first)
+
+
+def _pointed(digits: Sequence[IntArray], positions: IntArray) -> IntArray:
+    """``(batch, positions)``: the position that binary digits say, or 0 if it is later."""
+    x = np.sum([digit << b for b, digit in enumerate(digits)], axis=0)
+    return np.where(x <= positions, x, 0)
 
 
 def look_up(function: Table, arguments: IntArray, name: str = "table") -> IntArray:

@@ -124,6 +124,31 @@ class SiblingLatest:
 
 
 @dataclass(frozen=True, slots=True)
+class Earliest:
+    """``source`` at the first position j, 1 ≤ j ≤ t, where ``where`` is 1.
+
+    If there is none, ``source`` at BOS. ``where`` is 0 at BOS, unlike that of `Latest`.
+    """
+
+    source: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """``source`` at the position x that ``digits`` say, if 1 ≤ x ≤ t; else at BOS.
+
+    x = Σ_b 2^b·digits[b]. Every digit is a channel with values 0 and 1, and there are as
+    many as T has binary digits, ``length.bit_length()``: so no table turns a number into
+    digits. They come from `Position` channels, one for each digit, which the head that
+    finds a position fetches with its number (`compiler.constructions.pointers`).
+    """
+
+    source: str
+    digits: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PrefixSum:
     """The sum of ``source`` over positions 0..t; ``source`` is 0 at BOS."""
 
@@ -150,6 +175,8 @@ Operation: TypeAlias = (
     | Latest
     | LatestMatch
     | SiblingLatest
+    | Earliest
+    | At
     | PrefixSum
     | MarkedSum
 )
@@ -204,9 +231,12 @@ def reads(operation: Operation) -> tuple[str, ...]:
         case (
             Latest(source, where)
             | SiblingLatest(source, where)
+            | Earliest(source, where)
             | MarkedSum(source, where)
         ):
             return (source, where)
+        case At(source, digits):
+            return (source, *digits)
         case LatestMatch(source, key, query):
             return (source, key, query)
         case Shift(source) | PrefixSum(source):
@@ -215,24 +245,20 @@ def reads(operation: Operation) -> tuple[str, ...]:
 
 def rename(operation: Operation, names: Mapping[str, str]) -> Operation:
     """The operation with the channels that it reads renamed."""
+    read = [names.get(n, n) for n in reads(operation)]
     match operation:
         case Token() | Position():
             return operation
-        case Map(function, inputs):
-            return Map(function, tuple(names.get(n, n) for n in inputs))
-        case Latest(source, where):
-            return Latest(names.get(source, source), names.get(where, where))
-        case MarkedSum(source, where):
-            return MarkedSum(names.get(source, source), names.get(where, where))
+        case Map(function):
+            return Map(function, tuple(read))
         case LatestMatch():
-            return LatestMatch(*(names.get(n, n) for n in reads(operation)))
-        case SiblingLatest(source, where, level):
-            read, flag = names.get(source, source), names.get(where, where)
-            return SiblingLatest(read, flag, level)
-        case Shift(source, by):
-            return Shift(names.get(source, source), by)
-        case PrefixSum(source):
-            return PrefixSum(names.get(source, source))
+            return LatestMatch(*read)
+        case At():
+            return At(read[0], tuple(read[1:]))
+        case Shift() | PrefixSum():
+            return replace(operation, source=read[0])
+        case _:
+            return replace(operation, source=read[0], where=read[1])
 
 
 Row: TypeAlias = tuple[int, ...]
@@ -262,9 +288,7 @@ def is_sum(operation: Operation) -> bool:
 
 def is_attention(operation: Operation) -> bool:
     """Whether the operation looks at other positions."""
-    return isinstance(
-        operation, (Shift, Latest, LatestMatch, SiblingLatest, PrefixSum, MarkedSum)
-    )
+    return not isinstance(operation, (Token, Position, Map))
 
 
 def is_embedded(program: Program, operation: Operation) -> bool:

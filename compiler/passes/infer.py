@@ -1,6 +1,6 @@
 """Domain inference: which values each channel can take."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import product
@@ -12,6 +12,8 @@ import numpy as np
 from compiler.errors import CompileError
 from compiler.passes.base import PassError, check_order, check_same_channels
 from compiler.program import (
+    At,
+    Earliest,
     Latest,
     LatestMatch,
     Map,
@@ -26,6 +28,7 @@ from compiler.program import (
     Sum,
     Table,
     Token,
+    reads,
     rows_of,
     table,
 )
@@ -91,11 +94,6 @@ def infer(
                     f"each of the positions 0..{program.length}"
                 )
             return Values(given[0], frozenset(given[1:]))
-        case (
-            Shift(source) | Latest(source) | LatestMatch(source) | SiblingLatest(source)
-        ):
-            read = values[source]
-            return Values(read.bos, read.later | {read.bos})
         case PrefixSum(source):
             return _sums(values[source], program.length)
         case MarkedSum(source, where):
@@ -110,7 +108,8 @@ def infer(
             return Values(sum(v.bos for v in added), later)
         case Map(Table() as function, inputs):
             return _table_values(function, [values[n] for n in inputs])
-    raise CompileError(f"no domain is known for {operation!r}")
+        case _:
+            return _fetched(operation, values, program)
 
 
 def marks(program: Program, where: str) -> tuple[int, ...]:
@@ -128,6 +127,44 @@ def marks(program: Program, where: str) -> tuple[int, ...]:
     if flag.values[0]:
         raise CompileError(f"{where!r} marks BOS, where there is nothing to add")
     return tuple(t for t, marked in enumerate(flag.values) if marked)
+
+
+def _fetched(
+    operation: Operation, values: Mapping[str, Values], program: Program
+) -> Values:
+    """What a head can fetch: at BOS the value there."""
+    match operation:
+        case Earliest(_, where):
+            _check_flag(where, values[where])
+        case At(_, digits):
+            _check_digits(digits, values, program.length)
+        case Shift() | Latest() | LatestMatch() | SiblingLatest():
+            pass
+        case _:
+            raise CompileError(f"no domain is known for {operation!r}")
+    read = values[reads(operation)[0]]
+    return Values(read.bos, read.later | {read.bos})
+
+
+def _check_flag(name: str, where: Values) -> None:
+    if where.bos != 0 or not where.later <= {0, 1}:
+        raise CompileError(
+            f"the earliest position needs a flag with values 0 and 1 that is 0 at BOS, "
+            f"which {name!r} is not"
+        )
+
+
+def _check_digits(
+    digits: Sequence[str], values: Mapping[str, Values], length: int
+) -> None:
+    if len(digits) != length.bit_length():
+        raise CompileError(
+            f"a position of 0..{length} has {length.bit_length()} binary digits, not "
+            f"{len(digits)}"
+        )
+    for name in digits:
+        if not {values[name].bos} | values[name].later <= {0, 1}:
+            raise CompileError(f"{name!r} is no binary digit: it has other values")
 
 
 def _plus(one: frozenset[int], other: frozenset[int]) -> frozenset[int]:

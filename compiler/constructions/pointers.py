@@ -1,0 +1,98 @@
+"""Pointers: channels that hold a position, and how two positions are compared.
+
+Let ``leaves`` be a flag, and R(t) = (the last j ≤ t where it is 1) − 1, or −1 if there is
+none: the last position from which one does not get to t without the flag. Then the first
+flagged position after i is ≤ t if and only if i ≤ R(t); and R∘S belongs to two flags that
+come one after the other, as R = R_u, S = R_v. These maps look backwards, so that they
+compose by doubling; the maps "the first flagged position after i" look forwards and do
+not (spec/shallow-aperiodic, section 2).
+
+A pointer is a channel ``name`` with the value max(R(t), 0), and a channel ``name@b`` for
+each binary digit of it. (−1 and 0 need not be told apart: both are before every letter.)
+Channels that nothing reads are dropped by the passes, so all of them may be asked for.
+"""
+
+from compiler.program import (
+    At,
+    Earliest,
+    Latest,
+    Map,
+    Operation,
+    Position,
+    Sum,
+    table,
+)
+
+BEFORE, LEFT = "before", "left"
+"""The channels of `places`: max(t − 1, 0), and T − t (0 at BOS)."""
+
+
+def digits(pointer: str, length: int) -> tuple[str, ...]:
+    """The channels of a pointer's binary digits, the lowest first."""
+    return tuple(f"{pointer}@{b}" for b in range(length.bit_length()))
+
+
+def places(length: int) -> dict[str, Operation]:
+    """What pointers fetch: the position before with its digits, and the ones left over."""
+    before = [max(t - 1, 0) for t in range(length + 1)]
+    found: dict[str, Operation] = {BEFORE: Position(tuple(before))}
+    for b, name in enumerate(digits(BEFORE, length)):
+        found[name] = Position(tuple(t >> b & 1 for t in before))
+    left = (length - t for t in range(1, length + 1))
+    return found | {LEFT: Position((0, *left))}
+
+
+def last(name: str, leaves: str, length: int) -> dict[str, Operation]:
+    """The pointer max(R(t), 0) of a flag; it needs the channels of `places`.
+
+    Args:
+        name: What to call it.
+        leaves: The flag, 1 at BOS, as that of every `Latest`.
+        length: T.
+    """
+    read = (BEFORE, *digits(BEFORE, length))
+    made = (name, *digits(name, length))
+    return {new: Latest(old, leaves) for new, old in zip(made, read, strict=True)}
+
+
+def composed(name: str, outer: str, inner: str, length: int) -> dict[str, Operation]:
+    """The pointer R_outer(R_inner(t)): first the outer flag, then the inner one.
+
+    Args:
+        name: What to call it.
+        outer: A pointer: to the departures that come first.
+        inner: A pointer: to those that come after them.
+        length: T.
+    """
+    at = digits(inner, length)
+    read = (outer, *digits(outer, length))
+    made = (name, *digits(name, length))
+    return {new: At(old, at) for new, old in zip(made, read, strict=True)}
+
+
+def first(name: str, where: str) -> dict[str, Operation]:
+    """T − p at and after the first flagged position p ≥ 1, 0 before it.
+
+    Args:
+        name: What to call it.
+        where: The flag, 0 at BOS, as that of every `Earliest`.
+    """
+    return {name: Earliest(LEFT, where)}
+
+
+def reached(name: str, start: str, pointer: str, length: int) -> dict[str, Operation]:
+    """Whether p ≤ R(t): all departures of a pointer have happened after p, up to t.
+
+    One step of R(t) + (T − p); without p, R(t) + 0 is below T.
+
+    Args:
+        name: What to call it: 0 or 1.
+        start: The channel of `first` for p.
+        pointer: The channel of R.
+        length: T.
+    """
+    sums = range(2 * length - 1)
+    return {
+        f"{name}.sum": Map(Sum(), (pointer, start)),
+        name: Map(table({(s,): int(s >= length) for s in sums}), (f"{name}.sum",)),
+    }
