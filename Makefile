@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-slow lint format bench clean
+.PHONY: demo test test-slow lint format results clean
 
 demo: $(READY)
 	@mkdir -p demo
@@ -33,8 +33,10 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(READY)
-	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
+# Every table of the documents, made again; some take hours. `make results TABLES=bounds`
+# makes those of one script, FILES=FOLDER also those of machine files.
+results: $(READY)
+	$(BIN)/python benchmarks/regenerate.py $(TABLES) $(if $(FILES),--files $(FILES))
 
 $(READY): pyproject.toml constraints.txt
 	command -v $(PYTHON) >/dev/null || { echo "Krohn needs Python 3.11 or newer; name it: make PYTHON=python3"; exit 2; }

@@ -2,22 +2,22 @@
 
 T is doubled until it is not certified, and the last step is bisected until the bounds are
 1 % apart. Every probe compiles and proves. That a longer T is harder is assumed, not
-proved: the result is a T that is certified, next to one that is not. A probe that takes
-longer than the cap ends the search: the longest T certified until then is shown with ≥.
+proved: the result is a T that is certified, next to one that is not. A network of more
+parameters than ``--parameters`` ends the search: the longest T certified until then is
+shown with ≥.
 """
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from time import monotonic
 
 from report import Row, Table, each, parser, publish
 
 import krohn
 from algebra.errors import KrohnError
+from verify.proof import prove
 
 CASES = (
     *(("Grid5", "scan"), ("S5", "scan")),
@@ -33,7 +33,8 @@ NAMED = (
     *(("S5", "scan", "float32", t) for t in (1024, 4096)),
     *((m, "scan", d, 256) for m in ("Grid5", "S5") for d in ("bfloat16", "float16")),
 )
-FIRST, LAST = 16, 2**20
+FIRST, LAST = 16, 2**16
+PARAMETERS = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -44,16 +45,14 @@ class Job:
         machine: A name of the zoo.
         construction: A construction.
         dtype: The number format.
-        cap: How many seconds a probe may take.
-        length: Probe this T only; None to search.
+        parameters: The most parameters of a network that is proved.
         activation: ``relu`` or ``sine``.
     """
 
     machine: str
     construction: str
     dtype: str
-    cap: float
-    length: int | None = None
+    parameters: int
     activation: str = "relu"
 
 
@@ -63,7 +62,7 @@ class Probe:
 
     Attributes:
         length: T.
-        certified: Whether it was certified; None if it took too long.
+        certified: Whether it was certified; None if the network was too large to try.
         seconds: Of the proof if it was certified, of everything if not.
         reason: Why it was not.
     """
@@ -75,31 +74,7 @@ class Probe:
 
 
 def probe(job: Job, length: int) -> Probe:
-    """Compile and prove in a process of its own, which is ended at the cap."""
-    context, began = get_context("spawn"), monotonic()
-    receive, send = context.Pipe(duplex=False)
-    process = context.Process(target=_prove, args=(job, length, send))
-    process.start()
-    send.close()
-    try:
-        if receive.poll(job.cap):
-            return _received(receive, length, monotonic() - began)
-        return Probe(length, None, monotonic() - began, f"took over {job.cap:g} s")
-    finally:
-        process.kill()
-        process.join()
-
-
-def _received(receive: Connection, length: int, seconds: float) -> Probe:
-    """What the process said; one that ended without a word ran out of memory."""
-    try:
-        found: Probe = receive.recv()
-    except EOFError:
-        return Probe(length, None, seconds, "ran out of memory")
-    return found
-
-
-def _prove(job: Job, length: int, send: Connection) -> None:
+    """Compile and prove at one T."""
     began = monotonic()
     try:
         model = krohn.compile(
@@ -108,14 +83,16 @@ def _prove(job: Job, length: int, send: Connection) -> None:
             job.construction,
             dtype=job.dtype,
             activation=job.activation,
+            proved=False,
         )
-        assert model.proof is not None
-        found = Probe(length, True, model.proof.seconds)
+        size = model.summary()["parameters"]
+        if size > job.parameters:
+            return Probe(length, None, 0.0, f"{size:.1e} parameters")
+        proof = prove(model.file, krohn.zoo(job.machine))
     except KrohnError as error:
-        found = Probe(length, False, monotonic() - began, str(error))
-    except MemoryError:
-        found = Probe(length, None, monotonic() - began, "ran out of memory")
-    send.send(found)
+        return Probe(length, False, monotonic() - began, str(error))
+    certified = proof.verdict == "verified"
+    return Probe(length, certified, proof.seconds, proof.reason)
 
 
 def search(at: Callable[[int], Probe]) -> tuple[Probe | None, Probe | None]:
@@ -139,47 +116,54 @@ def _apart(low: Probe, high: Probe) -> bool:
 
 
 def measure(job: Job) -> Row:
-    """The row of a search, or of one T."""
-    row: Row = {
+    """The row of a search."""
+    low, high = search(partial(probe, job))
+    open_end = high is None or high.certified is None
+    return {
         "machine": job.machine,
         "construction": job.construction,
         "dtype": job.dtype,
-    }
-    if job.length is not None:
-        found = probe(job, job.length)
-        verdict = {True: "verified", False: "not certified", None: "too long"}
-        return row | {
-            "T": job.length,
-            "verdict": verdict[found.certified],
-            "proof s": found.seconds,
-            "reason": short(found.reason),
-        }
-    low, high = search(partial(probe, job))
-    open_end = high is None or high.certified is None
-    return row | {
         "longest T": f"{'≥ ' if open_end else ''}{low.length if low else 0}",
         "proof s": low.seconds if low else None,
         "next T": high.length if high else None,
-        "why not": short(high.reason) if high else "not tried",
+        "why not": high.reason if high else "not tried",
     }
 
 
-def short(reason: str) -> str:
-    """The reason itself, without what surrounds it in an error message."""
-    inside = reason.partition("so nothing was written (")[2].rpartition("). Try")[0]
-    return (inside or reason).partition(": ")[2] if inside else reason
+def at_one(machine: str, construction: str, dtype: str, length: int) -> Row:
+    """The row of one T that is asked for."""
+    found = probe(Job(machine, construction, dtype, PARAMETERS), length)
+    return {
+        "machine": machine,
+        "construction": construction,
+        "dtype": dtype,
+        "T": length,
+        "verdict": "verified" if found.certified else "not certified",
+        "proof s": found.seconds,
+        "reason": found.reason,
+    }
+
+
+def again(printed: Mapping[str, str]) -> Row:
+    """A row of one T, or of a search, made anew."""
+    wanted = (printed["machine"], printed["construction"], printed["dtype"])
+    if "longest T" in printed:
+        return measure(Job(*wanted, PARAMETERS))
+    return at_one(*wanted, int(printed["T"].replace(",", "")))
+
+
+AGAIN = {"T of interest": again, "longest T certified": again}
 
 
 def main() -> None:
     """Search, and print the tables."""
     found = parser(__doc__)
-    found.add_argument("--cap", type=float, default=60.0, help="seconds per probe")
+    found.add_argument("--parameters", type=int, default=PARAMETERS)
     found.add_argument("--jobs", type=int, default=1, help="processes")
     found.add_argument("--quick", action="store_true", help="no search")
     options: argparse.Namespace = found.parse_args()
-    named = [Job(m, c, d, options.cap, t) for m, c, d, t in NAMED]
-    searched = [Job(m, c, d, options.cap) for m, c in CASES for d in DTYPES]
-    tables = [Table("T of interest", each(measure, named))]
+    tables = [Table("T of interest", [at_one(*case) for case in NAMED])]
+    searched = [Job(m, c, d, options.parameters) for m, c in CASES for d in DTYPES]
     if not options.quick:
         rows = each(measure, searched, options.jobs)
         tables.append(Table("longest T certified", rows))

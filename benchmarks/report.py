@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ WIDTH = 200
 
 Row = dict[str, Any]
 Job = TypeVar("Job")
+# Columns that differ from run to run: times, rates and memory.
+MEASURED = re.compile(r"(^|[ /])(s|seconds|MiB|ratio|words/s)( |$)|/s|of that for it")
 
 
 @dataclass(frozen=True)
@@ -51,15 +54,25 @@ def shown(value: Any) -> str:
     return str(value)
 
 
+def is_measured(column: str) -> bool:
+    """Whether a column differs from run to run, as times do."""
+    return MEASURED.search(column) is not None
+
+
 def markdown(table: Table) -> str:
     """The table as a Markdown section."""
     columns = table.columns
-    lines = ["| " + " | ".join(columns) + " |", "|" + " --- |" * len(columns)]
+    named = " | ".join(map(_escaped, columns))
+    lines = [f"| {named} |", "|" + " --- |" * len(columns)]
     for row in table.rows:
-        cells = [shown(row.get(c)).replace("|", "\\|") for c in columns]
+        cells = [_escaped(shown(row.get(c))) for c in columns]
         lines.append("| " + " | ".join(cells) + " |")
     note = f"\n\n{table.note}" if table.note else ""
     return f"### {table.title}\n\n" + "\n".join(lines) + note + "\n"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|")
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:

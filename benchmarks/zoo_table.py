@@ -7,6 +7,7 @@ greatest length that fits; the table shows how many that were.
 """
 
 import argparse
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
@@ -67,6 +68,12 @@ def measure(job: Job) -> Row:
         return row | {"reason": str(error)}
     assert model.proof is not None
     return row | sizes(model) | proved(model.proof) | simulated(model, job)
+
+
+def again(printed: Mapping[str, str]) -> Row:
+    """The sizes of a row, made anew; its words are not run again."""
+    wanted = (printed["machine"], printed["construction"], int(printed["T"]))
+    return sizes(compiled(Job(*wanted, "float32", words=0, budget=0.0, samples=0)))
 
 
 def compiled(job: Job) -> CompiledModel:
@@ -177,6 +184,9 @@ def tables(rows: list[Row], options: argparse.Namespace) -> list[Table]:
 def _tried(row: Row) -> bool:
     """Whether a construction serves the machine, but its network is not certified."""
     return "certified" in row["reason"]
+
+
+AGAIN = {SERVED: again}
 
 
 def main() -> None:
