@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from algebra.automaton import Automaton
+from compiler.bounds import Steps, finished
 from compiler.constructions import (
     cascade,
     content,
@@ -40,7 +41,8 @@ from compiler.schedule import Layout
 from compiler.transformer import Network, describe, lower
 from network.precision import Precision
 
-Construction = Callable[[Automaton, int], Program]
+# One that takes long to build yields bounds of its sizes first.
+Construction = Callable[[Automaton, int], Program | Steps[Program]]
 
 CONSTRUCTIONS: dict[str, Construction] = {
     memory.NAME: memory.memory,
@@ -296,7 +298,8 @@ def construct(name: str, machine: Automaton, length: int) -> Program:
             f"the sequential construction needs a layer per letter; "
             f"choose a length up to {LONGEST_SEQUENTIAL} or another construction"
         )
-    program = known[name](machine, length)
+    built = known[name](machine, length)
+    program = built if isinstance(built, Program) else finished(built)
     return program if machine.output is None else observed(program, machine)
 
 
