@@ -1,7 +1,7 @@
 """Automata: semiautomata with a start state and outputs (Moore, Mealy, acceptor)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -59,6 +59,7 @@ class Automaton:
         action: ``(letters, points)``: how the letters act on a smaller set, such that
             the composed map on the points determines the state reached from the
             start (S5 has 120 states and acts faithfully on 5 points). None if unknown.
+        remark: How its file was read, if the file could mean another machine.
 
     Raises:
         MachineError: If the start is no state or a table does not fit.
@@ -69,6 +70,7 @@ class Automaton:
     output: Output | None = None
     name: str = "machine"
     action: tuple[tuple[int, ...], ...] | None = None
+    remark: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         letters, states = self.semiautomaton.transitions.shape

@@ -22,7 +22,6 @@ from algebra.cascade_structure import (
 from algebra.decomposition import methods
 from algebra.decomposition.cost import CascadeCost
 from algebra.errors import KrohnError
-from algebra.formats import Complete
 from algebra.groups.naming import name
 from algebra.operations import reachable
 from krohn import cascade_file
@@ -57,7 +56,6 @@ def decompose(
     method: str = "auto",
     seconds: float = SECONDS,
     start: str | None = None,
-    complete: Complete = "reject",
 ) -> Decomposed:
     """Decompose a machine into a cascade that is proved to cover it.
 
@@ -66,13 +64,12 @@ def decompose(
         method: ``auto`` or a key of ``algebra.decomposition.methods.METHODS``.
         seconds: How long to search.
         start: Decompose only what can be reached from this state.
-        complete: What to do with missing transitions of a file.
 
     Raises:
         KrohnError: If the machine cannot be read, or there is no such method.
         BudgetExceeded: If the time is too short; the message says what to do.
     """
-    machine = source if isinstance(source, Automaton) else read(source, complete)
+    machine = source if isinstance(source, Automaton) else read(source)
     if start is not None:
         machine = reachable(machine.with_start(start))
     begun = monotonic()

@@ -8,7 +8,6 @@ from algebra.automaton import Automaton
 from algebra.budget import Budget
 from algebra.classification import Classification, classify
 from algebra.classification.content import LARGEST_COUNT, writable
-from algebra.formats import Complete
 from algebra.operations import minimise, reachable
 from algebra.structure import as_counter, as_memory
 from compiler.plan import OBJECTIVES, SUMMARIES, Candidate, candidates
@@ -27,7 +26,6 @@ def explain(
     dtype: str = "float32",
     start: str | None = None,
     strict: bool = False,
-    complete: Complete = "reject",
     minimise: str = "depth",
     observation: str | None = None,
     activation: str = "relu",
@@ -45,7 +43,7 @@ def explain(
     Raises:
         KrohnError: If the machine cannot be read.
     """
-    machine = source if isinstance(source, Automaton) else read(source, complete)
+    machine = source if isinstance(source, Automaton) else read(source)
     machine = machine if start is None else machine.with_start(start)
     machine = seen(machine, observation)
     options = options_of(dtype, strict, activation)

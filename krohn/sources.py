@@ -8,7 +8,7 @@ import algebra.zoo
 from algebra import formats
 from algebra.automaton import Automaton
 from algebra.errors import MachineError
-from algebra.formats import Complete, from_regex
+from algebra.formats import Complete, Kind, from_regex, no_choice
 from krohn.foreign import own_machine
 from network import modelfile
 
@@ -29,7 +29,9 @@ def zoo(name: str | None = None) -> tuple[str, ...] | Automaton:
     return algebra.zoo.names() if name is None else algebra.zoo.machine(name)
 
 
-def read(source: str | Path, complete: Complete = "reject") -> Automaton:
+def read(
+    source: str | Path, complete: Complete = "reject", kind: Kind | None = None
+) -> Automaton:
     """A machine from a zoo name, a file, or ``regex:…``.
 
     Args:
@@ -38,14 +40,26 @@ def read(source: str | Path, complete: Complete = "reject") -> Automaton:
             that it states.
         complete: What to do with missing transitions of a file: refuse, lead them to a
             new sink state, or stay.
+        kind: What an AT&T file is read as: ``"acceptor"``, ``"mealy"``, or None for what
+            its labels say.
 
     Raises:
-        MachineError: If nothing of that name can be read.
+        MachineError: If nothing of that name can be read, or it is no AT&T file and
+            ``kind`` is given.
     """
-    text = str(source)
+    named = _named(str(source))
+    if named is None:
+        return formats.read(source, complete, kind)
+    if kind is not None:
+        raise no_choice(str(source))
+    return named
+
+
+def _named(text: str) -> Automaton | None:
+    """The machine of a pattern, a name or a model; None for the file of a machine."""
     if text.startswith(REGEX):
         return replace(from_regex(text[len(REGEX) :]), name=text)
-    path = Path(source)
+    path = Path(text)
     looks_like_file = path.suffix != "" or len(path.parts) > 1
     if not looks_like_file or not path.exists():
         try:
@@ -53,6 +67,4 @@ def read(source: str | Path, complete: Complete = "reject") -> Automaton:
         except MachineError:
             if not looks_like_file and not path.exists():
                 raise
-    if path.suffix == MODEL:
-        return own_machine(modelfile.read(path))
-    return formats.read(path, complete)
+    return own_machine(modelfile.read(path)) if path.suffix == MODEL else None

@@ -8,11 +8,19 @@ from pathlib import Path
 from algebra.automaton import Automaton
 from algebra.errors import MachineError
 from algebra.formats import att, dot, gap, json_format, kiss2, learnlib
-from algebra.formats.assembly import Complete
+from algebra.formats.assembly import Complete, Kind
 from algebra.formats.files import atomic_write, read_text
 from algebra.formats.regex import from_regex
 
-__all__ = ["Complete", "atomic_write", "from_regex", "read", "write"]
+__all__ = [
+    "Complete",
+    "Kind",
+    "atomic_write",
+    "from_regex",
+    "no_choice",
+    "read",
+    "write",
+]
 
 _Reader = Callable[[str, str, Complete], Automaton]
 
@@ -20,7 +28,6 @@ _READERS: dict[str, _Reader] = {
     "json": lambda text, name, _: json_format.read(text, name),
     "dot": dot.read,
     "kiss2": kiss2.read,
-    "att": att.read,
     "gap": lambda text, name, _: gap.read(text, name),
     "learnlib": lambda text, name, _: learnlib.read(text, name),
 }
@@ -57,7 +64,9 @@ _SIGNS = (
 )
 
 
-def read(source: str | Path, complete: Complete = "reject") -> Automaton:
+def read(
+    source: str | Path, complete: Complete = "reject", kind: Kind | None = None
+) -> Automaton:
     """The machine in a file, in whichever format it is.
 
     The format follows from the end of the name: ``.json``, ``.dot`` or ``.gv``,
@@ -68,16 +77,30 @@ def read(source: str | Path, complete: Complete = "reject") -> Automaton:
         source: The path of the file.
         complete: What becomes of missing transitions, where the format allows them to
             be missing: refuse the machine, lead them to a sink, or stay.
+        kind: What an AT&T file is read as; None for what its labels say.
 
     Raises:
-        MachineError: If the file cannot be read, its format is unknown, or it does not
-            describe a deterministic machine.
+        MachineError: If the file cannot be read, its format is unknown, it does not
+            describe a deterministic machine, or it is no AT&T file and ``kind`` is
+            given.
     """
     text = read_text(Path(source))
     form = _form_of_name(str(source)) or _form_of_text(text)
     if form is None:
         raise _unknown(source)
+    if form == "att":
+        return att.read(text, str(source), complete, kind)
+    if kind is not None:
+        raise no_choice(str(source))
     return _READERS[form](text, str(source), complete)
+
+
+def no_choice(name: str) -> MachineError:
+    """The error for a kind that is given where there is nothing to choose."""
+    return MachineError(
+        f"{name}: --as says how to read an AT&T text file; this is none, and says itself "
+        "what it is"
+    )
 
 
 def write(machine: Automaton, path: str | Path) -> None:

@@ -21,6 +21,9 @@ Complete = Literal["reject", "sink", "stay"]
 left; ``"stay"`` leaves the state as it is.
 """
 
+Kind = Literal["acceptor", "mealy"]
+"""What a file that could mean either is read as."""
+
 ACCEPTANCE = ("reject", "accept")
 """The outputs of an acceptor."""
 

@@ -5,13 +5,14 @@ A transition is a line ``source target input [output] [weight]``, a final state 
 """
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 from algebra.automaton import Automaton
 from algebra.errors import MachineError
 from algebra.formats.assembly import (
     Complete,
+    Kind,
     Transition,
     acceptance,
     assemble,
@@ -37,24 +38,29 @@ class _File:
     start: str = ""
 
 
-def read(text: str, name: str, complete: Complete = "reject") -> Automaton:
+def read(
+    text: str, name: str, complete: Complete = "reject", kind: Kind | None = None
+) -> Automaton:
     """The acceptor or the Mealy machine of an AT&T text file.
 
     Three parts to a line make an acceptor, which shows ``"accept"`` or ``"reject"``;
     four make a transducer, which becomes a Mealy machine. A transducer whose outputs
-    all equal their inputs is the acceptor that OpenFst prints so, unless every state is
-    final.
+    all equal their inputs is the acceptor that OpenFst prints so, unless no state is
+    final; the machine's remark says how else the file can be read.
 
     Args:
         text: The file.
         name: What to call the file in messages.
         complete: What becomes of missing transitions; ``"sink"`` is what an acceptor
             means by leaving them out.
+        kind: ``"acceptor"`` to leave the outputs out, ``"mealy"`` to leave out which
+            states are final; None for what the labels say.
 
     Raises:
         MachineError: If a line is malformed, the machine is weighted, has epsilons, is
             nondeterministic or a transducer in which only some states are final, or
-            transitions are missing and ``complete`` does not say what to do.
+            transitions are missing and ``complete`` does not say what to do; if a Mealy
+            machine is asked for and there are no outputs.
     """
     file = _parse(text, name)
     transitions = _transitions(file)
@@ -63,20 +69,27 @@ def read(text: str, name: str, complete: Complete = "reject") -> Automaton:
     states = list(
         dict.fromkeys([*(t.source for t in transitions), *ends, *file.finals])
     )
+    final = len(file.finals.keys() & {file.start, *states})
+    asked, remark = kind, ""
+    if kind is None:
+        asked, remark = _kind(transitions, final, len(states), name)
+    if asked == "mealy" and transitions[0].output is None:
+        raise problem(name, 0, "no outputs, so it is no Mealy machine; leave --as out")
     shown = None
-    if _is_acceptor(transitions, file, states):
+    if asked == "acceptor":
         transitions = [t._replace(output=None) for t in transitions]
         shown = {q: "accept" if q in file.finals else "reject" for q in states}
         shown.setdefault(file.start, "reject")
     draft = assemble(transitions, file.start, name, states=states, shown=shown)
-    return complete_draft(draft, complete)
+    return replace(complete_draft(draft, complete), remark=remark)
 
 
 def write(machine: Automaton) -> str:
     """The machine as AT&T text; the states are numbered, as OpenFst needs it.
 
     An acceptor is written as such, every other machine as a transducer all of whose
-    states are final.
+    states are final; none is if every output equals its letter, which would be read as
+    an acceptor.
 
     Raises:
         MachineError: If a letter or an output has a space or means epsilon, or the
@@ -94,7 +107,15 @@ def write(machine: Automaton) -> str:
         )
     if symbols and all(map(_DECIMAL.fullmatch, symbols)):
         raise MachineError("AT&T outputs that are all decimals would read as weights")
-    finals = [q for q in range(len(machine.states)) if not accepting or accepting[q]]
+    doubled = outputs is not None and all(
+        set(row) == {letter}
+        for letter, row in zip(machine.letters, outputs, strict=True)
+    )
+    finals = [
+        q
+        for q in range(len(machine.states))
+        if (accepting[q] if accepting is not None else not doubled)
+    ]
     return "\n".join([*_lines(machine, outputs), *map(str, finals), ""])
 
 
@@ -187,18 +208,32 @@ def _check_epsilon(transitions: list[Transition], name: str) -> None:
                 )
 
 
-def _is_acceptor(
-    transitions: list[Transition], file: _File, states: Iterable[str]
-) -> bool:
+def _kind(
+    transitions: list[Transition], final: int, states: int, name: str
+) -> tuple[Kind, str]:
+    """What the labels say that a file is, and how else it can be read."""
     if transitions[0].output is None:
-        return True
-    partly = file.finals and any(q not in file.finals for q in states)
-    if partly and any(t.letter != t.output for t in transitions):
+        return "acceptor", ""
+    doubled = all(t.letter == t.output for t in transitions)
+    if doubled and final:
+        which = "every state" if final == states else "some states"
+        return "acceptor", (
+            f"{name}: read as an acceptor, for every output equals its letter and "
+            f"{which} can end a word; --as mealy reads it as a Mealy machine that repeats "
+            "its letters"
+        )
+    if doubled:
+        return "mealy", (
+            f"{name}: read as a Mealy machine that repeats its letters, for no state is "
+            "final; --as acceptor reads it as an acceptor of no word"
+        )
+    if 0 < final < states:
         raise problem(
-            file.name,
+            name,
             0,
             "a transducer in which only some states are final: a Mealy machine shows "
-            "an output after every letter and would lose which words are taken; make "
-            "all states final, or drop the outputs",
+            "an output after every letter and would lose which words are taken; say --as "
+            "mealy to leave out which states are final, or --as acceptor to leave out "
+            "the outputs",
         )
-    return bool(partly)
+    return "mealy", ""

@@ -10,7 +10,7 @@ import typer
 
 from algebra.errors import KrohnError
 from krohn import show
-from krohn.commands.options import Fill, Json, Machine, filled
+from krohn.commands.options import Fill, Json, Machine, ReadAs, reading
 from krohn.commands.terminal import emit, progress, waiting
 
 Preset = Annotated[
@@ -75,6 +75,7 @@ def compare(
     seconds: Seconds = None,
     output: Output = None,
     complete: Fill = "reject",
+    kind: ReadAs = None,
     as_json: Json = False,
 ) -> None:
     """Set a derived network beside networks that are trained on the same task."""
@@ -84,6 +85,7 @@ def compare(
 
     arguments: Sequence[str] = context.find_root().obj or ()
     kept = runs or _beside(output)
+    how = reading(complete, kind)
     with _interruptible(kept), progress() as report:
         found = compared(
             machine,
@@ -98,7 +100,8 @@ def compare(
             device=device,
             runs=kept,
             seconds=seconds,
-            complete=filled(complete),
+            complete=how.complete,
+            kind=how.kind,
             command=command(arguments),
             progress=report,
         )

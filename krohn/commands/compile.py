@@ -5,7 +5,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from algebra.errors import KrohnError
-from algebra.formats import Complete
 from krohn import show
 from krohn.commands.compile_options import (
     Arch,
@@ -28,10 +27,12 @@ from krohn.commands.options import (
     Machine,
     Minimise,
     Observe,
+    ReadAs,
     Start,
     Strict,
     Uniform,
-    filled,
+    reading,
+    remarks,
 )
 from krohn.commands.terminal import emit, progress
 
@@ -56,17 +57,10 @@ PLAIN = {
 class Source:
     """What is compiled, for words of what length, in which format, and whether proved."""
 
-    machine: str
-    complete: Complete
+    machine: "Automaton"
     length: int | None
     dtype: str
     proved: bool
-
-    def read(self) -> "Automaton":
-        """The machine itself."""
-        from krohn.sources import read
-
-        return read(self.machine, self.complete)
 
 
 @dataclass(frozen=True)
@@ -109,6 +103,7 @@ def compile(  # noqa: A001  (the command is called so)
     minimise: Minimise = "depth",
     observe: Observe = None,
     complete: Fill = "reject",
+    kind: ReadAs = None,
     attention: Attention = None,
     depth_layer: DepthLayer = None,
     seed: ScoreSeed = None,
@@ -122,7 +117,7 @@ def compile(  # noqa: A001  (the command is called so)
     if arch not in ("transformer", "rnn"):
         raise KrohnError(f"--arch takes transformer or rnn, not {arch!r}")
     law = Law(attention, depth_layer, seed, scale, opening)
-    source = Source(machine, filled(complete), length, dtype, proof)
+    source = Source(reading(complete, kind).read(machine), length, dtype, proof)
     how = {
         "arch": arch,
         "start": start,
@@ -139,7 +134,7 @@ def compile(  # noqa: A001  (the command is called so)
         how |= {"construction": construction, "minimise": minimise}
         model = _transducer(source, how)
     model.save(output)
-    result = {"file": str(output), **model.summary()}
+    result = {"file": str(output), **model.summary(), **remarks(source.machine)}
     emit(result, as_json, lambda: show.compiled(result, model))
 
 
@@ -149,7 +144,7 @@ def _transducer(source: Source, how: dict[str, Any]) -> "CompiledModel":
 
     with progress() as report:
         return compiled(
-            source.read(),
+            source.machine,
             source.length,
             dtype=source.dtype,
             proved=source.proved,
@@ -163,7 +158,6 @@ def _generator(source: Source, law: Law, how: dict[str, Any]) -> "CompiledModel"
     from compiler.generator import Freedom
     from krohn.generation import compile_generator, probability
 
-    machine = source.read()
     if how != PLAIN:
         raise KrohnError(
             "--construction balanced takes none of --arch, --start, --strict, "
@@ -173,7 +167,7 @@ def _generator(source: Source, law: Law, how: dict[str, Any]) -> "CompiledModel"
     opening = probability(given.pop("opening", "1/2"))
     with progress() as report:
         return compile_generator(
-            machine,
+            source.machine,
             source.length,
             Freedom(**given),
             opening=opening,

@@ -6,7 +6,15 @@ from typing import Annotated
 import typer
 
 from krohn import show
-from krohn.commands.options import Fill, Json, Machine, Minimise, filled
+from krohn.commands.options import (
+    Fill,
+    Json,
+    Machine,
+    Minimise,
+    ReadAs,
+    reading,
+    remarks,
+)
 from krohn.commands.terminal import emit, waiting
 
 
@@ -32,6 +40,7 @@ def decompose(
     ] = None,
     minimise: Minimise = "depth",
     complete: Fill = "reject",
+    kind: ReadAs = None,
     as_json: Json = False,
 ) -> None:
     """Take a machine apart into a cascade of small ones, proved to cover it."""
@@ -39,13 +48,12 @@ def decompose(
 
     if output is not None:
         decomposition.check_output(output)
+    read = reading(complete, kind).read(machine)
     with waiting("decomposing"):
-        found = decomposition.decompose(
-            machine, method, budget, start, filled(complete)
-        )
+        found = decomposition.decompose(read, method, budget, start)
         if output is not None:
             decomposition.save(found, output)
-    result = decomposition.describe(found)
+    result = decomposition.describe(found) | remarks(read)
     if output is not None:
         result["file"] = str(output)
     emit(result, as_json, lambda: show.decomposition(result))

@@ -1,13 +1,18 @@
 """``krohn draw``."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from algebra.errors import KrohnError
-from krohn.commands.options import Fill, Json, filled
+from krohn.commands.options import Fill, Json, ReadAs, reading, remarks
 from krohn.commands.terminal import emit, waiting
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from algebra.automaton import Automaton
 
 
 def draw(
@@ -26,14 +31,15 @@ def draw(
         typer.Option(metavar="SECONDS", min=0, help="How long to list the monoid."),
     ] = 30.0,
     complete: Fill = "reject",
+    kind: ReadAs = None,
     as_json: Json = False,
 ) -> None:
     """Draw a machine, its monoid, or the layers, channels and heads of a model."""
     from krohn import drawing
-    from krohn.sources import read
     from network import modelfile
 
     drawing.check_suffix(output)
+    how = reading(complete, kind)
     if source.endswith(".safetensors"):
         if eggbox:
             raise KrohnError("--eggbox needs a machine, not a model file")
@@ -44,13 +50,18 @@ def draw(
             compare_attention([source], output=output)
             emit({"file": str(output)}, as_json, lambda: print(f"drew {output}"))
             return
-        figure = drawing.draw_model(file)
-    elif eggbox:
-        from krohn.monoid import draw_monoid
-
-        with waiting("listing the monoid"):
-            figure = draw_monoid(read(source, filled(complete)), budget)
+        figure, remarked = drawing.draw_model(file), remarks(None)
     else:
-        figure = drawing.draw_machine(read(source, filled(complete)))
+        machine = how.read(source)
+        remarked = remarks(machine)
+        figure = _eggbox(machine, budget) if eggbox else drawing.draw_machine(machine)
     drawing.save(figure, output)
-    emit({"file": str(output)}, as_json, lambda: print(f"drew {output}"))
+    result = {"file": str(output), **remarked}
+    emit(result, as_json, lambda: print(f"drew {output}"))
+
+
+def _eggbox(machine: "Automaton", budget: float) -> "Figure":
+    from krohn.monoid import draw_monoid
+
+    with waiting("listing the monoid"):
+        return draw_monoid(machine, budget)

@@ -10,9 +10,11 @@ from krohn.commands.options import (
     Machine,
     Minimise,
     Observe,
+    ReadAs,
     Start,
     Strict,
-    filled,
+    reading,
+    remarks,
 )
 from krohn.commands.terminal import emit
 
@@ -27,20 +29,21 @@ def explain(
     minimise: Minimise = "depth",
     observe: Observe = None,
     complete: Fill = "reject",
+    kind: ReadAs = None,
     as_json: Json = False,
 ) -> None:
     """Say what a machine is, which constructions apply, and which one is chosen."""
     from krohn.explanation import explain as explained
 
+    read = reading(complete, kind).read(machine)
     result = explained(
-        machine,
+        read,
         length,
         dtype,
         start,
         strict,
-        filled(complete),
         minimise,
         observe,
         activation,
     )
-    emit(result, as_json, lambda: show.explanation(result))
+    emit({**result, **remarks(read)}, as_json, lambda: show.explanation(result))

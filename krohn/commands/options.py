@@ -1,12 +1,13 @@
 """The options that several commands have."""
 
+import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from algebra.errors import KrohnError
-from algebra.formats import Complete
+from algebra.formats import Complete, Kind
 
 if TYPE_CHECKING:
     from algebra.automaton import Automaton
@@ -59,12 +60,72 @@ Fill = Annotated[
         help="Missing transitions of a file: reject, sink (a new state) or stay.",
     ),
 ]
+ReadAs = Annotated[
+    str | None,
+    typer.Option(
+        "--as",
+        metavar="KIND",
+        help="What an AT&T text file is: acceptor or mealy (default: what its labels say).",
+    ),
+]
 
 
 Against = Annotated[
     str | None,
     typer.Option(help="The machine to hold it against (default: the file's own)."),
 ]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the options say to read the file of a machine.
+
+    Attributes:
+        complete: What is done about missing transitions.
+        kind: What an AT&T file is read as; None for what its labels say.
+    """
+
+    complete: Complete = "reject"
+    kind: Kind | None = None
+
+    def read(self, source: str) -> "Automaton":
+        """The machine; what is to be known of how it was read goes to standard error.
+
+        Raises:
+            KrohnError: If there is none.
+        """
+        from krohn.sources import read
+
+        machine = read(source, self.complete, self.kind)
+        if machine.remark:
+            print(f"krohn: {machine.remark}", file=sys.stderr)
+        return machine
+
+    def arguments(self) -> list[str]:
+        """The options again, where they differ from what is done without them."""
+        given = {
+            "--complete": None if self.complete == "reject" else self.complete,
+            "--as": self.kind,
+        }
+        return [f"{option}={value}" for option, value in given.items() if value]
+
+
+def reading(complete: str, kind: str | None) -> Reading:
+    """How the options say to read the file of a machine.
+
+    Raises:
+        KrohnError: If they say what there is not.
+    """
+    if complete not in ("reject", "sink", "stay"):
+        raise KrohnError(f"--complete takes reject, sink or stay, not {complete!r}")
+    if kind not in (None, "acceptor", "mealy"):
+        raise KrohnError(f"--as takes acceptor or mealy, not {kind!r}")
+    return Reading(complete, kind)  # type: ignore[arg-type]
+
+
+def remarks(machine: "Automaton | None") -> dict[str, Any]:
+    """What JSON says of how a machine was read, if there is anything to say."""
+    return {"remark": machine.remark} if machine and machine.remark else {}
 
 
 @dataclass(frozen=True)
@@ -75,13 +136,13 @@ class Wanted:
         machine: What names it; None for the file's own.
         start: Its start state.
         observation: What is seen of it.
-        complete: What is done about missing transitions.
+        reading: How its file is read.
     """
 
     machine: str | None
     start: str | None
     observation: str | None
-    complete: str
+    reading: Reading
 
     def read(self) -> "Automaton | None":
         """The machine; None for the file's own.
@@ -89,10 +150,8 @@ class Wanted:
         Raises:
             KrohnError: If there is none, or it has no such state.
         """
-        from krohn.sources import read
-
         if self.machine is not None:
-            found = read(self.machine, filled(self.complete))
+            found = self.reading.read(self.machine)
             return found if self.start is None else found.with_start(self.start)
         if self.start is not None:
             raise KrohnError(
@@ -118,17 +177,6 @@ class Wanted:
             "--machine": self.machine,
             "--start": self.start,
             "--observe": self.observation,
-            "--complete": None if self.complete == "reject" else self.complete,
         }
-        return [f"{option}={value}" for option, value in given.items() if value]
-
-
-def filled(how: str) -> Complete:
-    """What to do about missing transitions.
-
-    Raises:
-        KrohnError: If it is no such way.
-    """
-    if how not in ("reject", "sink", "stay"):
-        raise KrohnError(f"--complete takes reject, sink or stay, not {how!r}")
-    return how  # type: ignore[return-value]
+        own = [f"{option}={value}" for option, value in given.items() if value]
+        return own + self.reading.arguments()

@@ -5,7 +5,17 @@ from typing import Annotated
 import typer
 
 from krohn import show
-from krohn.commands.options import Against, Fill, Json, Observe, Start, Wanted
+from krohn.commands.options import (
+    Against,
+    Fill,
+    Json,
+    Observe,
+    ReadAs,
+    Start,
+    Wanted,
+    reading,
+    remarks,
+)
 from krohn.commands.terminal import CANNOT, DONE, emit, waiting
 
 
@@ -18,13 +28,14 @@ def recheck(
     start: Start = None,
     observe: Observe = None,
     complete: Fill = "reject",
+    kind: ReadAs = None,
     as_json: Json = False,
 ) -> int:
     """Check evidence again, by a small checker that shares no code with the proof."""
     from krohn.evidence import check
 
-    wanted = Wanted(machine, start, observe, complete).read()
+    wanted = Wanted(machine, start, observe, reading(complete, kind)).read()
     with waiting("checking"):
         found = check(file, evidence, wanted, observe)
-    emit(found.to_object(), as_json, lambda: show.evidence(found))
+    emit(found.to_object() | remarks(wanted), as_json, lambda: show.evidence(found))
     return DONE if found.verdict == "verified" else CANNOT

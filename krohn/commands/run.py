@@ -10,7 +10,16 @@ from typer.core import TyperCommand
 
 from algebra.errors import KrohnError
 from krohn import show
-from krohn.commands.options import Against, Fill, Json, Observe, Start, Wanted
+from krohn.commands.options import (
+    Against,
+    Fill,
+    Json,
+    Observe,
+    ReadAs,
+    Start,
+    Wanted,
+    reading,
+)
 from krohn.commands.stream import run_stream
 from krohn.commands.terminal import DONE, REFUTED, emit
 
@@ -80,10 +89,11 @@ def run(
     start: Start = None,
     observe: Observe = None,
     complete: Fill = "reject",
+    kind: ReadAs = None,
     as_json: Json = False,
 ) -> int:
     """Run a model on a word and print what it says after every letter."""
-    against = Wanted(machine, start, observe, complete)
+    against = Wanted(machine, start, observe, reading(complete, kind))
     if stream is not None:
         against.refuse("--expect")
         _check_stream(word, expect is not None or expect_own)

@@ -11,7 +11,17 @@ import typer
 from algebra.errors import KrohnError
 from algebra.rational import rational
 from krohn import show
-from krohn.commands.options import Against, Fill, Json, Observe, Start, Wanted
+from krohn.commands.options import (
+    Against,
+    Fill,
+    Json,
+    Observe,
+    ReadAs,
+    Start,
+    Wanted,
+    reading,
+    remarks,
+)
 from krohn.commands.terminal import CANNOT, DONE, REFUTED, emit, progress, waiting
 from krohn.commands.verify_options import (
     Attacked,
@@ -72,6 +82,7 @@ def verify(
     start: Start = None,
     observe: Observe = None,
     complete: Fill = "reject",
+    kind: ReadAs = None,
     as_json: Json = False,
 ) -> int:
     """Decide whether a model computes a machine: proof, all short words, samples, SMT."""
@@ -80,7 +91,7 @@ def verify(
 
     _check_page(html)
     _check_written(file, html or evidence)
-    against = Wanted(machine, start, observe, complete)
+    against = Wanted(machine, start, observe, reading(complete, kind))
     wanted = against.read()
     how = sharding(jobs, memory, shard, job, cluster, every_start)
     other = Solver(file, wanted, observe, smt, smt_lib, gadgets, error, timeout, seed)
@@ -106,7 +117,7 @@ def verify(
     if html is not None:
         arguments = context.find_root().obj or ()
         _write_page(html, file, wanted, found, arguments, replay, html_seconds)
-    result = {**found.to_object(), "replay": replay}
+    result = {**found.to_object(), "replay": replay, **remarks(wanted)}
     if evidence is not None:
         from krohn.evidence import write
 

@@ -77,7 +77,15 @@ def assemble(
     spans = trained_spans(task, length, _letter(teams))
     told("measuring", STAGES, STAGES)
     remarks = tuple(
-        filter(None, (derived.remark, _fewer(share), _missing(wanted, trained)))
+        filter(
+            None,
+            (
+                task.machine.remark,
+                derived.remark,
+                _fewer(share),
+                _missing(wanted, trained),
+            ),
+        )
     )
     return Comparison(
         json_format.to_object(task.machine),

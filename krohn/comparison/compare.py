@@ -8,7 +8,7 @@ from typing import cast
 
 from algebra import zoo
 from algebra.automaton import Automaton
-from algebra.formats import Complete
+from algebra.formats import Complete, Kind
 from algebra.observation import OBSERVATIONS
 from compare.models.architecture import Positions
 from compare.tasks.catalogue import names, task
@@ -21,19 +21,26 @@ from krohn.job import Progress
 from krohn.sources import read
 
 
-def named_task(source: Automaton | str | Path, complete: Complete = "reject") -> Task:
+def named_task(
+    source: Automaton | str | Path,
+    complete: Complete = "reject",
+    kind: Kind | None = None,
+) -> Task:
     """The task of a machine, or one of the thesis by name.
 
     Args:
         source: What names it.
         complete: What to do with missing transitions of a file.
+        kind: What an AT&T file is read as; None for what its labels say.
 
     Raises:
         KrohnError: If nothing has this name.
     """
     if isinstance(source, str) and source in names():
         return task(source)
-    return task(source if isinstance(source, Automaton) else read(source, complete))
+    if isinstance(source, Automaton):
+        return task(source)
+    return task(read(source, complete, kind))
 
 
 def compare(
@@ -51,6 +58,7 @@ def compare(
     steps: int | None = None,
     width: int | None = None,
     complete: Complete = "reject",
+    kind: Kind | None = None,
     command: str | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
@@ -72,6 +80,7 @@ def compare(
         steps: Of training; None for those of the preset.
         width: Of the Transformer; None for that of the preset.
         complete: What to do with missing transitions of a file.
+        kind: What an AT&T file is read as; None for what its labels say.
         command: What does it again; None for a call of this function.
         progress: Called with what is being done, how much is done, and of how much.
 
@@ -79,7 +88,7 @@ def compare(
         KrohnError: If there is no such machine, preset or device, a number makes no sense,
             nothing can be certified, or a run is interrupted.
     """
-    asked = named_task(machine, complete)
+    asked = named_task(machine, complete, kind)
     check(asked)
     settings = Settings(
         preset,
@@ -93,7 +102,7 @@ def compare(
         seconds,
         steps,
         width,
-        _named(machine, asked, complete),
+        _named(machine, asked, complete, kind),
     )
     usable(device)
     told = progress or (lambda what, done, total: None)
@@ -103,17 +112,16 @@ def compare(
 
 
 def _named(
-    source: Automaton | str | Path, asked: Task, complete: Complete
+    source: Automaton | str | Path, asked: Task, complete: Complete, kind: Kind | None
 ) -> tuple[str, ...] | None:
     """How `krohn run` is told the machine; None if it cannot be."""
     if isinstance(source, Automaton):
         return None
-    text, filling = (
-        str(source),
-        () if complete == "reject" else (f"--complete={complete}",),
-    )
+    text = str(source)
     if text not in names():
-        return (f"--machine={text}", *filling)
+        filling = () if complete == "reject" else (f"--complete={complete}",)
+        reading = () if kind is None else (f"--as={kind}",)
+        return (f"--machine={text}", *filling, *reading)
     name, _, observation = text.removesuffix(")").partition(" (")
     if name not in zoo.names() or asked.asked is not None:
         return None

@@ -105,6 +105,7 @@ CORPUS = [
     ("m.att", "0 1 <eps>\n", ":1: the label '<eps>' is epsilon"),
     ("m.att", "0 1 1\n1 0 0\n", ":2: the label '0' is epsilon"),
     ("m.att", "0 1 a b\n1 0 a a\n1\n", "only some states are final"),
+    ("m.att", "0 1 a b\n1 0 a a\n1\n", "--as acceptor to leave out the outputs"),
     ("m.att", "0 1 a\n0 0 a\n", ":2: nondeterministic"),
     ("m.att", "0 1 a\n1\n", "1 of 2 transitions are missing"),
     ("m.g", "", "no Transformation(...) and no cycles"),

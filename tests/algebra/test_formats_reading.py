@@ -10,6 +10,7 @@ import pytest
 from algebra.errors import MachineError
 from algebra.formats import dot, from_regex, gap, kiss2, learnlib, read, write
 from algebra.formats.att import read as read_att
+from krohn import sources
 
 MACHINES = Path(__file__).parents[3] / "shared" / "machines"
 
@@ -148,6 +149,42 @@ def test_att_acceptors_and_transducers() -> None:
     assert mealy.run("aa") == ("x", "y")
     never = read_att("0 0 a\n", "x")
     assert never.run("a") == ("reject",)
+
+
+DOUBLED = "0 0 b b\n0 1 a a\n1 0 b b\n0\n1\n"
+
+
+def test_att_with_doubled_labels_accepts_the_words_that_can_be_read() -> None:
+    machine = read_att(DOUBLED, "x", "sink")
+    assert machine.run("abaab") == ("accept", "accept", "accept", "reject", "reject")
+    assert machine.remark.startswith("x: read as an acceptor")
+    assert "--as mealy" in machine.remark
+    assert machine.with_start("1").remark == machine.remark
+
+
+def test_att_is_read_as_it_is_asked_to() -> None:
+    mealy = read_att(DOUBLED, "x", "stay", "mealy")
+    assert (mealy.run("ab"), mealy.remark) == (("a", "b"), "")
+    assert read_att(DOUBLED, "x", "sink", "acceptor").remark == ""
+    both = "0 1 a x\n1 0 a y\n1\n"
+    assert read_att(both, "x", kind="mealy").run("aa") == ("x", "y")
+    assert read_att(both, "x", kind="acceptor").run("aa") == ("accept", "reject")
+    with pytest.raises(MachineError, match="no outputs, so it is no Mealy machine"):
+        read_att("0 0 a\n", "x", kind="mealy")
+
+
+def test_att_without_final_states_repeats_its_letters() -> None:
+    machine = read_att("0 1 a a\n1 1 a a\n", "x")
+    assert machine.run("aa") == ("a", "a")
+    assert "--as acceptor" in machine.remark
+
+
+def test_only_att_can_be_read_in_two_ways(tmp_path: Path) -> None:
+    path = tmp_path / "m.dfa"
+    path.write_text("1 1\n1\n0\n")
+    for source in (path, "S3", "regex:a*"):
+        with pytest.raises(MachineError, match="--as says how to read an AT&T text"):
+            sources.read(source, kind="acceptor")
 
 
 def test_gap_lists_names_and_permutations() -> None:

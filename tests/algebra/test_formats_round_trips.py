@@ -124,6 +124,13 @@ def test_att_keeps_the_behaviour(machine: Automaton) -> None:
     assert _behave_alike(machine, att.read(text, "x.att"))
 
 
+def test_att_keeps_machines_that_repeat_their_letters() -> None:
+    table = np.array([[0], [0]])
+    output = Output("transitions", np.array([[0], [1]]), ("a", "b"))
+    machine = Automaton(Semiautomaton(table, ("a", "b"), ("q",)), output=output)
+    assert _behave_alike(machine, att.read(att.write(machine), "x.att"))
+
+
 @given(machines(outputs=ACCEPTANCE, on=("states",)))
 def test_acceptors_keep_their_behaviour(machine: Automaton) -> None:
     again = learnlib.read(learnlib.write(machine), "x.dfa")

@@ -5,6 +5,7 @@ import pytest
 
 from algebra import zoo
 from algebra.errors import MachineError
+from algebra.formats import from_regex
 from algebra.observation import OBSERVATIONS, observe
 from algebra.operations import minimise
 
@@ -97,6 +98,12 @@ def test_observations_know_their_machines(name: str) -> None:
     for machine in ("Q8", "Rubik", "Adder", "C2xC2"):
         with pytest.raises(MachineError, match="this observation needs"):
             observe(zoo.machine(machine), name)
+
+
+def test_final_states_accept() -> None:
+    seen = observe(from_regex("(ab)*|b"), "accept")
+    assert seen.run("abab") == tuple("0101")
+    assert seen.run("ba") == tuple("10")
 
 
 def test_balance_says_whether_a_word_is_in_the_language() -> None:
