@@ -1,10 +1,28 @@
-"""Limits on long computations: how much time and how many things they may take."""
+"""Limits on long computations: how much work and how many things they may take.
 
-import math
-from dataclasses import dataclass, field
-from time import monotonic
+Work is counted in steps, never in seconds: the same input then gives the same result on
+every machine and under every load. A step is a call of a small array operation, or a
+thousand entries of a large one, whichever is more: a few microseconds of one core. The
+counts are estimates; that they are the same each time is exact.
+"""
+
+from math import inf, isfinite
+from typing import Any
 
 from algebra.errors import KrohnError
+
+ENTRIES = 1_000
+"""The entries of an array that take about as long as the call itself."""
+
+EFFORTS = {
+    "low": 100_000,
+    "normal": 1_000_000,
+    "high": 10_000_000,
+    "unlimited": inf,
+}
+"""Steps by name: about a second, some seconds, a minute; and no end."""
+
+NORMAL = EFFORTS["normal"]
 
 
 class BudgetExceeded(KrohnError):
@@ -19,22 +37,71 @@ class BudgetExceeded(KrohnError):
         self.found = found
 
 
-@dataclass(frozen=True)
 class Budget:
-    """What a computation may spend; the clock starts when the budget is made.
+    """What a computation may spend, what it has spent, and what it left out for that.
 
     Attributes:
-        seconds: The longest time.
+        steps: The most work.
         size: The largest number of things (elements, images, …) that may be kept.
+        spent: The work so far.
     """
 
-    seconds: float = math.inf
-    size: float = math.inf
-    start: float = field(default_factory=monotonic, compare=False)
+    def __init__(
+        self, steps: float = inf, size: float = inf, whole: "Budget | None" = None
+    ) -> None:
+        self.steps, self.size, self.spent = steps, size, 0
+        self._whole = whole
+        self._cut: dict[str, None] = {}
 
-    def spent(self) -> float:
-        """The seconds since the budget was made."""
-        return monotonic() - self.start
+    @property
+    def left(self) -> float:
+        """The steps that remain."""
+        return max(self.steps - self.spent, 0)
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether no step remains."""
+        return self.spent >= self.steps
+
+    @property
+    def cut(self) -> tuple[str, ...]:
+        """What was left out because a limit was reached, a sentence each."""
+        return tuple(self._cut)
+
+    def record(self) -> dict[str, Any]:
+        """What is said of the search, as JSON values.
+
+        Returns:
+            ``effort``, the steps it might take, null without end; ``cut_short``, what
+            it left out for that.
+        """
+        steps = int(self.steps) if isfinite(self.steps) else None
+        return {"effort": steps, "cut_short": list(self.cut)}
+
+    def part(self, steps: float = inf, size: float | None = None) -> "Budget":
+        """A budget for a part of the computation.
+
+        What the part spends and leaves out is spent and left out here as well.
+
+        Args:
+            steps: The most work of the part; no more than is left here in any case.
+            size: Its own size; that of this budget without one.
+        """
+        return Budget(min(steps, self.left), self.size if size is None else size, self)
+
+    def spend(self, entries: int, calls: int = 1) -> None:
+        """Count work.
+
+        Args:
+            entries: How many entries of arrays are made or compared.
+            calls: How many array operations do it.
+        """
+        self._spend(calls + int(entries) // ENTRIES)
+
+    def _spend(self, steps: int) -> None:
+        self.spent += steps
+        if self._whole is not None:
+            self._whole._spend(steps)
 
     def check(self, found: int, what: str) -> None:
         """Go on only if the limits are kept.
@@ -44,12 +111,36 @@ class Budget:
             what: What they are, in the plural.
 
         Raises:
-            BudgetExceeded: If there are too many, or the time is over.
+            BudgetExceeded: If there are too many, or no step remains.
         """
         if found > self.size:
             raise BudgetExceeded(f"more than {self.size:,.0f} {what}", found)
-        if self.spent() > self.seconds:
+        if self.exhausted:
             raise BudgetExceeded(
-                f"stopped after {max(self.seconds, 0):.3g} s with {found:,} {what}",
-                found,
+                f"stopped after {self.steps:,.0f} steps with {found:,} {what}", found
             )
+
+    def leave_out(self, what: str) -> None:
+        """Note that something was left out because a limit was reached."""
+        self._cut.setdefault(what)
+        if self._whole is not None:
+            self._whole.leave_out(what)
+
+
+def steps_of(effort: str | float) -> float:
+    """The steps that a level of effort stands for, or a number of steps as it is.
+
+    Raises:
+        KrohnError: If it is neither a level nor a number of at least 0.
+    """
+    if isinstance(effort, str) and effort in EFFORTS:
+        return EFFORTS[effort]
+    try:
+        steps = float(effort.replace(",", "") if isinstance(effort, str) else effort)
+    except ValueError:
+        steps = -1
+    if steps < 0 or steps != steps or (isinstance(effort, str) and not isfinite(steps)):
+        raise KrohnError(
+            f"--effort takes {', '.join(EFFORTS)} or a number of steps, not {effort!r}"
+        )
+    return steps

@@ -12,6 +12,9 @@ from scipy.sparse.csgraph import connected_components
 from algebra.budget import Budget
 from algebra.semiautomaton import IntArray
 
+PASSES = 10  # over each entry where equivalences are made
+JOINING = 50  # array operations that join two of them
+
 
 def principal_congruences(
     table: IntArray, budget: Budget | None = None
@@ -24,14 +27,15 @@ def principal_congruences(
 
     Args:
         table: ``(letters, states)`` transitions.
-        budget: How many pairs of states there may be, and for how long to search.
+        budget: How many pairs of states there may be, and how much work to do.
 
     Raises:
-        BudgetExceeded: If there are too many pairs or the time is over.
+        BudgetExceeded: If there are too many pairs or no step remains.
     """
     budget = budget or Budget()
     n = table.shape[1]
     first, second = np.triu_indices(n, 1)
+    budget.spend(PASSES * len(table) * len(first), PASSES)
     budget.check(len(first), "pairs of states")
     if not len(first):
         return []
@@ -52,6 +56,7 @@ def principal_congruences(
         budget.check(len(found), "congruences")
         after = np.unique(label[follow[:, pairs][follow[:, pairs] >= 0]])
         parts = [found[c] for c in after.tolist() if c != component]
+        budget.spend(PASSES * (n * (len(parts) + 1) + len(pairs)), JOINING)
         found[component] = _generated(n, first[pairs], second[pairs], parts)
     distinct = np.unique(np.stack(list(found.values())), axis=0)
     blocks = (distinct == np.arange(n)).sum(axis=1)
@@ -147,7 +152,7 @@ def factor_congruences(
 
     Args:
         principal: The principal congruences of a machine, finest first.
-        budget: How long to search.
+        budget: How much work to do.
 
     Returns:
         For every smallest congruence, one as coarse as can be (found greedily, coarse
@@ -156,7 +161,7 @@ def factor_congruences(
         set contains equality itself.
 
     Raises:
-        BudgetExceeded: If the time is over.
+        BudgetExceeded: If no step remains.
     """
     budget = budget or Budget()
     first, second = _atoms(principal)
@@ -214,8 +219,10 @@ def _coarsest_avoiding(
     p, q = pair
     best = np.arange(len(principal[0]))
     for extra in reversed(principal):
+        budget.spend(len(best))
         if extra[p] != extra[q] and not refines(extra, best):
             budget.check(len(principal), "congruences")
+            budget.spend(PASSES * len(best), JOINING)
             grown = join([best, extra])
             if grown[p] != grown[q]:
                 best = grown

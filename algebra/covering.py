@@ -25,6 +25,7 @@ from algebra.rows import distinct
 from algebra.semiautomaton import IntArray, Semiautomaton
 
 PIECE = 2**18  # pairs of a triple and a state that are looked at together
+PASSES = 30  # over each of them, and array operations in a row
 
 
 class NotCovering(KrohnError):
@@ -52,7 +53,7 @@ def prove(
     Raises:
         NotCovering: If it does not; or if the invariant V is too large, so that a
             coordinate no word reaches is wrong.
-        BudgetExceeded: If there are too many triples.
+        BudgetExceeded: If there are too many triples, or no step remains.
     """
     budget = budget or Budget()
     if (cascade.letters, cascade.states) != (machine.letters, machine.states):
@@ -109,7 +110,9 @@ def _descend(
     rows = max(1, PIECE // cascade.components[i].size)
     found = []
     for start in range(0, len(triples), rows):
-        found.append(_followed(cascade, triples[start : start + rows], i, letter))
+        part = triples[start : start + rows]
+        budget.spend(PASSES * len(part) * cascade.components[i].size, PASSES)
+        found.append(_followed(cascade, part, i, letter))
         budget.check(sum(map(len, found)), "triples of nodes")
     return found[0] if len(found) == 1 else distinct(np.concatenate(found))[0]
 

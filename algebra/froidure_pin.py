@@ -14,6 +14,8 @@ UNKNOWN = -1
 _COLUMNS = ("right", "left", "prefix", "suffix", "first", "last", "length")
 _ENTRIES_AT_ONCE = 1 << 21
 _FIRST_CAPACITY = 64
+_CALLS = 60  # array operations that multiply some elements by all letters
+_PASSES = 12  # over each product: made, packed, hashed, compared, entered
 
 
 class Enumeration:
@@ -90,16 +92,24 @@ class Enumeration:
         """Find all elements.
 
         Raises:
-            BudgetExceeded: If there are more elements than the budget allows or the
-                time is over. What was found remains, and `run` can go on.
+            BudgetExceeded: If there are more elements than the budget allows or no
+                step remains. What was found remains, and `run` can go on.
         """
         step = max(1, _ENTRIES_AT_ONCE // self.generators.size)
         while not self.complete:
             while self.expanded < self._level:
                 budget.check(self.size, "elements")
-                self._multiply(min(self.expanded + step, self._level))
+                end = min(self.expanded + step, self._level)
+                budget.spend((end - self.expanded) * self._entries, _CALLS)
+                self._multiply(end)
             self._extend_left()
             self._level = self.size
+
+    @property
+    def _entries(self) -> int:
+        """How many entries of arrays it takes to multiply an element by all letters."""
+        letters, points = self.generators.shape
+        return int(letters * (points + _PASSES) * _PASSES)
 
     def _multiply(self, end: int) -> None:
         """Multiply the next elements, up to ``end``, by all letters on the right."""

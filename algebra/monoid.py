@@ -66,7 +66,7 @@ class TransformationMonoid:
         Args:
             generators: A machine, or ``(letters, points)`` transformations.
             budget: The largest number of elements, the identity among them, and the
-                longest time.
+                most work.
 
         Raises:
             BudgetExceeded: If the budget does not suffice; ``found`` is a lower bound.

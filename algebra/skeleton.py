@@ -25,6 +25,8 @@ BitArray = npt.NDArray[np.uint64]
 
 MOST_IMAGES = 200_000
 PIECE_BYTES = 2**25
+PASSES = 10  # over each entry, or array operations in a row, where sets are followed
+KEYED = 200  # entries that could be read while a set is looked up by its key
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +158,7 @@ def skeleton(machine: Semiautomaton, budget: Budget | None = None) -> Skeleton:
 
     Args:
         machine: Any semiautomaton.
-        budget: How many images may be kept, and for how long to search.
+        budget: How many images may be kept, and how much work to do.
 
     Raises:
         BudgetExceeded: If there are more images (there can be 2^states of them).
@@ -174,11 +176,12 @@ def skeleton(machine: Semiautomaton, budget: Budget | None = None) -> Skeleton:
     for group in members:
         place[group] = np.arange(len(group))
     inner = np.where(class_of[step] == class_of, place[step], -1)
-    classes = tuple(
-        _image_class(bare, inner[:, members[c]], members[c], height)
-        for c in order.tolist()
-    )
-    return Skeleton(machine, sets, step, reached, classes, rank[class_of])
+    classes: list[ImageClass] = []
+    for c in order.tolist():
+        budget.spend(PASSES * inner[:, members[c]].size * len(machine.states), PASSES)
+        budget.check(len(classes), "classes of images")
+        classes.append(_image_class(bare, inner[:, members[c]], members[c], height))
+    return Skeleton(machine, sets, step, reached, tuple(classes), rank[class_of])
 
 
 def pack(sets: BoolArray) -> BitArray:
@@ -224,6 +227,7 @@ def images(
     first, singletons = 0, False
     rows = max(1, PIECE_BYTES // (letters * n))
     for piece in pieces:
+        budget.spend(len(piece) * letters * (PASSES * n + KEYED), PASSES * letters)
         step, fresh, parent = _advance(machine, piece, first, known)
         steps.append(step)
         first += len(piece)
@@ -301,6 +305,7 @@ def _below(bare: Skeleton, representatives: list[int], budget: Budget) -> IntArr
         if bare.sets[representative].sum() > 1:
             budget.check(count, "images of the state set")
             tiles = bare.tiles(representative)
+            budget.spend((len(tiles) + 2) * bare.bits.size, PASSES * len(tiles))
             pairs.append(np.stack([np.full_like(tiles, representative), tiles], axis=1))
     return np.concatenate(pairs)
 

@@ -18,7 +18,7 @@ import numpy as np
 from report import Row, Table, each, parser, publish
 
 from algebra import zoo
-from algebra.budget import Budget, BudgetExceeded
+from algebra.budget import Budget, BudgetExceeded, steps_of
 from algebra.cascade import Cascade
 from algebra.cascade_structure import kind, levels
 from algebra.decomposition.methods import Decomposition, decompose
@@ -46,7 +46,7 @@ class Job:
 
     name: str
     machine: Semiautomaton
-    seconds: float
+    steps: float
 
 
 def full_transformations(n: int) -> Semiautomaton:
@@ -78,7 +78,7 @@ def measure(job: Job) -> Row:
     for method in ("holonomy", "prime", "auto"):
         began = monotonic()
         try:
-            found[method] = decompose(machine, method, Budget(job.seconds, 200_000))
+            found[method] = decompose(machine, method, Budget(job.steps, 200_000))
         except BudgetExceeded as reason:
             return row | {"levels": str(reason)}
         row[f"{method} s"] = monotonic() - began
@@ -123,14 +123,14 @@ def agreement(
     return monoid.size, intrinsic == found
 
 
-def random_rows(count: int, seconds: float) -> list[Row]:
+def random_rows(count: int, steps: float) -> list[Row]:
     """Random machines of 2 to 7 states and 1 to 3 letters, by number of states."""
     rng = np.random.default_rng(2026)
     by_size: dict[int, list[Row]] = {}
     for _ in range(count):
         n, letters = int(rng.integers(2, 8)), int(rng.integers(1, 4))
         machine = numbered(rng.integers(0, n, (letters, n)))
-        by_size.setdefault(n, []).append(measure(Job("random", machine, seconds)))
+        by_size.setdefault(n, []).append(measure(Job("random", machine, steps)))
     return [summary(n, rows) for n, rows in sorted(by_size.items())]
 
 
@@ -154,7 +154,7 @@ def summary(states: int, rows: list[Row]) -> Row:
     }
 
 
-def file_jobs(folder: Path, seconds: float) -> list[Job]:
+def file_jobs(folder: Path, steps: float) -> list[Job]:
     """The machines that can be read from a folder, missing moves led to a sink."""
     jobs = []
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
@@ -162,7 +162,7 @@ def file_jobs(folder: Path, seconds: float) -> list[Job]:
             machine = read(path, "sink").semiautomaton
         except KrohnError:
             continue
-        jobs.append(Job(path.name, machine, seconds))
+        jobs.append(Job(path.name, machine, steps))
     return jobs
 
 
@@ -171,9 +171,10 @@ def main() -> None:
     found = parser(__doc__)
     found.add_argument("--random", type=int, default=500, help="random machines")
     found.add_argument("--files", type=Path, default=EXAMPLES, help="a folder")
-    found.add_argument("--budget", type=float, default=15.0, help="seconds a method")
+    found.add_argument("--effort", default="high", help="as of krohn decompose")
     options: argparse.Namespace = found.parse_args()
-    job = partial(Job, seconds=options.budget)
+    steps = steps_of(options.effort)
+    job = partial(Job, steps=steps)
     names = [*zoo.names(), *DYCKS, *GRIDS]
     named = [job(n, zoo.machine(n).semiautomaton) for n in dict.fromkeys(names)]
     large = [job(f"T_{n}", full_transformations(n)) for n in range(2, 9)]
@@ -185,9 +186,9 @@ def main() -> None:
         [
             Table("machines by name", each(measure, named)),
             Table("full transformation monoids and Černý's machines", beside),
-            Table("random machines", random_rows(options.random, options.budget)),
+            Table("random machines", random_rows(options.random, steps)),
             Table(
-                "machine files", each(measure, file_jobs(options.files, options.budget))
+                "machine files", each(measure, file_jobs(options.files, steps))
             ),
         ],
         options,

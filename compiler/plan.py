@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from algebra.automaton import Automaton
+from algebra.budget import NORMAL, Budget
 from compiler.bounds import Steps, finished
 from compiler.constructions import (
     cascade,
@@ -43,6 +44,7 @@ from network.precision import Precision
 
 # One that takes long to build yields bounds of its sizes first.
 Construction = Callable[[Automaton, int], Program | Steps[Program]]
+Searching = Callable[[Automaton, int, Budget], Program | Steps[Program]]
 
 CONSTRUCTIONS: dict[str, Construction] = {
     memory.NAME: memory.memory,
@@ -76,6 +78,11 @@ ON_REQUEST |= {
     krohn_rhodes.NAME: krohn_rhodes.krohn_rhodes,
     chunked.CHUNKED: chunked.chunked,
     chunked.MEMORISING: chunked.memorising,
+}
+# Those of them that search, and within what.
+SEARCHING: dict[str, Searching] = {
+    cascade.NAME: cascade.cascade,
+    krohn_rhodes.NAME: krohn_rhodes.krohn_rhodes,
 }
 SUMMARIES = {
     m.NAME: m.SUMMARY
@@ -173,7 +180,11 @@ class Compiled:
 
 
 def candidates(
-    machine: Automaton, length: int, options: Options, minimise: str = "depth"
+    machine: Automaton,
+    length: int,
+    options: Options,
+    minimise: str = "depth",
+    budget: Budget | None = None,
 ) -> list[Candidate]:
     """Every construction with its cost, best first; those that do not apply come last.
 
@@ -184,22 +195,29 @@ def candidates(
         minimise: A key of `OBJECTIVES`: ``depth`` (attention layers), ``width`` (the
             wider of residual stream and MLP), ``parameters``, or ``latency`` (blocks one
             after the other).
+        budget: How much work each search may do; it notes what they left out.
 
     Raises:
         CompileError: If there is no such objective.
     """
     found = [
-        _candidate(name, machine, length, options, minimise) for name in CONSTRUCTIONS
+        _candidate(name, machine, length, options, minimise, budget)
+        for name in CONSTRUCTIONS
     ]
     return sorted(found, key=lambda c: _sizes(c.cost, minimise))
 
 
 def _candidate(
-    name: str, machine: Automaton, length: int, options: Options, minimise: str
+    name: str,
+    machine: Automaton,
+    length: int,
+    options: Options,
+    minimise: str,
+    budget: Budget | None,
 ) -> Candidate:
     _check_objective(minimise)
     try:
-        found = plans(name, machine, length, options, minimise)
+        found = plans(name, machine, length, options, minimise, budget)
     except CompileError as error:
         return Candidate(name, None, str(error))
     return Candidate(name, found[0].cost, plans=tuple(found))
@@ -211,6 +229,7 @@ def plans(
     length: int,
     options: Options,
     minimise: str = "depth",
+    budget: Budget | None = None,
 ) -> list[Plan]:
     """The ways to lower a construction that differ in cost, best first.
 
@@ -226,9 +245,9 @@ def plans(
     reasons: list[CompileError] = []
     for form in forms(machine):
         try:
-            program = construct(name, form, length)
+            program = construct(name, form, length, budget)
             if options.uniform:
-                _check_same(program, construct(name, form, 2 * length))
+                _check_same(program, construct(name, form, 2 * length, budget))
             for plan in _lowerings(name, program, options):
                 found.setdefault(plan.cost, plan)
         except CompileError as error:
@@ -280,8 +299,16 @@ def _check_objective(minimise: str) -> None:
         )
 
 
-def construct(name: str, machine: Automaton, length: int) -> Program:
+def construct(
+    name: str, machine: Automaton, length: int, budget: Budget | None = None
+) -> Program:
     """The Program of a construction, for the outputs of the machine if it has any.
+
+    Args:
+        name: A name in `CONSTRUCTIONS` or `ON_REQUEST`.
+        machine: What is to be computed.
+        length: T.
+        budget: How much work each search may do; it notes what they left out.
 
     Raises:
         CompileError: If there is no such construction or it does not serve the machine.
@@ -298,7 +325,10 @@ def construct(name: str, machine: Automaton, length: int) -> Program:
             f"the sequential construction needs a layer per letter; "
             f"choose a length up to {LONGEST_SEQUENTIAL} or another construction"
         )
-    built = known[name](machine, length)
+    if name in SEARCHING:
+        built = SEARCHING[name](machine, length, budget or Budget(NORMAL))
+    else:
+        built = known[name](machine, length)
     program = built if isinstance(built, Program) else finished(built)
     return program if machine.output is None else observed(program, machine)
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from algebra.automaton import Automaton
+from algebra.budget import Budget, steps_of
 from algebra.formats import json_format
 from algebra.observation import observe as observe_states
 from algebra.shown import moore
@@ -70,6 +71,7 @@ class CompiledModel:
             "heads": max((b["heads"] for b in blocks), default=0),
             "mlp_width": max((w for b in blocks for w in b["mlp"]), default=0),
             "parameters": modelfile.parameters(shape),
+            **self.file.header.get("search", {}),
             "shows": self.file.header["claim"].get("shows", "states"),
             "nonzero": int(sum(np.count_nonzero(t) for t in tensors.values())),
             "verdict": self.proof.verdict if self.proof else None,
@@ -96,6 +98,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     uniform: bool = False,
     minimise: str = "depth",
     observation: str | None = None,
+    effort: str | float = "normal",
     proved: bool = True,
     observe: Observer | None = None,
     progress: Progress | None = None,
@@ -118,6 +121,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
         minimise: What ``"auto"`` goes by: a key of `compiler.plan.OBJECTIVES`.
         observation: What the network says instead of the state: a name of
             `algebra.observation.OBSERVATIONS`, or ``"outputs"`` for the machine's own.
+        effort: How much each search may do: a key of `algebra.budget.EFFORTS`, or steps.
         proved: Whether to prove it; without, nothing is known about the result.
         observe: Called after every compiler pass with its name and the Program.
         progress: Called by the proof with steps done and in all.
@@ -138,10 +142,12 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     precision = precision_of(dtype)
     reasons = []
     options = options_of(dtype, strict, activation, uniform)
+    budget = Budget(steps_of(effort))
     for built in _attempts(
-        shown, length, construction, arch, options, minimise, observe
+        shown, length, construction, arch, options, minimise, observe, budget
     ):
         file = model_file(source, built, length, precision, observation is not None)
+        file.header["search"] = budget.record()
         proof = prove(file, source, progress) if proved else None
         if proof is None or proof.verdict == "verified":
             file = with_evidence(file, proof)
@@ -193,6 +199,7 @@ def _attempts(
     options: Options,
     minimise: str,
     observe: Observer | None,
+    budget: Budget,
 ) -> Iterator[Compiled]:
     """The networks to try to prove, best first."""
     if arch == "rnn":
@@ -206,9 +213,9 @@ def _attempts(
     if length is None:
         raise CompileError("a Transformer needs the longest length it is for (-T)")
     if construction != "auto":
-        found = plan.plans(construction, machine, length, options, minimise)
+        found = plan.plans(construction, machine, length, options, minimise, budget)
     else:
-        candidates = plan.candidates(machine, length, options, minimise)
+        candidates = plan.candidates(machine, length, options, minimise, budget)
         found = [way for candidate in candidates for way in candidate.plans]
         if not found:
             raise CompileError(

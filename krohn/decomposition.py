@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import numpy as np
 
 from algebra.automaton import Automaton
-from algebra.budget import Budget, BudgetExceeded
+from algebra.budget import Budget, BudgetExceeded, steps_of
 from algebra.cascade import Cascade
 from algebra.cascade_structure import (
     BoolArray,
@@ -28,11 +27,9 @@ from krohn import cascade_file
 from krohn.contexts import common, merged
 from krohn.sources import read
 
-SECONDS = 30.0
 PICTURES = (".svg", ".png", ".pdf")
 DATA = ".json"
-IMAGES_PER_SECOND = 10_000
-FEWEST_IMAGES = 200_000
+STEPS_PER_IMAGE = 20
 MOST_READINGS = 8
 
 
@@ -43,18 +40,18 @@ class Decomposed:
     Attributes:
         machine: What was decomposed.
         found: The decomposition.
-        seconds: How long it took, with the proof.
+        budget: What the search might spend, what it spent, and what it left out.
     """
 
     machine: Automaton
     found: methods.Decomposition
-    seconds: float
+    budget: Budget
 
 
 def decompose(
     source: str | Path | Automaton,
     method: str = "auto",
-    seconds: float = SECONDS,
+    effort: str | float = "high",
     start: str | None = None,
 ) -> Decomposed:
     """Decompose a machine into a cascade that is proved to cover it.
@@ -62,28 +59,28 @@ def decompose(
     Args:
         source: A machine, or what names it.
         method: ``auto`` or a key of ``algebra.decomposition.methods.METHODS``.
-        seconds: How long to search.
+        effort: How much work to do: a key of `algebra.budget.EFFORTS`, or steps.
         start: Decompose only what can be reached from this state.
 
     Raises:
         KrohnError: If the machine cannot be read, or there is no such method.
-        BudgetExceeded: If the time is too short; the message says what to do.
+        BudgetExceeded: If that is not enough; the message says what to do.
     """
+    steps = steps_of(effort)
     machine = source if isinstance(source, Automaton) else read(source)
     if start is not None:
         machine = reachable(machine.with_start(start))
-    begun = monotonic()
-    budget = Budget(seconds, max(FEWEST_IMAGES, IMAGES_PER_SECOND * seconds))
+    budget = Budget(steps, max(methods.MOST_IMAGES, steps / STEPS_PER_IMAGE))
     try:
         found = methods.decompose(machine.semiautomaton, method, budget)
     except BudgetExceeded as error:
         others = [name for name in methods.METHODS if name != method]
         raise BudgetExceeded(
-            f"{machine.name} was not decomposed: {error}; raise --budget, or choose "
+            f"{machine.name} was not decomposed: {error}; raise --effort, or choose "
             f"another --method ({', '.join(others)})",
             error.found,
         ) from error
-    return Decomposed(machine, found, monotonic() - begun)
+    return Decomposed(machine, found, budget)
 
 
 def check_output(path: Path) -> None:
@@ -129,8 +126,9 @@ def describe(result: Decomposed) -> dict[str, Any]:
         ``states`` (how many values), ``group``, ``order``, ``reads`` (numbers of
         components), ``nodes`` (of the wiring) and ``meaning``; ``covers`` (true),
         ``coordinates`` and ``triples`` (of the proof), ``start`` (the coordinates of the
-        start state), ``seconds``; ``tried``, for each method its cost or the ``reason``
-        why it failed.
+        start state), ``steps`` (the work of the search), ``effort`` (the most there
+        might have been; null if unlimited), ``cut_short`` (what was left out for that);
+        ``tried``, for each method its cost or the ``reason`` why it failed.
     """
     machine, found = result.machine, result.found
     cascade = found.cascade
@@ -149,7 +147,8 @@ def describe(result: Decomposed) -> dict[str, Any]:
             "state": machine.states[machine.start],
             "coordinates": cascade.lift[machine.start].tolist(),
         },
-        "seconds": round(result.seconds, 3),
+        "steps": result.budget.spent,
+        **result.budget.record(),
         "tried": [_tried(method, cost) for method, cost in found.tried.items()],
     }
 

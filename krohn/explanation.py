@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from algebra.automaton import Automaton
-from algebra.budget import Budget
+from algebra.budget import Budget, steps_of
 from algebra.classification import Classification, classify
 from algebra.classification.content import LARGEST_COUNT, writable
 from algebra.operations import minimise, reachable
@@ -14,8 +14,6 @@ from compiler.plan import OBJECTIVES, SUMMARIES, Candidate, candidates
 from krohn.compilation import options_of, seen
 from krohn.sources import read
 
-# What is searched must be so within seconds.
-MOST_SECONDS = 4.0
 MOST_ELEMENTS = 200_000
 MOST_ENTRIES = 20_000_000
 
@@ -29,8 +27,21 @@ def explain(
     minimise: str = "depth",
     observation: str | None = None,
     activation: str = "relu",
+    effort: str | float = "normal",
 ) -> dict[str, Any]:
     """The facts about a machine and the table of its constructions.
+
+    Args:
+        source: A machine, or what names it.
+        length: T.
+        dtype: The number format of the networks.
+        start: The start state by name; None for the machine's own.
+        strict: Plain residuals and one hidden layer in every MLP.
+        complete: What to do with missing transitions of a file.
+        minimise: What constructions are ordered by: a key of `compiler.plan.OBJECTIVES`.
+        observation: What the networks say instead of the state.
+        activation: ``"relu"`` or ``"sine"``.
+        effort: How much each search may do: a key of `algebra.budget.EFFORTS`, or steps.
 
     Returns:
         ``states``, ``letters`` (counts), ``constructions`` (those that apply, best
@@ -38,7 +49,8 @@ def explain(
         ``chosen`` and ``why``; ``properties`` (name, whether it holds or null, why,
         and a witness), ``aperiodic``, ``solvable``, ``groups``, ``monoid_size`` (of S¹,
         null if unknown), ``monoid_at_least``, ``semigroup_size`` (of T(A)), all of the
-        reachable part; ``depth``: what they mean for networks; and further facts.
+        reachable part; ``depth``: what they mean for networks; ``effort`` (steps, null if
+        unlimited) and ``cut_short``, what was left out for that; and further facts.
 
     Raises:
         KrohnError: If the machine cannot be read.
@@ -48,15 +60,19 @@ def explain(
     machine = seen(machine, observation)
     options = options_of(dtype, strict, activation)
     part = reachable(machine)
-    kind = classify(part, _budget(part))
+    budget = Budget(steps_of(effort))
+    kind = classify(part, _for_theory(part, budget.steps))
+    for what in kind.cut:
+        budget.leave_out(what)
     compiled = machine if observation else replace(machine, output=None)
-    found = candidates(compiled, length, options, minimise)
+    found = candidates(compiled, length, options, minimise, budget)
     return {
         **_facts(machine, part),
         **_theory(kind),
         "length": length,
         "dtype": dtype,
         **_offers(found, minimise),
+        **budget.record(),
         "rnn_width": len(part.states) * len(machine.letters) + 1,
     }
 
@@ -99,9 +115,9 @@ def _offers(found: list[Candidate], minimise: str) -> dict[str, Any]:
     }
 
 
-def _budget(machine: Automaton) -> Budget:
+def _for_theory(machine: Automaton, steps: float) -> Budget:
     elements = MOST_ENTRIES // len(machine.states)
-    return Budget(MOST_SECONDS, min(MOST_ELEMENTS, elements))
+    return Budget(steps, min(MOST_ELEMENTS, elements))
 
 
 def _sizes(kind: Classification) -> dict[str, int | None]:

@@ -3,24 +3,27 @@
 from matplotlib.figure import Figure
 
 from algebra.automaton import Automaton
-from algebra.budget import Budget, BudgetExceeded
+from algebra.budget import Budget, BudgetExceeded, steps_of
 from algebra.green import green
 from algebra.monoid import TransformationMonoid
 from krohn.drawing.eggbox import draw_eggboxes
 
-SECONDS = 30.0
 MOST_ELEMENTS = 200_000
 
 
-def draw_monoid(machine: Automaton, seconds: float = SECONDS) -> Figure:
+def draw_monoid(machine: Automaton, effort: str | float = "high") -> Figure:
     """The egg-boxes of the transformation monoid of a machine, in the J-order.
 
+    Args:
+        machine: Any machine.
+        effort: How much work to do: a key of `algebra.budget.EFFORTS`, or steps.
+
     Raises:
-        BudgetExceeded: If there are more than 200,000 elements or the time is over; the
+        BudgetExceeded: If there are more than 200,000 elements or no step remains; the
             message says what to do.
         DrawingError: If there are too many D-classes.
     """
-    monoid = _monoid(machine, seconds)
+    monoid = _monoid(machine, steps_of(effort))
     found = green(monoid)
     facts = [
         f"transformation monoid of {_count(monoid.size, 'element')}",
@@ -36,14 +39,14 @@ def draw_monoid(machine: Automaton, seconds: float = SECONDS) -> Figure:
     )
 
 
-def _monoid(machine: Automaton, seconds: float) -> TransformationMonoid:
-    budget = Budget(seconds, MOST_ELEMENTS)
+def _monoid(machine: Automaton, steps: float) -> TransformationMonoid:
+    budget = Budget(steps, MOST_ELEMENTS)
     try:
         return TransformationMonoid.enumerate(machine.semiautomaton, budget)
     except BudgetExceeded as error:
         raise BudgetExceeded(
             f"the monoid of {machine.name} is too large for a picture ({error}); raise "
-            "--budget if it was the time, else draw a smaller machine",
+            "--effort if it was stopped, else draw a smaller machine",
             error.found,
         ) from error
 

@@ -87,6 +87,7 @@ def explanation(facts: dict[str, Any]) -> None:
     for reason, names in refused.items():
         out.print(f"  not {', '.join(names)}: {reason}")
     out.print(f"\nChosen: {facts['chosen']}: {facts['why']}.")
+    _cut_short(out, facts)
     out.print(f"As an RNN: {facts['rnn_width']} ReLU units, valid at every length.")
 
 
@@ -177,7 +178,7 @@ def _proof(out: Console, facts: dict[str, Any]) -> None:
     out.print(
         f"Proved: from each of {_count(facts['coordinates'], 'coordinate')} the cascade "
         f"follows the machine on words of every length ({facts['triples']:,} triples of "
-        f"nodes checked; {facts['seconds']:.2f} s in all)."
+        f"nodes checked)."
     )
     start = facts["start"]
     coordinates = ", ".join(map(str, start["coordinates"]))
@@ -192,6 +193,17 @@ def _proof(out: Console, facts: dict[str, Any]) -> None:
                 f"{_count(row['nodes'], 'node')} of wiring"
             )
     out.print(f"Chosen: {facts['why']}.")
+    _cut_short(out, facts)
+
+
+def _cut_short(out: Console, facts: dict[str, Any]) -> None:
+    """What a search left out, and how to ask for more."""
+    for what in facts.get("cut_short", ()):
+        out.print(f"Cut short: {what}.")
+    if facts.get("cut_short") and facts["effort"] is not None:
+        out.print(
+            f"A search took at most {facts['effort']:,} steps; --effort asks for more."
+        )
 
 
 def _count(number: int, noun: str) -> str:
@@ -266,6 +278,7 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
         f"{result['parameters']:,} parameters ({result['nonzero']:,} not zero), "
         f"{result['dtype']}"
     )
+    _cut_short(out, result)
     if model.proof is None:
         out.print("  NOT proved, as you asked: nothing is known about it yet")
     else:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from algebra.automaton import Automaton
-from algebra.budget import Budget, BudgetExceeded
+from algebra.budget import NORMAL, Budget, BudgetExceeded
 from algebra.classification import digraph, elements, letters, subgroups
 from algebra.classification.content import Content, Subgroup, content, tractable
 from algebra.classification.definite import definite, generalised_definite
@@ -17,7 +17,7 @@ from algebra.groups.permutation_group import PermutationGroup
 from algebra.monoid import TransformationMonoid
 from algebra.semiautomaton import Semiautomaton
 
-DEFAULT_BUDGET = (10.0, 200_000)
+MOST_ELEMENTS = 200_000
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,7 @@ class Classification:
             was enumerated, else the groups of its image classes, of which each maximal
             subgroup is one; None if neither is known.
         factors: The simple groups that are composition factors of these; None likewise.
+        cut: What was left out because the budget was spent, a sentence each.
     """
 
     properties: tuple[Property, ...]
@@ -41,6 +42,7 @@ class Classification:
     at_least: int
     subgroups: tuple[Subgroup, ...] | None
     factors: tuple[str, ...] | None
+    cut: tuple[str, ...]
 
     def __getitem__(self, wanted: str) -> Property:
         """The property of this name.
@@ -66,10 +68,10 @@ def classify(
 
     Args:
         machine: Any machine; outputs do not matter.
-        budget: The most elements of the monoid, and the longest time for elements and
-            images; 200,000 and 10 s unless given.
+        budget: The most elements of the monoid, and the most work for elements, images
+            and groups; 200,000 elements and `NORMAL` steps unless given.
     """
-    budget = budget or Budget(*DEFAULT_BUDGET)
+    budget = budget or Budget(NORMAL, MOST_ELEMENTS)
     findings = find(machine, budget)
     groups = _groups(findings, budget)
     order = _group_order(findings)
@@ -80,6 +82,7 @@ def classify(
         at_least=order or findings.elements.size,
         subgroups=None if groups is None else groups.subgroups,
         factors=None if groups is None else groups.factors,
+        cut=budget.cut,
     )
 
 
@@ -161,6 +164,7 @@ def _groups(findings: Findings, budget: Budget) -> Content | None:
             return content(groups, budget)
         if findings.skeleton is not None:
             return content((c.group for c in findings.skeleton.classes), budget)
-    except BudgetExceeded:
+    except BudgetExceeded as error:
+        budget.leave_out(f"not all groups were named ({error})")
         return None
     return None

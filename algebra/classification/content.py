@@ -12,6 +12,7 @@ from algebra.groups.permutation_group import SMALL_ORDER, PermutationGroup
 from algebra.groups.permutations import is_even
 from algebra.groups.series import composition_factors
 
+DESCRIBING = 1_000  # array operations that find the order and the name of a group
 # Groups beyond these take seconds to name, and minutes on hundreds of points.
 MOST_POINTS_NAMED = 10
 MOST_POINTS_LISTED = 200
@@ -58,7 +59,7 @@ def content(groups: Iterable[PermutationGroup], budget: Budget) -> Content:
     """The groups with their names, each kind once.
 
     Raises:
-        BudgetExceeded: If the time is over.
+        BudgetExceeded: If no step remains.
     """
     known: dict[tuple[int, bytes], tuple[Subgroup, tuple[str, ...] | None]] = {}
     counts: Counter[Subgroup] = Counter()
@@ -66,6 +67,7 @@ def content(groups: Iterable[PermutationGroup], budget: Budget) -> Content:
         key = group.degree, group.generators.tobytes()
         if key not in known:
             budget.check(len(known), "different groups")
+            budget.spend(group.generators.size * group.degree, DESCRIBING)
             known[key] = _describe(group)
         counts[known[key][0]] += 1
     found = [factors for _, factors in known.values()]

@@ -16,6 +16,7 @@ from algebra.operations import reachable
 from algebra.semiautomaton import Semiautomaton
 from algebra.skeleton import Skeleton, skeleton
 
+UNLISTED = 1
 MOST_IMAGES = 50_000
 MOST_IMAGE_ENTRIES = 100_000_000
 
@@ -54,19 +55,23 @@ class Findings:
 
 
 def find(machine: Semiautomaton | Automaton, budget: Budget) -> Findings:
-    """Enumerate elements and images: each gets half of the time that is left."""
+    """Enumerate elements and images: each gets half of the work that is left."""
     if isinstance(machine, Automaton):
         acting, machine = _points(machine), machine.semiautomaton
     else:
         acting = machine
     elements, shortage = Enumeration(acting), ""
+    limit = _for_elements(acting, budget)
     try:
-        elements.run(_for_elements(acting, budget))
+        elements.run(limit)
     except BudgetExceeded as error:
         shortage = str(error)
+        if limit.size > UNLISTED:
+            budget.leave_out(f"not all elements were listed ({error})")
     try:
         images = skeleton(acting, _for_images(acting, budget))
     except BudgetExceeded as error:
+        budget.leave_out(f"not all images were listed ({error})")
         return Findings(machine, acting, elements, shortage, None, str(error))
     return Findings(machine, acting, elements, shortage, images, "")
 
@@ -96,12 +101,12 @@ def _for_elements(machine: Semiautomaton, budget: Budget) -> Budget:
         # The number of elements of a group is known before they are.
         group = PermutationGroup(machine.transitions)
         if not tractable(group) or group.order > size:
-            size = 1
-    return Budget((budget.seconds - budget.spent()) / 2, size)
+            size = UNLISTED
+    return budget.part(budget.left / 2, size)
 
 
 def _for_images(machine: Semiautomaton, budget: Budget) -> Budget:
     # A level of images is made at once, with a row of states for each.
     rows = MOST_IMAGE_ENTRIES // machine.transitions.size
     size = min(MOST_IMAGES, max(rows, len(machine.states)))
-    return Budget((budget.seconds - budget.spent()) / 2, min(budget.size, size))
+    return budget.part(budget.left / 2, min(budget.size, size))

@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from math import ceil, log2
 
+from algebra.budget import Budget
 from algebra.cascade import Cascade, Component
 from algebra.cascade_structure import dependencies
 from algebra.groups.permutation_group import PermutationGroup
 
 SCANNED_LENGTH = 128
+PASSES = 10  # over each label of a node that is compared to see who reads whom
 
 
 @dataclass(frozen=True, order=True)
@@ -28,8 +30,13 @@ class CascadeCost:
     nodes: int
 
 
-def cost(cascade: Cascade) -> CascadeCost:
-    """The predicted cost of a cascade."""
+def cost(cascade: Cascade, budget: Budget | None = None) -> CascadeCost:
+    """The predicted cost of a cascade; the work of it is counted, not limited."""
+    if budget is not None:
+        below = range(len(cascade.components), 0, -1)
+        layers = zip(cascade.wiring.follow, below, strict=True)
+        entries = sum(follow.size * count for follow, count in layers)
+        budget.spend(PASSES * entries, PASSES * len(cascade.components))
     reads = dependencies(cascade)
     finished: list[int] = []
     for i, component in enumerate(cascade.components):

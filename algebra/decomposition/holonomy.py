@@ -37,6 +37,7 @@ from algebra.semiautomaton import IntArray, Semiautomaton
 from algebra.skeleton import ImageClass, Skeleton, set_keys, skeleton
 
 PIECE = 2**24  # entries of large tables that are made at a time
+PASSES = 30  # over each pair of tiles of a node, and array operations of a level
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +73,7 @@ def holonomy(
 
     Args:
         machine: Any semiautomaton.
-        budget: How many images and nodes there may be, and for how long to compute.
+        budget: How many images and nodes there may be, and how much work to do.
         found: The skeleton, if it is known already.
 
     Raises:
@@ -199,6 +200,7 @@ def _wiring(tiling: _Tiling, budget: Budget) -> tuple[tuple[Component, ...], Wir
     nodes[:, 0] = np.arange(letters)
     components, emits, follows = [], [], []
     for slot in tiling.slots:
+        budget.spend(PASSES * len(nodes) * slot.size**2, PASSES)
         rows = _moves(tiling, slot, nodes)
         table, emit = letters_of(rows)
         before, valid = _inside(tiling, slot, nodes[:, 1])

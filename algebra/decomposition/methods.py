@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
-from algebra.budget import Budget, BudgetExceeded
+from algebra.budget import EFFORTS, Budget, BudgetExceeded
 from algebra.cascade import Cascade, Component
 from algebra.congruences import principal_congruences
 from algebra.covering import Covering, prove
@@ -25,6 +26,8 @@ from algebra.semiautomaton import Semiautomaton
 Method = Callable[[Semiautomaton, Budget], Cascade]
 
 LARGEST_SPLIT_GROUP = 2_000
+MOST_IMAGES = 200_000
+SPLITTING = 100  # array operations that take a small group apart
 MOST_COORDINATES = 20_000
 
 
@@ -87,13 +90,14 @@ def decompose(
         machine: Any semiautomaton.
         method: A key of ``METHODS``, or ``auto`` for the cheapest of ``derived`` and
             ``congruence`` as a network.
-        budget: How long to compute and how many images to keep.
+        budget: How much work to do and how many images to keep; it notes what was left
+            out, and the proof may take as much again.
 
     Raises:
         KrohnError: If there is no such method.
         BudgetExceeded: If the budget was too small for every method asked for.
     """
-    budget = budget or Budget(seconds=15.0, size=200_000)
+    budget = budget or Budget(EFFORTS["high"], MOST_IMAGES)
     if method != "auto" and method not in METHODS:
         raise KrohnError(f"--method takes auto, {', '.join(METHODS)}, not {method!r}")
     names = ("derived", "congruence") if method == "auto" else (method,)
@@ -101,17 +105,17 @@ def decompose(
     tried: dict[str, CascadeCost | str] = {}
     costs: dict[str, CascadeCost] = {}
     for i, name in enumerate(names):
-        left = (budget.seconds - budget.spent()) / (len(names) - i)
-        limit = Budget(left, budget.size)
+        limit = budget.part(budget.left / (len(names) - i))
         try:
             found[name] = _by(METHODS[name], machine, limit)
-            tried[name] = costs[name] = cost(found[name])
+            tried[name] = costs[name] = cost(found[name], budget)
         except BudgetExceeded as reason:
             tried[name] = str(reason)
+            budget.leave_out(f"{name}: {reason}")
     if not found:
         raise BudgetExceeded("; ".join(f"{n}: {why}" for n, why in tried.items()), 0)
     best = min(costs, key=lambda name: costs[name])
-    covering = prove(machine, found[best], Budget(budget.seconds))
+    covering = prove(machine, found[best], Budget(budget.steps))
     return Decomposition(found[best], covering, best, costs[best], tried)
 
 
@@ -131,11 +135,13 @@ def _by(method: Method, machine: Semiautomaton, budget: Budget) -> Cascade:
 def _tidied(cascade: Cascade, budget: Budget) -> Cascade:
     """Simplified, and cut down to reachable coordinates where that makes it cheaper."""
     simple = simplify(cascade, budget)
-    limit = Budget(budget.seconds - budget.spent(), MOST_COORDINATES)
+    limit = budget.part(size=MOST_COORDINATES)
     try:
-        return min(simple, simplify(restricted(simple, limit), budget), key=cost)
-    except BudgetExceeded:
+        fewer = simplify(restricted(simple, limit), budget)
+    except BudgetExceeded as reason:
+        budget.leave_out(f"coordinates that no word reaches were kept ({reason})")
         return simple
+    return min(simple, fewer, key=partial(cost, budget=budget))
 
 
 def _refined(
@@ -144,12 +150,20 @@ def _refined(
     """Groups and memories taken apart, as far as the groups can be listed."""
     at = 0
     while at < len(cascade.components):
+        budget.spend(_entries(cascade.components[at]), SPLITTING)
         budget.check(len(cascade.components), "components")
         inner, settled = _parts(cascade.components[at], chain, digits)
         if inner is not None:
             cascade = refine(cascade, at, inner, budget)
         at += settled
     return cascade
+
+
+def _entries(component: Component) -> int:
+    """How many entries there are in the tables of a component and of its group."""
+    order = component.group.order if component.is_permutation_reset else 1
+    listed = order if order <= LARGEST_SPLIT_GROUP else 1
+    return component.machine.transitions.size + listed * (listed + component.size)
 
 
 def _parts(

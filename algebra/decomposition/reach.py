@@ -11,6 +11,7 @@ from algebra.rows import distinct
 from algebra.semiautomaton import IntArray
 
 PIECE = 2**18  # pairs of coordinates and a letter that are followed at a time
+PASSES = 10  # over each of their coordinates, and array operations for each component
 
 
 def reachable_coordinates(
@@ -20,17 +21,19 @@ def reachable_coordinates(
 
     Args:
         cascade: Any cascade.
-        budget: How many coordinates there may be, and for how long to search.
+        budget: How many coordinates there may be, and how much work to do.
         lifts: ``(count, components)`` coordinates to begin with; all lifts by default.
 
     Raises:
-        BudgetExceeded: If there are too many coordinates.
+        BudgetExceeded: If there are too many coordinates, or no step remains.
     """
     frontier, _ = distinct(cascade.lift if lifts is None else lifts)
     known = _codes(cascade, frontier)
     order = np.argsort(known)
     found, known = frontier[order], known[order]
+    moves = len(cascade.letters) * len(cascade.components)
     while len(frontier):
+        budget.spend(PASSES * len(frontier) * moves, PASSES * len(cascade.components))
         after = _after(cascade, frontier)
         codes = _codes(cascade, after)
         place = np.minimum(np.searchsorted(known, codes), len(known) - 1)
@@ -72,12 +75,12 @@ def restricted(cascade: Cascade, budget: Budget, start: int | None = None) -> Ca
 
     Args:
         cascade: Any cascade.
-        budget: How many coordinates there may be, and for how long to search.
+        budget: How many coordinates there may be, and how much work to do.
         start: If given, only what words reach from the lift of this state counts; all
             states must be reachable from it. The other states get reachable lifts.
 
     Raises:
-        BudgetExceeded: If too many coordinates are reachable.
+        BudgetExceeded: If too many coordinates are reachable, or no step remains.
     """
     if not cascade.components:
         return cascade

@@ -12,6 +12,8 @@ from algebra.cascade import (
 from algebra.decomposition.layers import next_layer
 from algebra.semiautomaton import IntArray
 
+PASSES = 30  # over each entry of a layer, and array operations that make it
+
 
 def refine(
     cascade: Cascade, at: int, inner: Cascade, budget: Budget | None = None
@@ -28,10 +30,10 @@ def refine(
         at: The index of a component.
         inner: A cascade with the component's states and letters, of one component at
             least.
-        budget: How many nodes a layer of the wiring may have.
+        budget: How many nodes a layer of the wiring may have, and how much work to do.
 
     Raises:
-        BudgetExceeded: If a layer has more, or the time is over.
+        BudgetExceeded: If a layer has more, or no step remains.
     """
     components = (
         *cascade.components[:at],
@@ -78,6 +80,7 @@ def _inner_wiring(
     emits, follows = [], []
     last = len(inner.components) - 1
     for j, component in enumerate(inner.components):
+        budget.spend(PASSES * len(nodes) * component.size, PASSES)
         budget.check(len(nodes), "nodes of the wiring")
         emits.append(inner.wiring.emit[j][nodes[:, 1]])
         states = np.arange(component.size)

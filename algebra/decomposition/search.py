@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -24,6 +25,7 @@ MOST_STATES = 200
 MOST_MOVES = 4_000_000
 TRIED = 6
 SHARE = 0.2
+LEFT_OUT = "not all quotients of the machine were tried"
 
 
 @dataclass
@@ -33,10 +35,10 @@ class Search:
     A machine that permutes and resets is a candidate as it is, and the only one if its
     group is solvable. Others come from holonomy, from factors side by side, and from some
     congruences, with the parts decomposed in turn. Where there is a candidate already, no
-    congruences are tried any more after a fifth of the time.
+    congruences are tried any more after a fifth of the work.
 
     Attributes:
-        budget: How long to search and how many images to keep.
+        budget: How much work to do and how many images to keep.
     """
 
     budget: Budget
@@ -65,14 +67,13 @@ class Search:
         except BudgetExceeded as reason:
             failure = reason
         share = SHARE if candidates else 1.0
-        candidates.extend(self._by_congruences(machine, share * self.budget.seconds))
+        candidates.extend(self._by_congruences(machine, share * self.budget.steps))
         if not candidates:
             raise failure or BudgetExceeded("no decomposition was found", 0)
-        return min(candidates, key=cost)
+        return min(candidates, key=partial(cost, budget=self.budget))
 
     def _by_holonomy(self, machine: Semiautomaton) -> Cascade:
-        left = (self.budget.seconds - self.budget.spent()) / 2
-        limit = Budget(left, self.budget.size)
+        limit = self.budget.part(self.budget.left / 2)
         return simplify(holonomy(machine, limit), limit)
 
     def _by_congruences(
@@ -80,27 +81,33 @@ class Search:
     ) -> Iterator[Cascade]:
         letters, n = machine.transitions.shape
         moves = letters * n * (n - 1) // 2
-        if n > MOST_STATES or moves > MOST_MOVES or self.budget.spent() > until:
+        if n > MOST_STATES or moves > MOST_MOVES:
+            return
+        if self.budget.spent > until:
+            self.budget.leave_out(LEFT_OUT)
             return
         try:
             principal = principal_congruences(machine.transitions, self.budget)
             for factors in self._factors(principal, until):
                 yield self._completed(side_by_side(machine, factors))
             for partition in _promising(principal):
-                if self.budget.spent() > until:
+                if self.budget.spent > until:
+                    self.budget.leave_out(LEFT_OUT)
                     return
                 yield self._completed(by_congruence(machine, partition))
         except BudgetExceeded:
+            self.budget.leave_out(LEFT_OUT)
             return
 
     def _factors(
         self, principal: Sequence[IntArray], until: float
     ) -> list[list[IntArray]]:
         """Ways to split the machine into some that run side by side."""
-        left = (until - self.budget.spent()) / 2
+        limit = self.budget.part((until - self.budget.spent) / 2)
         try:
-            found = factor_congruences(principal, Budget(left))
+            found = factor_congruences(principal, limit)
         except BudgetExceeded:
+            self.budget.leave_out("not all parallel parts were looked for")
             return []
         if found is None:
             return []

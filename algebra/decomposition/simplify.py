@@ -1,6 +1,7 @@
 """Cascades without what they do not need."""
 
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -20,6 +21,8 @@ from algebra.rows import distinct
 from algebra.semiautomaton import IntArray
 
 MOST_COMPARED = 1_000
+PASSES = 30  # over each entry of a diagram, and array operations for each layer
+COMPARING = 10  # array operations that compare a node with all others
 
 _T = TypeVar("_T")
 
@@ -34,9 +37,11 @@ def simplify(cascade: Cascade, budget: Budget | None = None) -> Cascade:
 
     Args:
         cascade: Any cascade that covers a machine.
-        budget: What is free is not used any more when the time is over.
+        budget: How much work to do; what is free is not used any more when no step
+            remains.
     """
     budget = budget or Budget()
+    _count_pass(cascade, budget)
     projection = Projection(_merged_projection(_pruned(cascade.projection.follow)))
     wiring = restricted_wiring(cascade.wiring, projection)
     cascade = replace(cascade, projection=projection, wiring=wiring)
@@ -51,17 +56,24 @@ def simplify(cascade: Cascade, budget: Budget | None = None) -> Cascade:
 
 def _joined(cascade: Cascade, budget: Budget) -> Cascade:
     """The cascade with nodes of the wiring that are alike, or can be made so, as one."""
-    plain = _with_merged_wiring(cascade, fill=False)
-    if budget.spent() > budget.seconds:
+    plain = _with_merged_wiring(cascade, None)
+    if budget.exhausted:
+        budget.leave_out("entries of the wiring that never matter were not made alike")
         return plain
-    filled = _with_merged_wiring(cascade, fill=True)
+    filled = _with_merged_wiring(cascade, budget)
     if list(map(len, plain.wiring.emit)) == list(map(len, filled.wiring.emit)):
         return plain
     # To fill in what is free can make a component read another one that it need not.
-    return min(plain, filled, key=cost)
+    return min(plain, filled, key=partial(cost, budget=budget))
 
 
-def _with_merged_wiring(cascade: Cascade, fill: bool) -> Cascade:
+def _count_pass(cascade: Cascade, budget: Budget) -> None:
+    """Count one pass through all diagrams of a cascade, in which rows are sorted."""
+    layers = (*cascade.wiring.follow, *cascade.projection.follow)
+    budget.spend(PASSES * sum(f.size for f in layers), PASSES * len(layers))
+
+
+def _with_merged_wiring(cascade: Cascade, fill: Budget | None) -> Cascade:
     wiring = _reachable_wiring(_merged_wiring(cascade, fill))
     return replace(cascade, wiring=wiring)
 
@@ -147,8 +159,8 @@ def _merged_projection(layers: tuple[IntArray, ...]) -> tuple[IntArray, ...]:
     return tuple(merged)
 
 
-def _merged_wiring(cascade: Cascade, fill: bool) -> Wiring:
-    """Nodes that emit alike and lead alike, or could where both are free, are one."""
+def _merged_wiring(cascade: Cascade, fill: Budget | None) -> Wiring:
+    """Nodes that emit alike and lead alike are one; also those that could, if paid for."""
     wiring = cascade.wiring
     emits, follows = list(wiring.emit), list(wiring.follow)
     below: IntArray | None = None
@@ -156,8 +168,9 @@ def _merged_wiring(cascade: Cascade, fill: bool) -> Wiring:
         led = follows[i] if below is None else _composed(follows[i], below)
         found, below = distinct(np.concatenate([emits[i][:, None], led + 1], axis=1))
         emits[i], follows[i] = found[:, 0], found[:, 1:] - 1
-        if fill and len(found) <= MOST_COMPARED:
+        if fill is not None and len(found) <= MOST_COMPARED:
             table = cascade.components[i].machine.transitions
+            fill.spend(len(found) * found.size, COMPARING * len(found))
             emits[i], follows[i], joined = _compatible(table, emits[i], follows[i])
             below = joined[below]
     entry = wiring.entry if below is None else below[wiring.entry]

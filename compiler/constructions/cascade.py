@@ -16,7 +16,7 @@ from functools import lru_cache
 import numpy as np
 
 from algebra.automaton import Automaton
-from algebra.budget import Budget, BudgetExceeded
+from algebra.budget import NORMAL, Budget, BudgetExceeded
 from algebra.cascade import INVALID, Cascade, Component
 from algebra.decomposition.methods import decompose
 from algebra.decomposition.reach import restricted
@@ -44,19 +44,26 @@ from compiler.program import (
 
 NAME = "cascade"
 SUMMARY = "counters and memories that steer each other (Theorem 11, shallower)"
-SECONDS = 4.0
 MOST_STATES = 300
+MOST_IMAGES = 200_000
 MOST_COORDINATES = 200_000
 # A decomposition counts letters one by one: a level for each, where a scan takes log T.
 LONGEST_CLOCK = 16
 
 
-def cascade(machine: Automaton, length: int) -> Program:
+def cascade(
+    machine: Automaton, length: int, budget: Budget | None = None
+) -> Program:
     """The cascade of a machine all of whose groups are solvable.
+
+    Args:
+        machine: Any machine.
+        length: T.
+        budget: How much work each search may do; it notes what they left out.
 
     Raises:
         CompileError: If a group is not solvable, states count many letters, or no
-            decomposition was found in time.
+            decomposition was found within the budget.
     """
     alive = reachable(machine)
     counted = clock(alive)
@@ -69,7 +76,7 @@ def cascade(machine: Automaton, length: int) -> Program:
         raise CompileError(
             f"no machine of more than {MOST_STATES} states is decomposed for a network"
         )
-    found = decomposed(alive)
+    found = decomposed(alive, budget=budget)
     builder = _Builder(found, found.lift[alive.start], length)
     for i, component in enumerate(found.components):
         builder.add(i, component, alive.name)
@@ -84,38 +91,54 @@ def cascade(machine: Automaton, length: int) -> Program:
     )
 
 
-def decomposed(machine: Automaton, method: str = "auto") -> Cascade:
+def decomposed(
+    machine: Automaton, method: str = "auto", budget: Budget | None = None
+) -> Cascade:
     """A cascade, cut down to what the start reaches.
 
     Args:
         machine: Any machine.
         method: One of `algebra.decomposition.methods`; ``auto`` takes the cheapest.
+        budget: How much work each search may do; it notes what they left out.
 
     Raises:
         CompileError: If none was found within the budget.
     """
+    budget = budget or Budget(NORMAL)
     shape, table = machine.transitions.shape, machine.transitions.tobytes()
-    best = _cheapest(shape, table, method)
+    best, cut = _cheapest(shape, table, method, budget.steps)
+    for what in cut:
+        budget.leave_out(what)
     if isinstance(best, str):
-        raise CompileError(f"{machine.name} was not decomposed in time ({best})")
+        raise CompileError(
+            f"{machine.name} was not decomposed ({best}); --effort high searches longer"
+        )
     best = replace(best, letters=machine.letters, states=machine.states)
     try:
-        limit = Budget(SECONDS, MOST_COORDINATES)
+        limit = Budget(budget.steps, MOST_COORDINATES)
         return simplify(restricted(best, limit, machine.start))
-    except BudgetExceeded:
+    except BudgetExceeded as reason:
+        budget.leave_out(f"coordinates that the start never meets were kept ({reason})")
         return best
 
 
 @lru_cache(maxsize=32)
-def _cheapest(shape: tuple[int, int], table: bytes, method: str) -> Cascade | str:
-    """What is found for transitions, or why nothing is; a search is not done twice."""
+def _cheapest(
+    shape: tuple[int, int], table: bytes, method: str, steps: float
+) -> tuple[Cascade | str, tuple[str, ...]]:
+    """What is found for transitions, or why nothing is; a search is not done twice.
+
+    Returns:
+        The cascade or the reason, and what was left out.
+    """
     transitions = np.frombuffer(table, dtype=np.int64).reshape(shape)
     letters, states = (tuple(map(str, range(n))) for n in shape)
+    machine = Semiautomaton(transitions, letters, states)
+    budget = Budget(steps, MOST_IMAGES)
     try:
-        machine = Semiautomaton(transitions, letters, states)
-        return decompose(machine, method, Budget(SECONDS, 200_000)).cascade
+        return decompose(machine, method, budget).cascade, budget.cut
     except BudgetExceeded as reason:
-        return str(reason)
+        return str(reason), budget.cut
 
 
 @dataclass

@@ -22,6 +22,7 @@ from krohn.commands.compile_options import (
 from krohn.commands.options import (
     Activation,
     Dtype,
+    Effort,
     Fill,
     Json,
     Machine,
@@ -49,6 +50,7 @@ PLAIN = {
     "activation": "relu",
     "uniform": False,
     "observation": None,
+    "effort": "normal",
     "observe": None,
 }
 
@@ -102,6 +104,7 @@ def compile(  # noqa: A001  (the command is called so)
     uniform: Uniform = False,
     minimise: Minimise = "depth",
     observe: Observe = None,
+    effort: Effort = "normal",
     complete: Fill = "reject",
     kind: ReadAs = None,
     attention: Attention = None,
@@ -125,6 +128,7 @@ def compile(  # noqa: A001  (the command is called so)
         "activation": activation,
         "uniform": uniform,
         "observation": observe,
+        "effort": effort,
         "observe": show.program if passes else None,
     }
     if construction == "balanced":
@@ -161,7 +165,7 @@ def _generator(source: Source, law: Law, how: dict[str, Any]) -> "CompiledModel"
     if how != PLAIN:
         raise KrohnError(
             "--construction balanced takes none of --arch, --start, --strict, "
-            "--activation, --observe, --uniform and --passes"
+            "--activation, --observe, --uniform, --effort and --passes"
         )
     given = law.given()
     opening = probability(given.pop("opening", "1/2"))

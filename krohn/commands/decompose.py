@@ -7,6 +7,7 @@ import typer
 
 from krohn import show
 from krohn.commands.options import (
+    Effort,
     Fill,
     Json,
     Machine,
@@ -29,9 +30,7 @@ def decompose(
             "-o", "--output", help="A picture: .svg, .png or .pdf; the tables: .json."
         ),
     ] = None,
-    budget: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0, help="How long to search.")
-    ] = 30.0,
+    effort: Effort = "high",
     start: Annotated[
         str | None,
         typer.Option(
@@ -50,7 +49,7 @@ def decompose(
         decomposition.check_output(output)
     read = reading(complete, kind).read(machine)
     with waiting("decomposing"):
-        found = decomposition.decompose(read, method, budget, start)
+        found = decomposition.decompose(read, method, effort, start)
         if output is not None:
             decomposition.save(found, output)
     result = decomposition.describe(found) | remarks(read)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from algebra.errors import KrohnError
-from krohn.commands.options import Fill, Json, ReadAs, reading, remarks
+from krohn.commands.options import EFFORT, Fill, Json, ReadAs, reading, remarks
 from krohn.commands.terminal import emit, waiting
 
 if TYPE_CHECKING:
@@ -26,10 +26,7 @@ def draw(
             "--eggbox", help="Draw the D-classes of the machine's monoid instead."
         ),
     ] = False,
-    budget: Annotated[
-        float,
-        typer.Option(metavar="SECONDS", min=0, help="How long to list the monoid."),
-    ] = 30.0,
+    effort: Annotated[str | None, EFFORT] = None,
     complete: Fill = "reject",
     kind: ReadAs = None,
     as_json: Json = False,
@@ -40,6 +37,8 @@ def draw(
 
     drawing.check_suffix(output)
     how = reading(complete, kind)
+    if effort is not None and not eggbox:
+        raise KrohnError("--effort is for --eggbox only: nothing else is searched for")
     if source.endswith(".safetensors"):
         if eggbox:
             raise KrohnError("--eggbox needs a machine, not a model file")
@@ -54,14 +53,18 @@ def draw(
     else:
         machine = how.read(source)
         remarked = remarks(machine)
-        figure = _eggbox(machine, budget) if eggbox else drawing.draw_machine(machine)
+        figure = (
+            _eggbox(machine, effort or "high")
+            if eggbox
+            else drawing.draw_machine(machine)
+        )
     drawing.save(figure, output)
     result = {"file": str(output), **remarked}
     emit(result, as_json, lambda: print(f"drew {output}"))
 
 
-def _eggbox(machine: "Automaton", budget: float) -> "Figure":
+def _eggbox(machine: "Automaton", effort: str) -> "Figure":
     from krohn.monoid import draw_monoid
 
     with waiting("listing the monoid"):
-        return draw_monoid(machine, budget)
+        return draw_monoid(machine, effort)

@@ -4,6 +4,7 @@ from krohn import show
 from krohn.commands.options import (
     Activation,
     Dtype,
+    Effort,
     Fill,
     Json,
     Length,
@@ -28,6 +29,7 @@ def explain(
     activation: Activation = "relu",
     minimise: Minimise = "depth",
     observe: Observe = None,
+    effort: Effort = "normal",
     complete: Fill = "reject",
     kind: ReadAs = None,
     as_json: Json = False,
@@ -45,5 +47,6 @@ def explain(
         minimise,
         observe,
         activation,
+        effort,
     )
     emit({**result, **remarks(read)}, as_json, lambda: show.explanation(result))

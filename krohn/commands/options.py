@@ -69,6 +69,11 @@ ReadAs = Annotated[
     ),
 ]
 
+EFFORT = typer.Option(
+    metavar="LEVEL",
+    help="How much to search: low, normal, high, unlimited, or a number of steps.",
+)
+Effort = Annotated[str, EFFORT]
 
 Against = Annotated[
     str | None,

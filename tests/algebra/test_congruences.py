@@ -94,7 +94,7 @@ def test_factors_are_found_among_thousands_of_congruences() -> None:
     assert found is not None
     assert blocks(meet(found)) == 40
     with pytest.raises(BudgetExceeded, match="congruences"):
-        factor_congruences(principal_congruences(np.arange(9)[None]), Budget(-1.0))
+        factor_congruences(principal_congruences(np.arange(9)[None]), Budget(0))
 
 
 def test_join_and_meet_are_the_bounds_of_the_lattice() -> None:

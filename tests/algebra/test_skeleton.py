@@ -145,5 +145,5 @@ def test_the_budget_ends_the_search() -> None:
         skeleton(cerny(12), Budget(size=1000))
     rng = np.random.default_rng(0)
     large = machine(rng.integers(0, 400, (20, 400)))
-    with pytest.raises(BudgetExceeded, match=r"stopped after 0\.1 s"):
-        skeleton(large, Budget(seconds=0.1))
+    with pytest.raises(BudgetExceeded, match=r"stopped after 10,000 steps"):
+        skeleton(large, Budget(10_000))

@@ -121,8 +121,8 @@ def test_one_state_needs_no_component() -> None:
 
 
 def test_a_short_budget_says_what_to_do() -> None:
-    with pytest.raises(BudgetExceeded, match=r"Grid9.*raise --budget.*--method"):
-        decompose("Grid9", "holonomy", seconds=0)
+    with pytest.raises(BudgetExceeded, match=r"Grid9.*raise --effort.*--method"):
+        decompose("Grid9", "holonomy", effort=0)
 
 
 def test_unknown_methods_are_refused() -> None:
@@ -138,7 +138,7 @@ def test_json(command: Command, name: str) -> None:
     found = command("decompose", name, "--json").json
     assert found.keys() == {
         *("machine", "states", "letters", "method", "why", "levels", "covers"),
-        *("coordinates", "triples", "start", "seconds", "tried"),
+        *("coordinates", "triples", "start", "steps", "tried", "effort", "cut_short"),
     }
     assert found["machine"] == name
     assert found["covers"] is True
@@ -193,8 +193,8 @@ def test_files(command: Command, tmp_path: Path, suffix: str) -> None:
     ("arguments", "says"),
     [
         (["Grid4", "--method", "magic"], "--method"),
-        (["Grid9", "--method", "holonomy", "--budget", 0], "raise --budget"),
-        (["Grid4", "--budget", -1], "--budget"),
+        (["Grid9", "--method", "holonomy", "--effort", 0], "raise --effort"),
+        (["Grid4", "--effort", -1], "--effort takes low, normal, high, unlimited or"),
         (["Grid4", "-o", "c.txt"], ".svg, .png, .pdf, .json"),
         (["Grid4", "-o", "c"], ".svg, .png, .pdf, .json"),
         (["Grid4", "--start", "9"], "'9' is not a state"),
@@ -236,7 +236,8 @@ def test_eggboxes(command: Command, tmp_path: Path, suffix: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["A5", "--eggbox", "--budget", 0, "-o", "e.svg"], "too large for a picture"),
+        (["A5", "--eggbox", "--effort", 0, "-o", "e.svg"], "too large for a picture"),
+        (["A5", "--effort", "high", "-o", "e.svg"], "--effort is for --eggbox only"),
         (["m.safetensors", "--eggbox", "-o", "e.svg"], "--eggbox needs a machine"),
         (["Grid4", "--eggbox", "-o", "e.txt"], ".svg, .png, .pdf"),
     ],

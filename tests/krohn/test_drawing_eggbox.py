@@ -76,8 +76,8 @@ def test_too_many_classes_are_refused_with_advice() -> None:
 
 
 def test_a_monoid_too_large_is_refused_with_advice() -> None:
-    with pytest.raises(KrohnError, match=r"too large.*raise --budget"):
-        draw_monoid(zoo.machine("S5"), seconds=0)
+    with pytest.raises(KrohnError, match=r"too large.*raise --effort"):
+        draw_monoid(zoo.machine("S5"), effort=0)
 
 
 def test_classes_need_no_links() -> None:

@@ -13,6 +13,7 @@ from math import prod
 import numpy as np
 
 from algebra.automaton import Automaton
+from algebra.budget import Budget
 from algebra.cascade import INVALID, Cascade
 from algebra.dependency import Dependency, dependency
 from algebra.operations import reachable
@@ -31,17 +32,24 @@ NAME = "krohn-rhodes"
 MOST_STATES = 300
 
 
-def krohn_rhodes(machine: Automaton, length: int) -> Program:
+def krohn_rhodes(
+    machine: Automaton, length: int, budget: Budget | None = None
+) -> Program:
     """A permutation-reset network and a wiring layer for each level.
+
+    Args:
+        machine: Any machine of 2 to 300 states.
+        length: T.
+        budget: How much work each search may do; it notes what they left out.
 
     Raises:
         CompileError: If a group is not solvable, a table too large, or the machine
-            could not be decomposed in time.
+            could not be decomposed within the budget.
     """
     alive = reachable(machine)
     if not 1 < len(alive.states) <= MOST_STATES:
         raise CompileError(f"{NAME} takes machines of 2 to {MOST_STATES} states")
-    found = decomposed(alive, "holonomy")
+    found = decomposed(alive, "holonomy", budget)
     wires, now = Wires(length), list[str]()
     same: dict[Row, int] = {(a,): a for a in range(len(machine.letters) + 1)}
     wires.add("letter", Map(table(same), ("token",)))

@@ -206,9 +206,13 @@ def test_large_aperiodic_machines_stay_open_without_a_budget() -> None:
     assert found["idempotent"].holds is False
 
 
-def test_no_time_at_all() -> None:
-    found = classify(zoo.machine("Grid9"), Budget(seconds=0))
+def test_no_step_at_all() -> None:
+    found = classify(zoo.machine("Grid9"), Budget(0))
     assert found.subgroups is None
+    assert [what.partition(" (")[0] for what in found.cut] == [
+        "not all elements were listed",
+        "not all images were listed",
+    ]
     assert found["transitive"].holds
 
 
