@@ -187,9 +187,7 @@ def main() -> None:
             Table("machines by name", each(measure, named)),
             Table("full transformation monoids and Černý's machines", beside),
             Table("random machines", random_rows(options.random, steps)),
-            Table(
-                "machine files", each(measure, file_jobs(options.files, steps))
-            ),
+            Table("machine files", each(measure, file_jobs(options.files, steps))),
         ],
         options,
     )

@@ -51,9 +51,7 @@ MOST_COORDINATES = 200_000
 LONGEST_CLOCK = 16
 
 
-def cascade(
-    machine: Automaton, length: int, budget: Budget | None = None
-) -> Program:
+def cascade(machine: Automaton, length: int, budget: Budget | None = None) -> Program:
     """The cascade of a machine all of whose groups are solvable.
 
     Args:

@@ -1,6 +1,5 @@
 """What is chosen for products of machines, and cascades that are cut to what is needed."""
 
-
 import numpy as np
 import pytest
 from bestiary import machine
