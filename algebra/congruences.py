@@ -6,10 +6,9 @@ A partition is an array ``(states,)`` of labels; the label of a block is its fir
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from algebra.budget import Budget
+from algebra.graphs import joined, strong_components
 from algebra.semiautomaton import IntArray
 
 PASSES = 10  # over each entry where equivalences are made
@@ -69,14 +68,10 @@ def _components_last_first(follow: IntArray) -> tuple[IntArray, list[int]]:
     source = np.tile(np.arange(count), letters)
     target = follow.reshape(-1)
     kept = target >= 0
-    edges = coo_array(
-        (np.ones(kept.sum(), dtype=np.int8), (source[kept], target[kept])),
-        (count, count),
-    ).tocsr()
-    total, label = connected_components(edges, connection="strong")
-    labels = label.astype(np.int64)
-    order = _settling_order(labels[source[kept]], labels[target[kept]], int(total))
-    return labels, order
+    source, target = source[kept], target[kept]
+    label = strong_components(count, source, target)
+    order = _settling_order(label[source], label[target], int(label.max()) + 1)
+    return label, order
 
 
 def _settling_order(source: IntArray, target: IntArray, count: int) -> list[int]:
@@ -102,11 +97,7 @@ def _generated(
     states = np.arange(n)
     sources = np.concatenate([first, *(states for _ in parts)])
     targets = np.concatenate([second, *parts])
-    edges = coo_array(
-        (np.ones(len(sources), dtype=np.int8), (sources, targets)), (n, n)
-    )
-    _, label = connected_components(edges, directed=False)
-    return normalised(np.asarray(label, dtype=np.int64))
+    return normalised(joined(n, sources, targets))
 
 
 def normalised(labels: IntArray) -> IntArray:

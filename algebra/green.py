@@ -9,14 +9,11 @@ An identity that was adjoined to T(A) is a class of its own and changes no other
 from dataclasses import dataclass
 from functools import cached_property
 
-import networkx as nx
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import connected_components
 
 from algebra.errors import MachineError
-from algebra.froidure_pin import Numbers
+from algebra.graphs import components_of_steps, joined
 from algebra.groups.naming import name
 from algebra.groups.permutation_group import PermutationGroup
 from algebra.monoid import TransformationMonoid
@@ -126,6 +123,8 @@ class Green:
 
     def covers(self) -> IntArray:
         """``(m, 2)``: the pairs of the order with nothing between: its Hasse diagram."""
+        import networkx as nx  # only where the order is drawn
+
         graph: nx.DiGraph[int] = nx.DiGraph(self.order.tolist())
         edges = sorted(nx.transitive_reduction(graph).edges)
         return np.array(edges, dtype=np.int64).reshape(-1, 2)
@@ -193,30 +192,16 @@ class Green:
 
 def green(monoid: TransformationMonoid) -> Green:
     """Green's relations, from the strongly connected components of the Cayley graphs."""
-    r, left = _components(monoid.right), _components(monoid.left)
+    r, left = (components_of_steps(g.T) for g in (monoid.right, monoid.left))
     h, first = _numbered(r * (int(left.max()) + 1) + left)
     joined = _joined(r[first], left[first])
     return Green(monoid, r, left, h, _numbered(joined[h])[0])
 
 
-def _components(graph: Numbers) -> IntArray:
-    """The strongly connected component of each node of a graph ``(nodes, letters)``."""
-    nodes, letters = graph.shape
-    start = np.arange(0, graph.size + 1, letters)
-    edges = csr_array(
-        (np.ones(graph.size, dtype=np.int8), graph.ravel(), start), (nodes, nodes)
-    )
-    return _numbered(connected_components(edges, connection="strong")[1])[0]
-
-
 def _joined(r: IntArray, left: IntArray) -> IntArray:
     """The D-class of each H-class, from its R-class and its L-class."""
-    shape = (int(r.max()) + 1, int(left.max()) + 1)
-    edges = coo_array(
-        (np.ones(len(r), dtype=np.int8), (r, shape[0] + left)), (sum(shape), sum(shape))
-    )
-    label = connected_components(edges.tocsr(), directed=False)[1]
-    return np.asarray(label[r], dtype=np.int64)
+    rows, columns = int(r.max()) + 1, int(left.max()) + 1
+    return joined(rows + columns, r, rows + left)[r]
 
 
 def _numbered(label: npt.NDArray[np.integer]) -> tuple[IntArray, IntArray]:

@@ -30,8 +30,9 @@ def reachable(a: Automaton) -> Automaton:
     seen[a.start] = True
     frontier = np.array([a.start], dtype=np.int64)
     while frontier.size:
-        after = np.unique(a.transitions[:, frontier])
-        frontier = after[~seen[after]]
+        after = np.zeros_like(seen)
+        after[a.transitions[:, frontier]] = True
+        frontier = np.flatnonzero(after & ~seen)
         seen[frontier] = True
     return a if seen.all() else _restrict(a, np.flatnonzero(seen))
 

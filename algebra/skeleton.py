@@ -13,10 +13,9 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from algebra.budget import Budget
+from algebra.graphs import components_of_steps
 from algebra.groups.permutation_group import PermutationGroup
 from algebra.semiautomaton import IntArray, Semiautomaton
 
@@ -165,9 +164,9 @@ def skeleton(machine: Semiautomaton, budget: Budget | None = None) -> Skeleton:
     """
     budget = budget or Budget(size=MOST_IMAGES)
     sets, step, reached = images(machine, budget)
-    count, class_of = _strongly_connected(step)
+    class_of = components_of_steps(step)
     bare = Skeleton(machine, sets, step, reached, (), class_of)
-    members = _members(class_of, count)
+    members = _members(class_of)
     below = _below(bare, [group[0] for group in members], budget)
     height = _heights(sets, below, class_of)
     order = np.argsort(-height[[int(group[0]) for group in members]], kind="stable")
@@ -272,19 +271,9 @@ def _missing_singletons(n: int, known: dict[bytes, int]) -> BoolArray:
     return single[missing]
 
 
-def _strongly_connected(step: IntArray) -> tuple[int, IntArray]:
-    letters, count = step.shape
-    source = np.tile(np.arange(count), letters)
-    edges = coo_array(
-        (np.ones(step.size, dtype=np.int8), (source, step.reshape(-1))), (count, count)
-    )
-    found, label = connected_components(edges.tocsr(), connection="strong")
-    return int(found), np.asarray(label, dtype=np.int64)
-
-
-def _members(class_of: IntArray, count: int) -> list[IntArray]:
+def _members(class_of: IntArray) -> list[IntArray]:
     order = np.argsort(class_of, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(class_of, minlength=count))[:-1])
+    return np.split(order, np.cumsum(np.bincount(class_of))[:-1])
 
 
 def _maximal(candidates: IntArray, bits: BitArray) -> Iterator[int]:

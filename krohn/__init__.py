@@ -10,15 +10,14 @@ krohn.load("s5.safetensors").run(["21345", "23451"])
 
 from typing import TYPE_CHECKING, Any
 
-from krohn.compilation import CompiledModel, compile  # noqa: A004  (as the command)
-from krohn.generation import compile_generator
-from krohn.sources import read, zoo
-
 if TYPE_CHECKING:
     from krohn.comparison.compare import compare
     from krohn.comparison.result import Comparison
+    from krohn.compilation import CompiledModel, compile  # noqa: A004  (the command)
     from krohn.examination import examine
+    from krohn.generation import compile_generator
     from krohn.report import Report
+    from krohn.sources import read, zoo
     from krohn.streams import Stream, stream
     from krohn.verification import verify
     from network.model import Model, load
@@ -42,6 +41,11 @@ __all__ = [
 __version__ = "0.1.0"
 
 _LAZY = {
+    "compile": "krohn.compilation",
+    "CompiledModel": "krohn.compilation",
+    "compile_generator": "krohn.generation",
+    "read": "krohn.sources",
+    "zoo": "krohn.sources",
     "compare": "krohn.comparison.compare",
     "Comparison": "krohn.comparison.result",
     "verify": "krohn.verification",
@@ -55,7 +59,7 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import what needs torch when it is first asked for."""
+    """Import a function when it is first asked for: a command pays for what it uses."""
     if name not in _LAZY:
         raise AttributeError(f"module 'krohn' has no attribute {name!r}")
     from importlib import import_module

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
-from algebra.classification.content import amount
 from compiler.program import Map, Program, reads
 from compiler.program import Table as Rows
 
@@ -212,6 +211,8 @@ def _count(number: int, noun: str) -> str:
 
 def _monoid(facts: dict[str, Any]) -> Iterator[str]:
     """The monoid, its groups and the machine's properties, a line each."""
+    from algebra.classification.content import amount
+
     if facts["monoid_size"] is None:
         known = amount(facts["monoid_at_least"])
         yield f"Its words induce at least {known} transformations."

@@ -2,11 +2,10 @@
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from algebra.classification.digraph import path
 from algebra.classification.property import Property, Witness, call, count, spell
+from algebra.graphs import components_of_steps
 from algebra.monoid import idempotent_power
 from algebra.semiautomaton import IntArray, Semiautomaton
 
@@ -158,10 +157,7 @@ def _kept_pair(machine: Semiautomaton) -> tuple[tuple[int, int], list[int]] | No
     letters, n = machine.transitions.shape
     after = machine.transitions[:, :, None] * n + machine.transitions[:, None, :]
     edges = after.reshape(letters, n * n).T
-    start = np.arange(0, edges.size + 1, letters)
-    ones = np.ones(edges.size, dtype=np.int8)
-    graph = csr_array((ones, edges.ravel(), start), (n * n, n * n))
-    label = connected_components(graph, connection="strong")[1]
+    label = components_of_steps(edges.T)
     own = (edges == np.arange(n * n)[:, None]).any(axis=1)
     cyclic = ((np.bincount(label)[label] > 1) | own).reshape(n, n)
     np.fill_diagonal(cyclic, False)

@@ -2,10 +2,9 @@
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from algebra.classification.property import Property, Witness, act, call, count, spell
+from algebra.graphs import components_of_steps
 from algebra.semiautomaton import IntArray, Semiautomaton
 
 Flags = npt.NDArray[np.bool_]
@@ -13,12 +12,7 @@ Flags = npt.NDArray[np.bool_]
 
 def components(machine: Semiautomaton) -> IntArray:
     """``(states,)``: the strongly connected component of each state."""
-    letters, states = machine.transitions.shape
-    start = np.arange(0, machine.transitions.size + 1, letters)
-    ones = np.ones(machine.transitions.size, dtype=np.int8)
-    edges = csr_array((ones, machine.transitions.T.ravel(), start), (states, states))
-    found = connected_components(edges, connection="strong")[1]
-    return np.asarray(found, dtype=np.int64)
+    return components_of_steps(machine.transitions)
 
 
 def path(machine: Semiautomaton, source: int, target: int) -> tuple[int, ...] | None:

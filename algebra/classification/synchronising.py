@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order
 
 from algebra.classification.property import Property, call, count, spell
+from algebra.graphs import towards
 from algebra.semiautomaton import IntArray, Semiautomaton
 
 MOST_PAIR_STEPS = 6_000_000
@@ -91,13 +90,8 @@ def _merging(rows: IntArray) -> _Merging:
     pair[p, q] = pair[q, p] = np.arange(merged)
     after = np.full((letters, merged + 1), merged, dtype=np.int64)
     after[:, :merged] = pair[rows[:, p], rows[:, q]]
-    start = np.arange(0, after.size + 1, letters)
-    forwards = csr_array(
-        (np.ones(after.size, dtype=np.int8), after.T.ravel(), start),
-        (merged + 1, merged + 1),
-    )
-    before = breadth_first_order(forwards.T.tocsr(), merged)[1].astype(np.int64)
-    next_pair = np.where(before < 0, np.arange(merged + 1), before)
+    source = np.repeat(np.arange(merged + 1), letters)
+    next_pair = towards(merged + 1, source, after.T.ravel(), merged)
     letter = (after == next_pair).argmax(axis=0)
     return _Merging(pair, _distances(next_pair, merged), letter)
 

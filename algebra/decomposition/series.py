@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from sympy import factorint
 
 from algebra.groups.table import GroupTable
+from algebra.primes import factorise
 from algebra.semiautomaton import IntArray
 
 
@@ -100,7 +100,7 @@ def _prime_steps(table: GroupTable, step: Step) -> Iterator[Step]:
         yield step
         return
     count, lower, fine = len(step.transversal), step.subgroup, list[Step]()
-    for prime, exponent in factorint(count).items():
+    for prime, exponent in factorise(count).items():
         # Parts of coprime orders do not see each other; within one, digits carry.
         x = int(step.transversal[count // prime**exponent])
         for left in range(exponent):

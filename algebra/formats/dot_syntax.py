@@ -11,11 +11,12 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
-
-import pydot
+from typing import TYPE_CHECKING, NamedTuple
 
 from algebra.formats.assembly import problem, quote
+
+if TYPE_CHECKING:
+    import pydot
 
 # Possessive throughout: a malformed line must fail at once, not after every way of
 # dividing it has been tried.
@@ -145,7 +146,9 @@ def _by_pydot(text: str, name: str) -> list[_Statement]:
     return list(_pydot_statements(graphs[0], name))
 
 
-def _pydot_graphs(text: str, name: str) -> tuple[Sequence[pydot.Dot] | None, str]:
+def _pydot_graphs(text: str, name: str) -> tuple["Sequence[pydot.Dot] | None", str]:
+    import pydot
+
     # pydot prints what it cannot parse, and newer parsers warn of how it calls them.
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed), warnings.catch_warnings():
@@ -160,26 +163,26 @@ def _pydot_graphs(text: str, name: str) -> tuple[Sequence[pydot.Dot] | None, str
     return graphs, printed.getvalue()
 
 
-def _pydot_statements(graph: pydot.Graph, name: str) -> Iterator[_Statement]:
+def _pydot_statements(graph: "pydot.Graph", name: str) -> Iterator[_Statement]:
+    import pydot
+
     items: list[pydot.Node | pydot.Edge | pydot.Subgraph]
     items = [*graph.get_nodes(), *graph.get_edges(), *graph.get_subgraphs()]
     for item in sorted(items, key=lambda item: int(item.get_sequence() or 0)):
         if isinstance(item, pydot.Subgraph):
             yield from _pydot_statements(item, name)
             continue
-        ids = _ids(item)
+        ids: tuple[object, ...] = (
+            (item.get_source(), item.get_destination())
+            if isinstance(item, pydot.Edge)
+            else (item.get_name(),)
+        )
         if not all(isinstance(raw, str) for raw in ids):
             raise problem(name, 0, "an arrow between groups { … }; write single arrows")
         attributes = {str(k).lower(): str(v) for k, v in item.get_attributes().items()}
         yield _Statement(
             tuple(_PORT.sub(r"\1", str(raw)) for raw in ids), attributes, 0
         )
-
-
-def _ids(item: pydot.Node | pydot.Edge) -> tuple[object, ...]:
-    if isinstance(item, pydot.Edge):
-        return item.get_source(), item.get_destination()
-    return (item.get_name(),)
 
 
 def _collect(statements: Sequence[_Statement]) -> Graph:

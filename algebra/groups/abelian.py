@@ -4,11 +4,10 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import pairwise
 
-from sympy import factorint
-
 from algebra.groups.permutation_group import PermutationGroup
 from algebra.groups.permutations import powers
 from algebra.groups.table import GroupTable
+from algebra.primes import factorise
 
 Parts = tuple[int, ...]
 
@@ -20,7 +19,7 @@ def primary_parts(group: PermutationGroup) -> Parts:
     divides the group of p^(k-1)-th powers by p; powers of generators generate these.
     """
     found: list[int] = []
-    for prime in factorint(group.order):
+    for prime in factorise(group.order):
         sizes, current = list[int](), group
         while not sizes or sizes[-1] > 1:
             after = group.subgroup(powers(current.generators, prime))
@@ -33,7 +32,7 @@ def primary_parts(group: PermutationGroup) -> Parts:
 def primary_parts_of_table(table: GroupTable) -> Parts:
     """The prime powers of the cyclic factors of an abelian group given by a table."""
     found: list[int] = []
-    for prime in factorint(table.order):
+    for prime in factorise(table.order):
         counts = [1]
         while len(counts) < 2 or counts[-1] > counts[-2]:
             exponent = prime ** len(counts)
@@ -45,7 +44,7 @@ def primary_parts_of_table(table: GroupTable) -> Parts:
 
 def _parts(prime: int, sizes: list[int]) -> list[int]:
     """Cyclic factors, where the k-th size is p to the number of those from p^k on."""
-    ranks = [next(iter(factorint(size).values()), 0) for size in sizes] + [0]
+    ranks = [next(iter(factorise(size).values()), 0) for size in sizes] + [0]
     return [
         prime ** (k + 1)
         for k, (rank, after) in enumerate(pairwise(ranks))
@@ -57,7 +56,7 @@ def invariant_factors(parts: Iterable[int]) -> Parts:
     """The same product with as few factors as possible, each dividing the next."""
     columns: dict[int, list[int]] = {}
     for part in sorted(parts, reverse=True):
-        columns.setdefault(min(factorint(part)), []).append(part)
+        columns.setdefault(min(factorise(part)), []).append(part)
     rank = max(map(len, columns.values()), default=0)
     factors = [1] * rank
     for column in columns.values():

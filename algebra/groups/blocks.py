@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
+from algebra.graphs import joined
 from algebra.groups.permutation_group import PermutationGroup
 from algebra.groups.permutations import orbits
 from algebra.groups.stabiliser_chain import StabiliserChain
@@ -57,8 +56,7 @@ def block_system(group: PermutationGroup, first: int, second: int) -> IntArray:
         # Whatever lies with its block's representative must do so after each generator.
         left = np.concatenate([points, group.generators.ravel()])
         right = np.concatenate([label, group.generators[:, label].ravel()])
-        graph = coo_array((np.ones(len(left)), (left, right)), shape=(len(points),) * 2)
-        _, part = connected_components(graph, directed=False)
+        part = joined(len(points), left, right)
         _, least, finer = np.unique(part, return_index=True, return_inverse=True)
         after = least[finer.reshape(-1)]
         if np.array_equal(after, label):

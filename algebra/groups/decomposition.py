@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from sympy import factorint
 
 from algebra.budget import Budget, BudgetExceeded
 from algebra.groups.abelian import Parts, primary_parts_of_table
 from algebra.groups.table import GroupTable
+from algebra.primes import factorise
 from algebra.semiautomaton import IntArray
 
 MOST_NORMAL = 400
@@ -88,7 +88,7 @@ def cyclic_factor(table: GroupTable) -> tuple[IntArray, IntArray] | None:
     abelian, image = table.quotient(table.derived())
     for z in table.centre[1:][np.argsort(-table.orders[table.centre[1:]])].tolist():
         size, x = int(table.orders[z]), int(image[z])
-        primes = factorint(size)
+        primes = factorise(size)
         if len(primes) > 1 or abelian.orders[x] != size:
             continue
         powers = _powers(abelian, size)

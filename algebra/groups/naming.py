@@ -19,7 +19,6 @@ from itertools import chain
 from math import factorial, prod
 
 import numpy as np
-from sympy import factorint, isprime
 
 from algebra.budget import BudgetExceeded
 from algebra.groups.abelian import abelian_name, primary_parts, primary_parts_of_table
@@ -30,6 +29,7 @@ from algebra.groups.permutation_group import PermutationGroup
 from algebra.groups.series import composition_factors
 from algebra.groups.simple import simple_name
 from algebra.groups.table import GroupTable
+from algebra.primes import factorise, is_prime
 
 _Factors = tuple[list[int], list[str]]
 
@@ -157,13 +157,13 @@ def _irreducible(table: GroupTable) -> str | None:
     closures = (table.normal_closure([int(c[0])]) for c in table.classes[1:])
     normal = min(closures, key=len)
     exponents = set(table.orders[normal[1:]].tolist())
-    if len(exponents) > 1 or not isprime(prime := exponents.pop()):
+    if len(exponents) > 1 or not is_prime(prime := exponents.pop()):
         return None
     self_centralising = np.array_equal(table.centraliser(normal), normal)
     quotient, _ = table.quotient(normal)
     if not self_centralising or quotient.orders.max() < quotient.order:
         return None
-    rank = factorint(len(normal))[prime]
+    rank = factorise(len(normal))[prime]
     below = abelian_name([prime] * rank)
     return "A4" if table.order == 12 else f"{below} ⋊ C{quotient.order}"
 

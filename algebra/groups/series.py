@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import numpy as np
-from sympy import factorint
 
 from algebra.budget import Budget, BudgetExceeded
 from algebra.groups import decomposition
@@ -19,6 +18,7 @@ from algebra.groups.homomorphism import (
 from algebra.groups.permutation_group import PermutationGroup
 from algebra.groups.permutations import conjugate, cycle_lengths, orders, power, powers
 from algebra.groups.simple import simple_name
+from algebra.primes import factorise
 from algebra.semiautomaton import IntArray
 
 MOST_CONJUGATED = 4_096
@@ -51,7 +51,7 @@ def composition_factors(group: PermutationGroup) -> tuple[str, ...]:
         return ()
     derived = group.derived_subgroup()
     if derived.order < group.order:
-        primes = factorint(group.order // derived.order).items()
+        primes = factorise(group.order // derived.order).items()
         abelian = [f"C{p}" for p, times in primes for _ in range(times)]
         return (*abelian, *composition_factors(derived))
     if not group.is_small and (giants := group.giants.orbits):
@@ -118,7 +118,7 @@ def _of_prime_index(
     group: PermutationGroup, derived: PermutationGroup
 ) -> PermutationGroup:
     """Every subgroup over the derived one is normal, and the quotient abelian."""
-    prime = min(factorint(group.order // derived.order))
+    prime = min(factorise(group.order // derived.order))
     rows = powers(group.generators, prime)
     found = derived.enlarged(rows)
     for row in group.generators:
@@ -156,11 +156,11 @@ def _reduced_primitive(group: PermutationGroup) -> Homomorphism | None:
 
 def _candidates(group: PermutationGroup) -> Iterator[IntArray]:
     """Elements such that a normal subgroup other than 1 contains one of them."""
-    once = [p for p in factorint(group.degree) if group.order // p % p]
+    once = [p for p in factorise(group.degree) if group.order // p % p]
     if once:
         yield _element_of_order(group, max(once))
         return
-    prime = max(factorint(group.degree))
+    prime = max(factorise(group.degree))
     elements = group.elements(MOST_ENTRIES // group.degree)
     left = elements[orders(elements) == prime]
     while len(left):

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import count
 from math import gcd, prod
 
-from sympy import isprime, primefactors
+from algebra.primes import factorise, is_prime
 
 MOST_LISTED = 10**10
 _SPORADIC = {
@@ -42,7 +42,7 @@ def simple_name(order: int, has_order_15: bool | None = None) -> str:
         A proper name, or ``"simple group of order …"`` where the order does not decide
         it or the group is in none of the families listed here.
     """
-    if isprime(order):
+    if is_prime(order):
         return f"C{order}"
     if order == 20_160 and has_order_15 is not None:
         return "A8" if has_order_15 else "PSL(3,4)"
@@ -82,7 +82,7 @@ def _lie_type() -> Iterator[tuple[int, str]]:
 
 
 def _is_prime_power(q: int) -> bool:
-    return len(primefactors(q)) == 1
+    return len(factorise(q)) == 1
 
 
 def _psl2(q: int) -> tuple[int, str | None]:

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 import numpy as np
-from sympy import factorint
 
 from algebra.budget import Budget
 from algebra.groups.table import GroupTable
+from algebra.primes import factorise
 from algebra.semiautomaton import IntArray
 
 MOST_CLASSES = 2_000
@@ -70,7 +70,7 @@ def _steps(table: GroupTable) -> IntArray:
     chosen = []
     for element in range(1, table.order):
         order = int(table.orders[element])
-        if not seen[element] and len(factorint(order)) == 1:
+        if not seen[element] and len(factorise(order)) == 1:
             cycle = table.generated([element])
             seen[cycle[table.orders[cycle] == order]] = True
             chosen.append(element)

@@ -5,16 +5,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-
 DONE, REFUTED, CANNOT = 0, 1, 2
 
 
@@ -29,6 +19,9 @@ def emit(result: dict[str, Any], as_json: bool, text: Callable[[], None]) -> Non
 @contextmanager
 def progress() -> Iterator[Callable[[str, int, int], None]]:
     """A progress bar on standard error, only where a person is watching."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -61,6 +54,9 @@ def progress() -> Iterator[Callable[[str, int, int], None]]:
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
     """A clock on standard error, only where a person is watching."""
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
     console = Console(stderr=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     quiet = not console.is_terminal

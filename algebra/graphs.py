@@ -1,0 +1,167 @@
+"""Components of graphs, and searches in them.
+
+Components are numbered in the order of their first nodes. scipy is imported for large
+graphs only: its import takes longer than what is done here without it.
+"""
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from algebra.semiautomaton import IntArray
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Nodes = npt.NDArray[np.integer]
+
+MOST_PLAIN_EDGES = 100_000
+"""Up to so many edges, a search in Python is done before scipy is imported."""
+
+
+def strong_components(nodes: int, source: Nodes, target: Nodes) -> IntArray:
+    """The strongly connected component of each node of a directed graph.
+
+    Args:
+        nodes: The number of nodes.
+        source: ``(edges,)``: where edges begin.
+        target: ``(edges,)``: where they end.
+
+    Returns:
+        ``(nodes,)`` numbers from 0.
+    """
+    if len(source) > MOST_PLAIN_EDGES:
+        return _numbered(_by_scipy(nodes, source, target))
+    return _numbered(_by_searches(nodes, source, target))
+
+
+def components_of_steps(step: Nodes) -> IntArray:
+    """The strongly connected component of each node, ``(nodes,)``, of a step table.
+
+    Args:
+        step: ``(letters, nodes)``: where each letter leads from each node.
+    """
+    letters, nodes = step.shape
+    source = np.repeat(np.arange(nodes), letters)
+    return strong_components(nodes, source, step.T.ravel())
+
+
+def joined(nodes: int, first: Nodes, second: Nodes) -> IntArray:
+    """The component of each node, ``(nodes,)``, of a graph without directions.
+
+    In each round every root with a lower root beside it goes below the lowest of them.
+
+    Args:
+        nodes: The number of nodes.
+        first: ``(edges,)``: one end of each edge.
+        second: ``(edges,)``: the other.
+    """
+    root = np.arange(nodes)
+    while True:
+        one, other = root[first], root[second]
+        apart = one != other
+        if not apart.any():
+            return np.unique(root, return_inverse=True)[1].reshape(-1)
+        first, second = first[apart], second[apart]
+        low = np.minimum(one[apart], other[apart])
+        high = np.maximum(one[apart], other[apart])
+        np.minimum.at(root, high, low)
+        while not np.array_equal(root[root], root):
+            root = root[root]
+
+
+def towards(nodes: int, source: Nodes, target: Nodes, root: int) -> IntArray:
+    """The next node of each, ``(nodes,)``, on a shortest way to the root.
+
+    The root, and nodes from which no way leads there, are their own.
+
+    Args:
+        nodes: The number of nodes.
+        source: ``(edges,)``: where edges begin, in ascending order.
+        target: ``(edges,)``: where they end.
+        root: Where all ways lead.
+    """
+    following = np.arange(nodes)
+    if len(source) > MOST_PLAIN_EDGES:
+        from scipy.sparse.csgraph import breadth_first_order
+
+        found = breadth_first_order(_matrix(nodes, target, source), root)[1]
+        following[found >= 0] = found[found >= 0]
+        return following
+    before = _neighbours(nodes, target, source)
+    seen = [False] * nodes
+    seen[root] = True
+    queue = [root]
+    for node in queue:
+        for other in before[node]:
+            if not seen[other]:
+                seen[other] = True
+                following[other] = node
+                queue.append(other)
+    return following
+
+
+def _numbered(label: Nodes) -> IntArray:
+    """The same classes, numbered in the order of their first nodes."""
+    _, first, index = np.unique(label, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[index.reshape(-1)]
+
+
+def _by_scipy(nodes: int, source: Nodes, target: Nodes) -> Nodes:
+    from scipy.sparse.csgraph import connected_components
+
+    edges = _matrix(nodes, source, target)
+    return np.asarray(connected_components(edges, connection="strong")[1])
+
+
+def _matrix(nodes: int, source: Nodes, target: Nodes) -> "csr_array[np.int8]":
+    from scipy.sparse import coo_array
+
+    ones = np.ones(len(source), dtype=np.int8)
+    return coo_array((ones, (source, target)), (nodes, nodes)).tocsr()
+
+
+def _by_searches(nodes: int, source: Nodes, target: Nodes) -> IntArray:
+    """Two searches, the second backwards in the order in which the first left nodes.
+
+    That is the algorithm of S. R. Kosaraju (M. Sharir 1981), without recursion.
+    """
+    label = [-1] * nodes
+    before = _neighbours(nodes, target, source)
+    for root in reversed(_left(_neighbours(nodes, source, target))):
+        stack = [root] if label[root] < 0 else []
+        while stack:
+            node = stack.pop()
+            if label[node] < 0:
+                label[node] = root
+                stack += before[node]
+    return np.array(label, dtype=np.int64)
+
+
+def _neighbours(nodes: int, source: Nodes, target: Nodes) -> list[list[int]]:
+    order = np.argsort(source, kind="stable")
+    first = np.searchsorted(source[order], np.arange(nodes + 1)).tolist()
+    after = target[order].tolist()
+    return [after[i:j] for i, j in pairwise(first)]
+
+
+def _left(neighbours: list[list[int]]) -> list[int]:
+    """The nodes in the order in which a depth-first search is done with them."""
+    order: list[int] = []
+    seen = [False] * len(neighbours)
+    for root in range(len(neighbours)):
+        # A node is on the stack once more, as ~node, below all that it leads to.
+        stack = [root]
+        while stack:
+            node = stack.pop()
+            if node < 0:
+                order.append(~node)
+            elif not seen[node]:
+                seen[node] = True
+                stack.append(~node)
+                stack += neighbours[node]
+    return order
