@@ -7,6 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra import graphs
+from algebra.semiautomaton import IntArray
+
+Drawn = tuple[int, list[tuple[int, int]]]
 
 EDGES = st.integers(1, 12).flatmap(
     lambda n: st.tuples(
@@ -16,14 +19,14 @@ EDGES = st.integers(1, 12).flatmap(
 )
 
 
-def arrays(edges):
+def arrays(edges: list[tuple[int, int]]) -> tuple[IntArray, IntArray]:
     source, target = np.array(sorted(edges), dtype=np.int64).reshape(-1, 2).T
     return source, target
 
 
-def classes(label):
+def classes(label: IntArray) -> list[set[int]]:
     """The numbers are those of first members, in order."""
-    found = {}
+    found: dict[int, set[int]] = {}
     for node, number in enumerate(label.tolist()):
         found.setdefault(number, set()).add(node)
     assert list(found) == list(range(len(found)))
@@ -32,7 +35,7 @@ def classes(label):
 
 @pytest.mark.parametrize("most", [0, graphs.MOST_PLAIN_EDGES])
 @given(drawn=EDGES)
-def test_components_are_those_of_networkx(most, drawn):
+def test_components_are_those_of_networkx(most: int, drawn: Drawn) -> None:
     nodes, edges = drawn
     graph = nx.DiGraph()
     graph.add_nodes_from(range(nodes))
@@ -49,7 +52,7 @@ def test_components_are_those_of_networkx(most, drawn):
 
 @pytest.mark.parametrize("most", [0, graphs.MOST_PLAIN_EDGES])
 @given(drawn=EDGES)
-def test_ways_to_a_node_are_shortest(most, drawn):
+def test_ways_to_a_node_are_shortest(most: int, drawn: Drawn) -> None:
     nodes, edges = drawn
     graph = nx.DiGraph()
     graph.add_nodes_from(range(nodes))
@@ -66,12 +69,12 @@ def test_ways_to_a_node_are_shortest(most, drawn):
             assert away[following[node]] == away[node] - 1
 
 
-def test_steps_of_letters():
+def test_steps_of_letters() -> None:
     step = np.array([[1, 0, 3, 3], [2, 1, 2, 3]])
     assert graphs.components_of_steps(step).tolist() == [0, 0, 1, 2]
 
 
-def test_a_long_way_is_no_recursion():
+def test_a_long_way_is_no_recursion() -> None:
     nodes = 30_000
     source = np.arange(nodes)
     circle = graphs.strong_components(nodes, source, (source + 1) % nodes)

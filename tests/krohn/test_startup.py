@@ -21,7 +21,7 @@ sys.exit(code)
 """
 
 
-def imported(*arguments):
+def imported(*arguments: str) -> set[str]:
     """The slow packages that a command imports."""
     done = subprocess.run(
         [sys.executable, "-c", RUN, *arguments], capture_output=True, text=True
@@ -35,9 +35,9 @@ def imported(*arguments):
     "command",
     ["--help", "zoo", "explain S3 -T 20", "decompose S3", f"explain {EXAMPLE} -T 20"],
 )
-def test_commands_without_a_network_are_light(command):
+def test_commands_without_a_network_are_light(command: str) -> None:
     assert not imported(*command.split())
 
 
-def test_a_regular_expression_needs_only_its_parser_and_what_that_imports():
+def test_a_regular_expression_needs_only_its_parser_and_what_that_imports() -> None:
     assert imported("explain", "regex:(ab)*", "-T", "20") <= {"automata", "networkx"}
