@@ -17,7 +17,7 @@ from compiler.numerics import (
     recency_slope,
     sibling_scale,
 )
-from compiler.program import Map, Program, reads
+from compiler.program import Map, Program, cone, reads
 from compiler.schedule import Layout, width
 from network.modelfile import parameters
 from network.precision import PRECISIONS
@@ -122,17 +122,12 @@ def _cone(layout: Layout, name: str) -> tuple[object, ...]:
     )
     number = {leaf: -1 - i for i, leaf in enumerate(stored)}
     steps: list[object] = []
-
-    def visit(at: str) -> int:
-        if at not in number:
-            operation = program.operations[at]
-            inputs = tuple(visit(n) for n in reads(operation))
-            function = operation.function if isinstance(operation, Map) else None
-            number[at] = len(steps)
-            steps.append((function, inputs))
-        return number[at]
-
-    visit(name)
+    for at in cone(program, name, number):
+        operation = program.operations[at]
+        inputs = tuple(number[n] for n in reads(operation))
+        function = operation.function if isinstance(operation, Map) else None
+        number[at] = len(steps)
+        steps.append((function, inputs))
     return leaves, tuple(steps)
 
 

@@ -8,7 +8,7 @@ paths of a reduced decision diagram, not that of the rows of a joint table.
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice, pairwise, product
 
@@ -109,6 +109,28 @@ def diagram(rows: IntArray, values: IntArray) -> Diagram:
     return made
 
 
+NO = -1
+"""Where the diagram of a question ends if the answer is no."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Goal:
+    """A channel whose value, or whether it is one of those wanted, is to be decided.
+
+    Attributes:
+        name: The channel.
+        wanted: The values; None if its own value is asked for.
+        at: Where in its diagram the decision stands; 0 if it has none.
+    """
+
+    name: str
+    wanted: Values | None
+    at: int
+
+
+_Goals = tuple[_Goal, "_Goals | None"]
+
+
 @dataclass(frozen=True)
 class Opener:
     """Opens Maps down to their leaves.
@@ -146,7 +168,7 @@ class Opener:
         the domain.
         """
         domain = self.program.domains[name]
-        for given, value in self._decide(name, {}):
+        for given, value in self._decide(name):
             if isinstance(value, int):
                 if value in domain:
                     yield given, value
@@ -180,58 +202,47 @@ class Opener:
         assert isinstance(operation, Map)
         return operation
 
-    def _decide(self, name: str, given: Given) -> Iterator[tuple[Given, int | str]]:
-        if name in self.leaves:
-            yield given, name
-            return
-        operation = self._map(name)
+    def _decide(self, name: str) -> Iterator[tuple[Given, int | str]]:
+        """The ways to decide a channel: goals, reached one after the other.
+
+        They stand on a stack of their own, since Maps may be nested deeper than calls.
+        """
+        todo: list[tuple[Given, _Goals | None]] = [({}, (self._goal(name), None))]
+        while todo:
+            given, goals = todo.pop()
+            assert goals is not None
+            goal, rest = goals
+            if goal.at < 0 and goal.wanted is None:
+                yield given, -1 - goal.at
+            elif goal.at < 0:
+                todo += [(given, rest)] * (goal.at != NO)
+            elif goal.name not in self.leaves:
+                ways = [(given, (a, (b, rest))) for a, b in self._answers(goal)]
+                todo += reversed(ways)
+            elif goal.wanted is None:
+                yield given, goal.name
+            elif (found := self._narrow(goal.name, goal.wanted, given)) is not None:
+                todo.append((found, rest))
+
+    def _answers(self, goal: "_Goal") -> Iterator[tuple["_Goal", "_Goal"]]:
+        """The answers to the question of a goal, as goals, and the goal after each."""
+        operation = self._map(goal.name)
         if isinstance(operation.function, Select):
             index, *values = operation.inputs
             for chosen in self.program.domains[index]:
-                for found in self._where(index, frozenset([chosen]), given):
-                    yield from self._decide(values[chosen], found)
-        else:
-            asked = self._diagram(name, None)
-            yield from self._descend(asked, asked.root, operation.inputs, given)
-
-    def _descend(
-        self,
-        asked: Diagram,
-        at: int,
-        inputs: tuple[str, ...],
-        given: Given,
-        but: int | None = None,
-    ) -> Iterator[tuple[Given, int]]:
-        """What is decided from a node on, ``but`` for the branches to one successor."""
-        if at == but:
+                asked = self._goal(index, frozenset([chosen]))
+                yield asked, self._goal(values[chosen], goal.wanted)
             return
-        if at < 0:
-            yield given, -1 - at
-            return
-        node = asked.nodes[at]
+        node = self._diagram(goal.name, goal.wanted).nodes[goal.at]
         for to, wanted in node.branches:
-            if to != but:
-                for found in self._where(inputs[node.column], wanted, given):
-                    yield from self._descend(asked, to, inputs, found, but)
+            if goal.wanted is None or to != NO:
+                asked = self._goal(operation.inputs[node.column], wanted)
+                yield asked, replace(goal, at=to)
 
-    def _where(self, name: str, wanted: Values, given: Given) -> Iterator[Given]:
-        """The paths, from ``given`` on, on which a channel has one of some values."""
-        if name in self.leaves:
-            found = self._narrow(name, wanted, given)
-            if found is not None:
-                yield found
-            return
-        operation = self._map(name)
-        if isinstance(operation.function, Select):
-            index, *values = operation.inputs
-            for chosen in self.program.domains[index]:
-                for found in self._where(index, frozenset([chosen]), given):
-                    yield from self._where(values[chosen], wanted, found)
-        else:
-            asked = self._diagram(name, wanted)
-            inputs, no = operation.inputs, -1
-            for found, _ in self._descend(asked, asked.root, inputs, given, no):
-                yield found
+    def _goal(self, name: str, wanted: Values | None = None) -> "_Goal":
+        """To know a channel, or that it has one of some values."""
+        asks = name not in self.leaves and isinstance(self._map(name).function, Table)
+        return _Goal(name, wanted, self._diagram(name, wanted).root if asks else 0)
 
     def _narrow(self, name: str, wanted: Values, given: Given) -> Given | None:
         """``given`` and a leaf among some values; None if that cannot be."""

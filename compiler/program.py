@@ -7,7 +7,7 @@ this version are integers from a finite domain; an operation on real channels wo
 its own domain class beside `Domain` (docs/architecture.md says where).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -241,6 +241,21 @@ def reads(operation: Operation) -> tuple[str, ...]:
             return (source, key, query)
         case Shift(source) | PrefixSum(source):
             return (source,)
+
+
+def cone(program: Program, name: str, known: Collection[str]) -> list[str]:
+    """What a channel is computed from, down to known ones: each after what it reads."""
+    found: dict[str, None] = {}
+    todo = [] if name in known else [(name, iter(reads(program.operations[name])))]
+    while todo:
+        at, rest = todo[-1]
+        missing = next((n for n in rest if n not in known and n not in found), None)
+        if missing is None:
+            found[at] = None
+            todo.pop()
+        else:
+            todo.append((missing, iter(reads(program.operations[missing]))))
+    return list(found)
 
 
 def rename(operation: Operation, names: Mapping[str, str]) -> Operation:

@@ -8,7 +8,16 @@ import numpy as np
 from algebra.semiautomaton import IntArray
 from compiler.errors import CompileError
 from compiler.interpreter import look_up
-from compiler.program import Map, Program, Select, Sum, Table, is_attention, reads
+from compiler.program import (
+    Map,
+    Program,
+    Select,
+    Sum,
+    Table,
+    cone,
+    is_attention,
+    reads,
+)
 
 Source = TypeVar("Source", contravariant=True)
 Target = TypeVar("Target")
@@ -90,13 +99,14 @@ def evaluate_cone(program: Program, name: str, known: dict[str, IntArray]) -> In
     Raises:
         PassError: If the channel depends on something unknown.
     """
-    if name in known:
-        return known[name]
-    operation = program.operations[name]
-    if not isinstance(operation, Map):
-        raise PassError(f"{name!r} is needed, but it is not a function of the inputs")
-    inputs = [evaluate_cone(program, n, known) for n in operation.inputs]
-    return apply_function(operation.function, inputs, name)
+    values = dict(known)
+    for at in cone(program, name, known):
+        operation = program.operations[at]
+        if not isinstance(operation, Map):
+            raise PassError(f"{at!r} is needed, but it is not a function of the inputs")
+        inputs = [values[n] for n in operation.inputs]
+        values[at] = apply_function(operation.function, inputs, at)
+    return values[name]
 
 
 def apply_function(

@@ -131,7 +131,7 @@ class _Recoding:
     def program(self) -> Program:
         """The Program with what its outputs need."""
         for name in self.source.outputs:
-            self.coded(name, name in self.source.one_hot)
+            self._add(name, name in self.source.one_hot)
         kept = {n: d for n, d in self.source.domains.items() if n in self.operations}
         domains = {
             n: kept.get(n) or self.source.domains[_plain(n)] for n in self.operations
@@ -143,40 +143,48 @@ class _Recoding:
             one_hot=frozenset(self.wide),
         )
 
-    def coded(self, name: str, one_hot: bool) -> str:
-        """The name of a channel in a code, computed if it is not there yet."""
-        operation = self.source.operations[name]
-        if name in self.source.one_hot:
-            one_hot = True
-        elif one_hot:
-            name = f"{name}.one-hot"
-        if name not in self.operations:
-            made = self._operation(name, operation, one_hot)
-            self.operations[name] = made
-            if one_hot:
-                self.wide.add(name)
-        return name
+    def _add(self, name: str, one_hot: bool) -> None:
+        """Make a channel in a code, after all that it needs and that is not there."""
+        todo = [self._recoded(name, one_hot)]
+        while todo:
+            made, before, codes = todo[-1]
+            names = {n: self._named(n, code) for n, code in codes.items()}
+            missing = [n for n in codes if names[n] not in self.operations]
+            if made not in self.operations and missing:
+                todo.append(self._recoded(missing[0], codes[missing[0]]))
+                continue
+            todo.pop()
+            self.operations.setdefault(made, rename(before, names))
 
-    def _operation(self, name: str, operation: Operation, one_hot: bool) -> Operation:
-        made = name not in self.source.operations
+    def _named(self, name: str, one_hot: bool) -> str:
+        """What a channel is called in a code."""
+        plain = not one_hot or name in self.source.one_hot
+        return name if plain else f"{name}.one-hot"
+
+    def _recoded(
+        self, name: str, one_hot: bool
+    ) -> tuple[str, Operation, Mapping[str, bool]]:
+        """A channel in a code: its name, its operation, and the codes of its reads."""
+        operation, made = self.source.operations[name], self._named(name, one_hot)
+        one_hot = one_hot or name in self.source.one_hot
+        if one_hot:
+            self.wide.add(made)
         embedded = isinstance(operation, Map) and is_embedded(self.source, operation)
         counted = isinstance(operation, (PrefixSum, MarkedSum)) or is_sum(operation)
-        if made and (counted or (self.anew and not embedded)):
-            read = self.coded(_plain(name), one_hot=False)
-            return _identity(read, self.source.domains[read])
-        names = {n: self.coded(n, one_hot=False) for n in self._plain_reads(operation)}
+        if made != name and (counted or (self.anew and not embedded)):
+            return made, _identity(name, self.source.domains[name]), {name: False}
+        codes = dict.fromkeys(self._plain_reads(operation), False)
         match operation:
             case Map(_, inputs) if len(inputs) > 1:
-                known = name if name in self.source.operations else _plain(name)
-                summed = is_sum(operation) or linear(self.source, known)
-                names |= {n: self.coded(n, one_hot=not summed) for n in inputs}
+                summed = is_sum(operation) or linear(self.source, name)
+                codes |= dict.fromkeys(inputs, not summed)
             case Shift(source) | Latest(source) | LatestMatch(source):
-                names[source] = self.coded(source, one_hot)
+                codes[source] = one_hot
             case SiblingLatest(source):
-                names[source] = self.coded(source, one_hot)
+                codes[source] = one_hot
             case _:
                 pass
-        return rename(operation, names)
+        return made, operation, codes
 
     def _plain_reads(self, operation: Operation) -> tuple[str, ...]:
         """What is read as it is: single inputs of tables, flags, keys and queries."""
