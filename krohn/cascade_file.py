@@ -11,6 +11,7 @@ from algebra.cascade import Cascade, Component, Projection, Wiring
 from algebra.errors import MachineError
 from algebra.formats.files import atomic_write, read_text
 from algebra.semiautomaton import IntArray, Semiautomaton
+from network import strict_json
 
 FORMAT = "krohn-cascade"
 VERSION = 1
@@ -122,7 +123,7 @@ def load(path: str | Path) -> Cascade:
     """
     text = read_text(Path(path))
     try:
-        obj = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        obj = strict_json.read(text)
+    except ValueError as error:
         raise MachineError(f"{path}: not JSON: {error}") from error
     return from_object(obj)

@@ -5,7 +5,6 @@ and numpy, never executes anything, and answers a file that it cannot vouch for 
 single `ModelFileError`.
 """
 
-import json
 import os
 import stat
 import tempfile
@@ -20,6 +19,7 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
+from network import strict_json
 from network.precision import BY_CODE, PRECISIONS, FloatArray, Precision
 
 FORMAT = "krohn-model"
@@ -69,8 +69,7 @@ def pack(header: Mapping[str, Any], tensors: Mapping[str, FloatArray]) -> bytes:
     version = _version(header["architecture"])
     body = {"format": FORMAT, "version": version, **header}
     packed = {name: precision.store(array) for name, array in sorted(tensors.items())}
-    text = json.dumps(body, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return safetensors.numpy.save(packed, {KEY: text})
+    return safetensors.numpy.save(packed, {KEY: strict_json.canonical(body)})
 
 
 def _version(architecture: Mapping[str, Any]) -> int:
@@ -164,13 +163,9 @@ def _metadata(data: bytes) -> str:
 
 def _json(text: str | bytes) -> Any:
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
+        return strict_json.read(text)
+    except ValueError as error:
         raise ModelFileError(f"is damaged: its header is no JSON ({error})") from None
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a number")
 
 
 def _header(text: str) -> dict[str, Any]:
@@ -185,7 +180,19 @@ def _header(text: str) -> dict[str, Any]:
     for key in ("architecture", "machine", "claim"):
         if not isinstance(header.get(key), dict):
             raise ModelFileError(f"is damaged: its header has no object {key!r}")
+    if not _is_canonical(text, header):
+        raise ModelFileError(
+            "is damaged: its header is not in canonical form (docs/model-format.md), so "
+            "that readers may differ on it"
+        )
     return header
+
+
+def _is_canonical(text: str, header: Mapping[str, Any]) -> bool:
+    try:
+        return text == strict_json.canonical(header)
+    except ValueError:  # a number that is too large for a float
+        return False
 
 
 def _precision(header: dict[str, Any]) -> Precision:

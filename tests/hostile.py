@@ -55,7 +55,8 @@ def pack(file: ModelFile, edit: Edit, tensors: Tensors | None = None) -> bytes:
     with np.errstate(over="ignore"):
         stored = tensors if tensors is not None else file.tensors
         packed = {n: file.precision.store(t) for n, t in stored.items()}
-    return safetensors.numpy.save(packed, {"krohn": json.dumps(header)})
+    text = json.dumps(header, sort_keys=True, separators=(",", ":"))
+    return safetensors.numpy.save(packed, {"krohn": text})
 
 
 def nothing(_: Json) -> None:

@@ -13,6 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from network import strict_json
 from verify.counterexample import CheckError, Counterexample
 from verify.shards import Job, Outcome, Shard
 
@@ -138,7 +139,7 @@ def _records(path: Path) -> Iterator[dict[str, Any]]:
     """The lines that are whole."""
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
-            record = json.loads(line)
+            record = strict_json.read(line)
         except ValueError:
             continue
         if isinstance(record, dict):

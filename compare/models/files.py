@@ -29,7 +29,7 @@ from compare.models.gpt import GptNetwork
 from compare.models.lstm import LstmNetwork
 from compare.models.network import Network
 from compare.models.weights import model_file
-from network import modelfile
+from network import modelfile, strict_json
 from network.modelfile import ModelFileError
 
 KEY = "krohn-network"
@@ -95,9 +95,9 @@ def is_network(path: str | Path) -> bool:
     try:
         with open(path, "rb") as file:
             length = int.from_bytes(file.read(8), "little")
-            header = json.loads(file.read(min(length, modelfile.LARGEST_HEADER)))
+            header = strict_json.read(file.read(min(length, modelfile.LARGEST_HEADER)))
         return KEY in header["__metadata__"]
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+    except (OSError, ValueError, LookupError, TypeError):
         return False
 
 
@@ -139,7 +139,7 @@ def _restored(text: str, tensors: Mapping[str, Tensor]) -> Network:
 
 def _specification(text: str) -> Specification:
     try:
-        said: dict[str, Any] = json.loads(text)
+        said: dict[str, Any] = strict_json.read(text)
         if said["version"] != VERSION:
             raise _Damaged(
                 f"it has version {said['version']!r}, and this Krohn reads {VERSION}"
@@ -147,5 +147,5 @@ def _specification(text: str) -> Specification:
         architecture = from_object(said["architecture"])
         sizes = (said["letters"], said["classes"], said["longest"])
         return Specification(architecture, *sizes)
-    except (ValueError, LookupError, TypeError, RecursionError, KrohnError) as error:
+    except (ValueError, LookupError, TypeError, KrohnError) as error:
         raise _Damaged(f"its header is malformed ({error})") from None

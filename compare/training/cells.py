@@ -16,6 +16,7 @@ from compare.training.provenance import provenance
 from compare.training.recipe import Recipe
 from compare.training.run import Run, identity, train
 from compare.training.trainer import Report
+from network import strict_json
 
 FORMAT, VERSION = "krohn-cell", 1
 
@@ -76,7 +77,7 @@ class Job:
     def done(self, cell: Cell) -> Json | None:
         """What came of a cell, if that is known and was measured in this way."""
         try:
-            record = json.loads(self.file(cell).read_text(encoding="utf-8"))
+            record = strict_json.read(self.file(cell).read_text(encoding="utf-8"))
             same = record["cell"] == cell.content
             alike = record["measure"] == self._measured_by
             return record if same and alike else None

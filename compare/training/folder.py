@@ -22,6 +22,7 @@ from compare.models.network import Network
 from compare.training.checkpoint import pack, restore
 from compare.training.described import Json, content_name
 from compare.training.trainer import Outcome, Point, Trainer
+from network import strict_json
 
 FORMAT, VERSION = "krohn-run", 1
 RECORD, CHECKPOINT, WEIGHTS = (
@@ -62,7 +63,7 @@ class RunFolder:
             KrohnError: If it is damaged.
         """
         try:
-            record = json.loads((self.path / RECORD).read_text(encoding="utf-8"))
+            record = strict_json.read((self.path / RECORD).read_text(encoding="utf-8"))
             if record["format"] != FORMAT or record["version"] != VERSION:
                 raise ValueError
             if not isinstance(record["run"], dict):

@@ -68,5 +68,7 @@ def test_deep_tables_are_recoded() -> None:
 def test_deep_programs_are_laid_out_and_priced(strict: bool) -> None:
     options = Options(FLOAT32, strict=strict)
     length = sys.getrecursionlimit() // 6
-    layout, features = arrange(optimise(sequential(zoo.machine("C2"), length), options), options)
+    layout, features = arrange(
+        optimise(sequential(zoo.machine("C2"), length), options), options
+    )
     assert predict(layout, features, strict, False).depth == length

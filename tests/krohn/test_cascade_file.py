@@ -89,3 +89,12 @@ def test_other_files_are_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "c.json").write_text(text)
     with pytest.raises(KrohnError):
         cascade_file.load(tmp_path / "c.json")
+
+
+def test_no_key_is_twice(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    cascade_file.save(cascade("Grid4"), path)
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('"lift":', '"lift": [], "lift":'), encoding="utf-8")
+    with pytest.raises(MachineError, match="the key 'lift' is there twice"):
+        cascade_file.load(path)

@@ -44,7 +44,8 @@ class Parts:
         key: str = "krohn",
     ) -> bytes:
         """The bytes of a file with some parts exchanged."""
-        text = json.dumps(self.header if header is None else header)
+        stated = self.header if header is None else header
+        text = json.dumps(stated, sort_keys=True, separators=(",", ":"))
         stored = self.tensors if tensors is None else tensors
         packed = {n: self.file.precision.store(t) for n, t in stored.items()}
         return safetensors.numpy.save(packed, {key: text})

@@ -10,14 +10,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+import safetensors.numpy
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import krohn
 from algebra.errors import KrohnError
 from krohn.running import open_runner
-from network import modelfile
+from network import modelfile, strict_json
 from network.modelfile import ModelFileError
+from verify.recheck import model as recheck_model
+from verify.recheck.model import Refused
 
 Build = Callable[..., Any]
 Json = Any
@@ -396,3 +399,52 @@ def test_a_name_that_is_none() -> None:
 
 def test_a_name_that_is_too_long() -> None:
     assert "too long" in answer(Path("x" * 5000))[-100:]
+
+
+# --- two readers, two files -----------------------------------------------------------
+
+
+OTHER_FORMS: dict[str, tuple[Callable[[str], str], str]] = {
+    "a key twice": (
+        lambda text: text.replace('"claim":', '"claim":{"length":9},"claim":'),
+        "the key 'claim' is there twice",
+    ),
+    "a key twice, alike": (
+        lambda text: text.replace('"start":"0"', '"start":"0","start":"0"'),
+        "the key 'start' is there twice",
+    ),
+    "blanks": (lambda text: text.replace(",", ", "), "not in canonical form"),
+    "keys in another order": (
+        lambda text: '{"version":1,' + text.replace(',"version":1}', "}")[1:],
+        "not in canonical form",
+    ),
+    "a number in another form": (
+        lambda text: text.replace('"evidence":null', '"evidence":1e999'),
+        "not in canonical form",
+    ),
+}
+
+
+@pytest.mark.parametrize("form", OTHER_FORMS)
+def test_only_the_canonical_form_is_read(parts: Build, place: Build, form: str) -> None:
+    built = parts("C3", "counter", 4)
+    change, reason = OTHER_FORMS[form]
+    text = strict_json.canonical({**built.header, "evidence": None})
+    assert change(text) != text
+    packed = {n: built.file.precision.store(t) for n, t in built.tensors.items()}
+    data = safetensors.numpy.save(packed, {"krohn": change(text)})
+    assert reason in answer(place(data))
+    with pytest.raises(Refused, match=r"canonical|twice"):
+        recheck_model.read(data)
+    recheck_model.read(safetensors.numpy.save(packed, {"krohn": text}))
+
+
+def test_the_outer_header_has_no_key_twice(parts: Build, place: Build) -> None:
+    data = parts().pack()
+    size = struct.unpack("<Q", data[:8])[0]
+    outer = data[8 : 8 + size].decode()
+    twice = '{"__metadata__":{"krohn":"{}"},' + outer[1:]
+    again = framed(twice.encode(), data[8 + size :])
+    assert answer(place(again))
+    with pytest.raises(Refused, match=r"twice|damaged"):
+        recheck_model.read(again)

@@ -233,3 +233,15 @@ def test_the_small_checker_runs_alone(
         )
         assert ran.returncode == code
         assert "Traceback" not in ran.stderr
+
+
+def test_no_key_of_the_evidence_is_twice(
+    counter: tuple[ModelFile, dict[str, Any]],
+) -> None:
+    file, evidence = counter
+    right = said(evidence)
+    twice = right.replace(b'"margin":', b'"margin": 0, "margin":', 1)
+    assert twice != right
+    with pytest.raises(Refused, match="twice"):
+        recheck(packed(file), twice)
+    recheck(packed(file), right)

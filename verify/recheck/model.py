@@ -103,8 +103,8 @@ def read(data: bytes) -> Model:
     try:
         entries = deserialize(data)  # type: ignore[no-untyped-call]
         size = int.from_bytes(data[:8], "little")
-        text = json.loads(data[8 : 8 + size])["__metadata__"]["krohn"]
-        header = json.loads(text)
+        text = loads(data[8 : 8 + size])["__metadata__"]["krohn"]
+        header = loads(text)
         form = FORMATS[header["architecture"]["dtype"]]
     except (SafetensorError, ValueError, LookupError, TypeError) as error:
         raise Refused(f"the model file is damaged: {str(error)[:200]}") from None
@@ -121,6 +121,17 @@ def read(data: bytes) -> Model:
         demand(normal, f"tensor {name!r} has subnormal entries, which may be flushed")
         tensors[name] = values
     return Model(form, tensors, header)
+
+
+def loads(text: str | bytes) -> Any:
+    """The value of a JSON text; refused if a key is twice in one object."""
+    return json.loads(text, object_pairs_hook=_unique)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    demand(len(found) == len(pairs), "a key is twice in one object")
+    return found
 
 
 def _decoded(data: bytes, form: Format) -> FloatArray:

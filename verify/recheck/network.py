@@ -1,7 +1,6 @@
 """The whole proof: a model file and its evidence, sublayer by sublayer."""
 
 import hashlib
-import json
 from itertools import pairwise
 from typing import Any
 
@@ -18,6 +17,7 @@ from verify.recheck.model import (
     Model,
     Refused,
     demand,
+    loads,
     read,
 )
 from verify.recheck.program import Channel, Program, parse
@@ -47,7 +47,7 @@ def recheck(
     """
     try:
         with np.errstate(all="ignore"):  # what is not a number fails every demand
-            said = json.loads(evidence)
+            said = loads(evidence)
             demand(said["format"] == "krohn-evidence", "this is no evidence")
             demand(said["version"] == 1, "the evidence has an unknown version")
             digest = hashlib.sha256(data).hexdigest()

@@ -1,0 +1,39 @@
+"""JSON that every reader understands alike: no key twice, no NaN, no infinities."""
+
+import json
+from collections import Counter
+from typing import Any
+
+
+def read(text: str | bytes) -> Any:
+    """The value of a JSON text.
+
+    Raises:
+        ValueError: If it is no JSON, has a key twice in one object or a constant that
+            JSON does not have, or is nested too deeply.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def canonical(value: Any) -> str:
+    """The one text that stands for a value in a file: keys sorted, no blanks, ASCII.
+
+    Raises:
+        ValueError: If a number is not finite.
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
+        raise ValueError(f"the key {twice[:40]!r} is there twice")
+    return found
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not a number")
