@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
 from algebra.errors import MachineError
+from algebra.inputs import Inputs
 from algebra.semiautomaton import IntArray, Semiautomaton, shorten
 
 
@@ -59,6 +61,8 @@ class Automaton:
         action: ``(letters, points)``: how the letters act on a smaller set, such that
             the composed map on the points determines the state reached from the
             start (S5 has 120 states and acts faithfully on 5 points). None if unknown.
+        inputs: Which letter each vector of input bits is, if the letters are classes of
+            such vectors; words may be vectors then.
         remark: How its file was read, if the file could mean another machine.
 
     Raises:
@@ -70,6 +74,7 @@ class Automaton:
     output: Output | None = None
     name: str = "machine"
     action: tuple[tuple[int, ...], ...] | None = None
+    inputs: Inputs | None = None
     remark: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
@@ -87,6 +92,8 @@ class Automaton:
                 )
         if self.action is not None and len(self.action) != letters:
             raise MachineError("the action must give a map for every letter")
+        if self.inputs is not None and self.inputs.letters != letters:
+            raise MachineError("the inputs must mean the letters, all of them")
 
     @property
     def letters(self) -> tuple[str, ...]:
@@ -97,6 +104,10 @@ class Automaton:
     def states(self) -> tuple[str, ...]:
         """The names of the states."""
         return self.semiautomaton.states
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(self.letters)
 
     @property
     def transitions(self) -> IntArray:
@@ -116,9 +127,32 @@ class Automaton:
             )
         return replace(self, start=self.states.index(state))
 
+    def encode(self, word: Sequence[str]) -> IntArray:
+        """The indices ``(length,)`` of letters, given by name or as vectors of input bits.
+
+        Raises:
+            MachineError: If something is no letter.
+        """
+        if self.inputs is None:
+            return self.semiautomaton.encode(word)
+        known = {a: self.letter(a) or a for a in set(word)}
+        return self.semiautomaton.encode([known[a] for a in word])
+
+    def letter(self, name: str) -> str | None:
+        """The letter of a name or of a vector of input bits; None if it is no letter."""
+        if name in self._known:
+            return name
+        if self.inputs is None or not self.inputs.takes(name):
+            return None
+        return self.letters[int(self.inputs.encode([name])[0])]
+
     def run(self, word: Sequence[str]) -> tuple[str, ...]:
-        """What the machine shows after each letter of ``word``."""
-        letters = self.semiautomaton.encode(word)
+        """What the machine shows after each letter of ``word``.
+
+        Raises:
+            MachineError: If something is no letter.
+        """
+        letters = self.encode(word)
         trace = self.semiautomaton.trace(letters, self.start)
         return tuple(self.show(letters, trace))
 

@@ -52,7 +52,7 @@ def compare_attention(
     prefix = (
         probe(law)
         if word is None
-        else machine.semiautomaton.encode(letters_of(word, machine.letters)).tolist()
+        else machine.encode(letters_of(word, machine)).tolist()
     )
     law.stacks(prefix)
     patterns = [r.attention(prefix) for r in readers]

@@ -142,7 +142,7 @@ class GeneratorRunner:
 
         from network.generator import Generator
 
-        letters = self.machine.semiautomaton.encode(word)
+        letters = self.machine.encode(word)
         opening = probability(str(self.file.header["claim"].get("opening")))
         distribution(self.machine, opening).stacks(letters.tolist())
         tokens = torch.tensor(np.asarray(letters)[None], dtype=torch.int64)

@@ -172,11 +172,16 @@ def aligned(machine: Automaton, own: Automaton) -> Automaton:
             f"{machine.name} and the model have different letters: {odd[0]!r} occurs in "
             "only one of them"
         )
-    unknown = [s for s in machine.states if s not in set(own.states)]
-    states = (*own.states, *unknown)
-    missing = [s for s in own.states if s not in set(machine.states)]
-    order = [machine.states.index(s) for s in states if s not in set(missing)]
-    found = _reordered(machine, own.letters, states, order)
+    if machine.inputs is not None and own.inputs is not None:
+        ours, theirs = (m.inputs.named(m.letters) for m in (machine, own) if m.inputs)
+        if (machine.inputs.bits, ours) != (own.inputs.bits, theirs):
+            raise KrohnError(
+                f"{machine.name} and the model take some vectors of input bits for "
+                "different letters"
+            )
+    known = set(own.states)
+    states = (*own.states, *(s for s in machine.states if s not in known))
+    found = _reordered(machine, own, states)
     return replace(found, output=_aligned_output(machine, own, states))
 
 
@@ -190,22 +195,20 @@ def _aligned_output(
     names = (*theirs.names, *(n for n in ours.names if n not in theirs.names))
     place = np.array([names.index(n) for n in ours.names])
     table = np.zeros(len(states), dtype=np.int64)
-    table[[states.index(q) for q in machine.states]] = place[ours.table]
+    at = {q: i for i, q in enumerate(states)}
+    table[[at[q] for q in machine.states]] = place[ours.table]
     return Output("states", table, names)
 
 
 def _reordered(
-    machine: Automaton,
-    letters: tuple[str, ...],
-    states: tuple[str, ...],
-    order: list[int],
+    machine: Automaton, own: Automaton, states: tuple[str, ...]
 ) -> Automaton:
     """States that the machine lacks become loops that nothing reaches."""
     place = {s: i for i, s in enumerate(states)}
-    table = np.tile(np.arange(len(states)), (len(letters), 1))
+    table = np.tile(np.arange(len(states)), (len(own.letters), 1))
     to = np.array([place[s] for s in machine.states])
-    rows = [machine.letters.index(a) for a in letters]
-    for q in order:
-        table[:, to[q]] = to[machine.transitions[rows, q]]
-    structure = type(machine.semiautomaton)(table, letters, states)
-    return Automaton(structure, start=int(to[machine.start]), name=machine.name)
+    row = {a: i for i, a in enumerate(machine.letters)}
+    table[:, to] = to[machine.transitions[[row[a] for a in own.letters]]]
+    structure = type(machine.semiautomaton)(table, own.letters, states)
+    start = int(to[machine.start])
+    return Automaton(structure, start, name=machine.name, inputs=own.inputs)

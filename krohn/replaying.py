@@ -63,7 +63,7 @@ def compare(job: Job, word: Sequence[str], state: str | None = None) -> Replay:
                 "a generator says laws, not states; take --expect without a state, which "
                 "holds every law against the right one"
             )
-        letters = job.machine.semiautomaton.encode(word)
+        letters = job.machine.encode(word)
         found = bracket_runs.replay(job.file, job.machine, letters)
         return _along(word, found, "(the right law)")
     return held(job.model, job.machine, word, state)
@@ -78,7 +78,7 @@ def held(
         KrohnError: If a letter is unknown, the word is too long, or no model could give
             that answer.
     """
-    letters = machine.semiautomaton.encode(word)
+    letters = machine.encode(word)
     if not word:
         if state is not None:
             raise KrohnError("a network says nothing of a word without letters")
@@ -103,7 +103,7 @@ def _along(word: Sequence[str], found: Counterexample | None, last: str) -> Repl
 
 
 def _at_the_end(judge: Pair, word: tuple[str, ...], state: str) -> Replay:
-    letters = judge.machine.semiautomaton.encode(word)
+    letters = judge.machine.encode(word)
     for reading, answers in judge.answers_by_reading(letters):
         if answers[-1] != state:
             return Replay(word, False, len(word), state, answers[-1], reading)

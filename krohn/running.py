@@ -44,7 +44,7 @@ class Runner:
             return {"outputs": states, "word": word}
         place = {name: i for i, name in enumerate(self.machine.states)}
         trace = np.array([place[s] for s in states], dtype=np.int64)
-        letters = self.machine.semiautomaton.encode(word)
+        letters = self.machine.encode(word)
         outputs = self.machine.show(letters, trace) if word else []
         return {"outputs": outputs, "states": states, "word": word}
 
@@ -73,7 +73,7 @@ def open_runner(path: str) -> Runner | GeneratorRunner:
     return Runner(Model(file), machine)
 
 
-def letters_given(arguments: Sequence[str], alphabet: tuple[str, ...]) -> list[str]:
+def letters_given(arguments: Sequence[str], machine: Automaton) -> list[str]:
     """The letters of a word as the arguments of a command.
 
     Arguments that all are letters are taken as they are, whatever is in their names.
@@ -81,14 +81,14 @@ def letters_given(arguments: Sequence[str], alphabet: tuple[str, ...]) -> list[s
     Raises:
         KrohnError: If something in it is no letter.
     """
-    if all(a in alphabet for a in arguments):
+    if all(map(machine.letter, arguments)):
         return list(arguments)
-    if (line := " ".join(arguments)) in alphabet:
+    if machine.letter(line := " ".join(arguments)):
         return [line]
-    return [letter for a in arguments for letter in letters_of(a, alphabet)]
+    return [letter for a in arguments for letter in letters_of(a, machine)]
 
 
-def letters_of(line: str, alphabet: tuple[str, ...]) -> list[str]:
+def letters_of(line: str, machine: Automaton) -> list[str]:
     """The letters of a word as a person writes it.
 
     Letters are separated by blanks or commas; if every letter of the alphabet is a
@@ -98,23 +98,30 @@ def letters_of(line: str, alphabet: tuple[str, ...]) -> list[str]:
         KrohnError: If something in it is no letter.
     """
     text = line.strip()
-    if text in alphabet:
+    if machine.letter(text):
         return [text]
     words = text.split()
-    if any(w not in alphabet for w in words):
-        words = [w for part in words for w in _split(part, alphabet)]
-    unknown = [w for w in words if w not in alphabet]
+    if not all(map(machine.letter, words)):
+        words = [w for part in words for w in _split(part, machine)]
+    unknown = [w for w in words if not machine.letter(w)]
     if unknown:
-        shown = " ".join(alphabet[:12]) + (" …" if len(alphabet) > 12 else "")
         raise KrohnError(
-            f"{unknown[0]!r} is not a letter; put blanks between letters: {shown}"
+            f"{unknown[0]!r} is not a letter; put blanks between letters: "
+            f"{_alphabet(machine)}"
         )
     return words
 
 
-def _split(part: str, alphabet: tuple[str, ...]) -> list[str]:
-    if part in alphabet:
+def _alphabet(machine: Automaton) -> str:
+    if machine.inputs is not None:
+        return f"a letter is {machine.inputs.bits} input bits, 0 or 1"
+    letters = machine.letters
+    return " ".join(letters[:12]) + (" …" if len(letters) > 12 else "")
+
+
+def _split(part: str, machine: Automaton) -> list[str]:
+    if machine.letter(part):
         return [part]
-    if all(len(a) == 1 for a in alphabet):
+    if all(len(a) == 1 for a in machine.letters):
         return [c for c in part if c != ","]
     return [p for p in part.split(",") if p]

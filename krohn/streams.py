@@ -65,6 +65,7 @@ class Stream:
                 length has no room for a letter behind each state.
         """
         self.model, self.states = model, model.classes
+        self.machine = machine
         self.now: IntArray = np.full(batch, machine.start, dtype=np.int64)
         self.letters = 0
         self._room = 0

@@ -104,18 +104,40 @@ class Model(nn.Module):
     def encode(self, word: Sequence[str]) -> Tensor:
         """``(1, length)`` token indices of a word given by the names of its letters.
 
+        Where letters are classes of vectors of input bits, a vector is a letter too.
+
         Raises:
             ModelFileError: If a letter is unknown.
         """
         index = {letter: i for i, letter in enumerate(self.letters)}
+        found = []
         for letter in word:
-            if letter not in index:
+            at = index[letter] if letter in index else self._of_bits(letter)
+            if at is None:
                 shown = ", ".join(self.letters[:12])
                 raise ModelFileError(
                     f"{letter!r} is not a letter; the letters are {shown}"
                 )
-        device = next(self.parameters()).device
-        return torch.tensor([[index[letter] for letter in word]], device=device).long()
+            found.append(at)
+        return torch.tensor([found], device=self.device).long()
+
+    def _of_bits(self, vector: str) -> int | None:
+        """The letter that a vector of input bits is; None if it is no such vector."""
+        inputs = self.header["machine"].get("inputs")
+        if inputs is None or set(vector) - {"0", "1"}:
+            return None
+        try:
+            if len(vector) != inputs["bits"]:
+                return None
+            at = len(inputs["nodes"]) - 1
+            while at >= 0:
+                bit, *below = inputs["nodes"][at]
+                at = min(at - 1, below[vector[bit] == "1"])
+            return range(len(self.letters))[-1 - at]
+        except (LookupError, TypeError):
+            raise ModelFileError(
+                "is damaged: its machine has no classes of input bits"
+            ) from None
 
     def run(self, word: Sequence[str]) -> list[str]:
         """The name of the state, or of the output, after each letter of ``word``.

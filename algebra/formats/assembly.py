@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from algebra.automaton import Automaton, Output
 from algebra.errors import MachineError
+from algebra.inputs import Inputs
 from algebra.semiautomaton import IntArray, Semiautomaton
 
 BoolArray = npt.NDArray[np.bool_]
@@ -67,6 +68,8 @@ class Draft:
             where a transition is missing.
         names: The output alphabet.
         undefined: What to show where the file says nothing.
+        inputs: Which letter each vector of input bits is; None if letters are no such
+            classes.
     """
 
     name: str
@@ -78,6 +81,7 @@ class Draft:
     outputs: IntArray | None = None
     names: tuple[str, ...] = ()
     undefined: str = UNDEFINED
+    inputs: Inputs | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -186,7 +190,9 @@ def complete_draft(draft: Draft, how: Complete) -> Automaton:
     if draft.on is not None and draft.outputs is not None:
         output = Output(draft.on, draft.outputs, draft.names)
     semiautomaton = Semiautomaton(draft.transitions, draft.letters, draft.states)
-    return Automaton(semiautomaton, draft.start, output, title(draft.name))
+    return Automaton(
+        semiautomaton, draft.start, output, title(draft.name), inputs=draft.inputs
+    )
 
 
 def title(name: str) -> str:

@@ -13,13 +13,15 @@ import numpy as np
 from algebra.automaton import Automaton, Output
 from algebra.errors import MachineError
 from algebra.formats.assembly import check_size, problem, quote
+from algebra.inputs import Inputs
 from algebra.semiautomaton import IntArray, Semiautomaton
 
 FORMAT = "krohn-machine"
-VERSION = 1
+VERSION = 2
+"""Written as 1 where a reader of version 1 understands everything: without ``inputs``."""
 
 _REQUIRED = ("format", "version", "letters", "states", "start", "transitions")
-_OPTIONAL = ("name", "output", "action")
+_OPTIONAL = ("name", "output", "action", "inputs")
 
 
 def read(text: str, name: str) -> Automaton:
@@ -66,11 +68,12 @@ def to_object(machine: Automaton) -> dict[str, Any]:
     list of the state index that each state goes to; ``output`` with ``on``
     (``"states"`` or ``"transitions"``), ``names`` and ``table``, a list over the states
     or for each letter a list over the states before it; ``action``, for each letter
-    a list of points. ``output`` and ``action`` are absent where the machine has none.
+    a list of points; ``inputs`` with ``bits`` and ``nodes``, triples as `Inputs` has
+    them. ``output``, ``action`` and ``inputs`` are absent where the machine has none.
     """
     obj: dict[str, Any] = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": 1 if machine.inputs is None else VERSION,
         "name": machine.name,
         "letters": list(machine.letters),
         "states": list(machine.states),
@@ -85,6 +88,9 @@ def to_object(machine: Automaton) -> dict[str, Any]:
         }
     if machine.action is not None:
         obj["action"] = [[int(i) for i in row] for row in machine.action]
+    if machine.inputs is not None:
+        nodes = [list(node) for node in machine.inputs.nodes]
+        obj["inputs"] = {"bits": machine.inputs.bits, "nodes": nodes}
     return obj
 
 
@@ -107,6 +113,7 @@ def from_object(obj: object) -> Automaton:
         output=_output(fields.get("output"), (len(letters), size)),
         name=_string(fields.get("name", "machine"), "name"),
         action=_action(fields.get("action"), len(letters)),
+        inputs=_inputs(fields.get("inputs")),
     )
     start = _string(fields["start"], "start")
     if start not in states:
@@ -167,6 +174,20 @@ def _action(value: object, letters: int) -> tuple[tuple[int, ...], ...] | None:
     points = len(first) if isinstance(first, list) else 0
     table = _matrix(value, "action", (letters, points), points)
     return tuple(tuple(row) for row in table.tolist())
+
+
+def _inputs(value: object) -> Inputs | None:
+    if value is None:
+        return None
+    fields = _fields(value, ("bits", "nodes"))
+    bits, nodes = fields["bits"], fields["nodes"]
+    if type(bits) is not int or not isinstance(nodes, list):
+        raise MachineError("the key 'inputs' must have a number of bits and a list")
+    for node in nodes:
+        whole = isinstance(node, list) and {type(x) for x in node} == {int}
+        if not whole or len(node) != 3:
+            raise MachineError("a node of the key 'inputs' is not three whole numbers")
+    return Inputs(bits, tuple((bit, zero, one) for bit, zero, one in nodes))
 
 
 def _matrix(value: object, key: str, shape: tuple[int, int], bound: int) -> IntArray:

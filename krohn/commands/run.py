@@ -106,7 +106,7 @@ def run(
     from krohn.running import open_runner
 
     runner = open_runner(file)
-    for letters in _words(word, runner.machine.letters):
+    for letters in _words(word, runner.machine):
         result = runner.run(letters)
         emit(result, as_json, partial(show.answers, result))
     return DONE
@@ -119,15 +119,15 @@ def _check_stream(word: list[str] | None, expects: bool) -> None:
         raise KrohnError("--expect is for words; a stream prints what the model says")
 
 
-def _words(word: list[str] | None, alphabet: tuple[str, ...]) -> Iterator[list[str]]:
+def _words(word: list[str] | None, machine: "Automaton") -> Iterator[list[str]]:
     """The word of the command, or those of standard input."""
     from krohn.running import letters_given, letters_of
 
     if word:
-        yield letters_given(word, alphabet)
+        yield letters_given(word, machine)
         return
     for line in sys.stdin:
-        yield letters_of(line, alphabet)
+        yield letters_of(line, machine)
 
 
 def _compare(
@@ -136,7 +136,7 @@ def _compare(
     """Hold the answers against what is expected."""
     compared, machine = _comparing(file, against)
     code = DONE
-    for letters in _words(word, machine.letters):
+    for letters in _words(word, machine):
         found = compared(letters, state)
         emit(found.to_object(), as_json, partial(show.replay, found, state))
         code = code if found.agrees else REFUTED

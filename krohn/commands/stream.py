@@ -7,12 +7,11 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-import numpy as np
-
 from algebra.errors import KrohnError
 from krohn.commands.terminal import DONE, emit, progress
 
 if TYPE_CHECKING:
+    from algebra.automaton import Automaton
     from krohn.streams import Stream
 
 CHUNK = 2**16
@@ -60,19 +59,16 @@ def run_stream(file: str, source: str, last: bool, as_json: bool) -> int:
 
 def _states(running: "Stream", source: str) -> Iterator[list[int]]:
     """The states after what was read of a file, piece by piece."""
-    index = {letter: i for i, letter in enumerate(running.model.letters)}
     with progress() as report:
-        for letters, done, total in _letters(source, running.model.letters):
-            tokens = np.array([index[a] for a in letters], dtype=np.int64)
+        for letters, done, total in _letters(source, running.machine):
+            tokens = running.machine.encode(letters)
             for first in range(0, len(tokens), PIECE):
                 yield running.feed(tokens[None, first : first + PIECE])[0].tolist()
             if total:
                 report("bytes read", done, total)
 
 
-def _letters(
-    source: str, alphabet: tuple[str, ...]
-) -> Iterator[tuple[list[str], int, int]]:
+def _letters(source: str, machine: "Automaton") -> Iterator[tuple[list[str], int, int]]:
     """Letters of a file, with the bytes that were read and how many there are."""
     from krohn.running import letters_of
 
@@ -83,9 +79,9 @@ def _letters(
         while chunk := file.read1(CHUNK):  # type: ignore[attr-defined]
             done += len(chunk)
             text = begun + _decoded(decoder, chunk, source)
-            whole, begun = _cut(text, alphabet)
-            yield letters_of(whole, alphabet), done, total
-        yield letters_of(begun, alphabet), done, total
+            whole, begun = _cut(text, machine)
+            yield letters_of(whole, machine), done, total
+        yield letters_of(begun, machine), done, total
 
 
 def _opened(source: str) -> BinaryIO:
@@ -99,11 +95,12 @@ def _decoded(decoder: Any, chunk: bytes, source: str) -> str:
         raise KrohnError(f"{source} is no text in UTF-8") from None
 
 
-def _cut(text: str, alphabet: tuple[str, ...]) -> tuple[str, str]:
+def _cut(text: str, machine: "Automaton") -> tuple[str, str]:
     """What can be read now, and what may go on in the next piece."""
-    if all(len(letter) == 1 for letter in alphabet):
+    longest = max(map(len, machine.letters))
+    if longest == 1:
         return text, ""
     end = max(text.rfind(separator) for separator in " \t\r\n,") + 1
-    if len(text) - end > max(map(len, alphabet)):
+    if len(text) - end > longest:
         return text, ""  # no letter is so long: reading it says which is none
     return text[:end], text[end:]
