@@ -174,7 +174,7 @@ def _largest_in_heads(features: Positions) -> float:
     sizes = [1.0]
     if features.code:
         scale = match_scale(features.code, features.horizon, features.precision)
-        sizes.append(scale * max(1, features.code.frequencies - 1))
+        sizes.append(scale * max(1.0, features.code.terms - features.code.lead))
     if features.latest >= 0 and features.uniform:
         sizes.append(recency_slope(features.precision, features.latest))
     elif features.latest >= 0:

@@ -108,7 +108,10 @@ class Positions:
 
 
 def positions(
-    program: Program, precision: Precision, uniform: bool = False
+    program: Program,
+    precision: Precision,
+    uniform: bool = False,
+    circle: bool = False,
 ) -> Positions:
     """Which features the attention operations of a Program need.
 
@@ -122,7 +125,7 @@ def positions(
     return Positions(
         length=program.length,
         precision=precision,
-        code=_code(program.length, furthest, precision, uniform),
+        code=_code(program, furthest, precision, uniform, circle),
         latest=max((_fetched(program, op) for op in operations), default=-1),
         matches=any(isinstance(op, LatestMatch) for op in operations),
         sums=any(isinstance(op, PrefixSum) for op in operations),
@@ -153,11 +156,18 @@ def _fetched(program: Program, operation: Operation) -> int:
 
 
 def _code(
-    length: int, furthest: int, precision: Precision, uniform: bool
+    program: Program, furthest: int, precision: Precision, uniform: bool, circle: bool
 ) -> PositionCode | None:
+    if circle and not furthest:
+        raise CompileError(
+            "it looks back by no fixed distance, so that no positions lie on a circle; "
+            "leave --positions circle out"
+        )
     if not furthest:
         return None
-    return uniform_code(precision) if uniform else position_code(length, furthest)
+    if uniform:
+        return uniform_code(precision)
+    return position_code(program.length, furthest, circle)
 
 
 def _check_uniform(program: Program, precision: Precision) -> None:
@@ -177,7 +187,11 @@ def _check_uniform(program: Program, precision: Precision) -> None:
 
 
 def budget(
-    program: Program, precision: Precision, sine: bool = False, uniform: bool = False
+    program: Program,
+    precision: Precision,
+    sine: bool = False,
+    uniform: bool = False,
+    circle: bool = False,
 ) -> None:
     """Refuse a Program whose heads a format cannot hold.
 
@@ -186,11 +200,12 @@ def budget(
         precision: The format.
         sine: Whether periodic tables are read from a circle.
         uniform: Whether weights must not depend on the length.
+        circle: Whether positions are told apart on a single circle.
 
     Raises:
         CompileError: With the operation that does not fit.
     """
-    features = positions(program, precision, uniform)
+    features = positions(program, precision, uniform, circle)
     if features.code:
         match_scale(features.code, features.horizon, precision)
     if features.latest >= 0:

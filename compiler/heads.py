@@ -104,7 +104,7 @@ def query_size(program: Program, features: Positions, pattern: Pattern) -> int:
 def _shift(
     layout: Layout, features: Positions, by: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Score K at position t − by, at most K − 2 elsewhere, K − 1 at BOS (the sink)."""
+    """A match at position t − by; BOS is the sink, halfway to all other positions."""
     code = features.code
     assert code is not None
     scale = match_scale(code, features.horizon, features.precision)
@@ -115,7 +115,7 @@ def _shift(
     query[low:high, :n] = scale * code.rotation(by)
     key[low:high, :n] = scale * np.eye(n)
     query[layout.features["one"][0], n] = scale
-    key[layout.features["bos"][0], n] = scale * (code.frequencies - 1)
+    key[layout.features["bos"][0], n] = scale * (code.terms - code.lead)
     return query, key
 
 

@@ -18,44 +18,64 @@ STEP_PLATEAU, CIRCLE_PLATEAU = 1 / 4, 3 / 8
 
 @dataclass(frozen=True, slots=True)
 class PositionCode:
-    """Angles 2πt/2^k for k = 1..K; two positions differ by 2 in the inner product.
+    """Angles 2πt/2^k of position t for k = first..K.
 
-    If 2^i is the largest power of two that divides the difference of two positions
-    (below 2^K), frequency i + 1 contributes cos(odd·π) = −1 instead of 1.
+    *Dyadic* (first = 1): two positions differ by 2 or more in the inner product. If 2^i
+    is the largest power of two that divides their difference (below 2^K), frequency
+    i + 1 contributes cos(odd·π) = −1 instead of 1. *Circle* (first = K): the single
+    circle of Proposition 2, on which neighbours differ by 1 − cos(2π/2^K) only (E5).
 
     Attributes:
         frequencies: K.
+        first: 1 or K.
     """
 
     frequencies: int
+    first: int = 1
+
+    @property
+    def terms(self) -> int:
+        """How many angles there are; the inner product of a code with itself."""
+        return self.frequencies - self.first + 1
 
     @property
     def dimensions(self) -> int:
-        """2K − 1: the sine of the first frequency is always 0."""
-        return 2 * self.frequencies - 1
+        """Two for each angle, but the sine of the period 2, which is always 0."""
+        return 2 * self.terms - (self.first == 1)
+
+    @property
+    def lead(self) -> float:
+        """Half of the least difference between a match and a mismatch.
+
+        The sink scores ``terms − lead``: by so much a match beats the sink, and the sink
+        all mismatches.
+        """
+        if self.first == 1:
+            return 1.0
+        return (1 - cos(2 * pi / 2**self.frequencies)) / 2
 
     def vectors(self, positions: FloatArray) -> FloatArray:
-        """``(positions, 2K − 1)``: the cosines, then all sines but the first.
+        """``(positions, dimensions)``: the cosines, then the sines that are not always 0.
 
         Angles are reduced in exact integers first, so that symmetric codes are equal.
         """
-        periods = 2.0 ** np.arange(1, self.frequencies + 1)
+        periods = 2.0 ** np.arange(self.first, self.frequencies + 1)
         turns = np.remainder(positions[:, None], periods) / periods
         cosines, sines = _cosine(turns), _cosine(turns - 0.25)
-        return np.concatenate([cosines, sines[:, 1:]], axis=1)
+        return np.concatenate([cosines, sines[:, int(self.first == 1) :]], axis=1)
 
     def rotation(self, by: int) -> FloatArray:
-        """R with ``vectors(t) @ R = vectors(t - by)``, ``(2K − 1, 2K − 1)``."""
-        k = self.frequencies
+        """R with ``vectors(t) @ R = vectors(t - by)``, ``(dimensions, dimensions)``."""
+        k = self.terms
         both = self.vectors(np.array([float(by)]))[0]
-        cosine, sine = both[:k], np.concatenate([[0.0], both[k:]])
+        cosine, sine = both[:k], np.concatenate([np.zeros(2 * k - len(both)), both[k:]])
         whole = np.zeros((2 * k, 2 * k))
         index = np.arange(k)
         whole[index, index] = cosine
         whole[index, k + index] = -sine
         whole[k + index, index] = sine
         whole[k + index, k + index] = cosine
-        kept = np.delete(np.arange(2 * k), k)
+        kept = np.delete(np.arange(2 * k), [k] if self.first == 1 else [])
         return whole[np.ix_(kept, kept)]
 
 
@@ -69,9 +89,10 @@ def _cosine(turns: FloatArray) -> FloatArray:
     )
 
 
-def position_code(length: int, furthest: int) -> PositionCode:
+def position_code(length: int, furthest: int, circle: bool = False) -> PositionCode:
     """The smallest code in which no look-back by up to ``furthest`` wraps around."""
-    return PositionCode(ceil(log2(length + furthest + 1)))
+    frequencies = ceil(log2(length + furthest + 1))
+    return PositionCode(frequencies, frequencies if circle else 1)
 
 
 def leak_target(precision: Precision) -> float:
@@ -82,18 +103,19 @@ def leak_target(precision: Precision) -> float:
 def match_scale(code: PositionCode, length: int, precision: Precision) -> float:
     """The factor s on queries and on keys of a position match; temperature β = s².
 
-    Margin and noise of a score are both proportional to β. Match, sink and mismatch score
-    K, K − 1 and at most K − 2; rounding codes, rotation, query and score moves a
-    difference of two scores by at most 13·u·K (docs/numerics.md). The rest of the
-    margin must reach ln(T / leak). Powers of two scale without rounding.
+    Margin and noise of a score are both proportional to β. A match leads the sink, and
+    the sink a mismatch, by `PositionCode.lead`; rounding codes, rotation, query and score
+    moves a difference of two scores by at most 13·u for each angle (docs/numerics.md).
+    The rest of the lead must reach ln(T / leak). Powers of two scale without rounding.
 
     Raises:
         CompileError: If the format cannot tell that many positions apart.
     """
-    remaining = 1 - 13 * precision.unit * code.frequencies
+    remaining = code.lead - 13 * precision.unit * code.terms
     if remaining <= 0:
+        where = " on a single circle" if code.first > 1 else ""
         raise CompileError(
-            f"{precision.name} cannot tell {length} positions apart; "
+            f"{precision.name} cannot tell {length} positions apart{where}; "
             "use a shorter length or a wider dtype"
         )
     temperature = log((length + 1) / leak_target(precision)) / remaining

@@ -29,12 +29,15 @@ class Options:
             a block for each (`compiler.paths`).
         sine: Whether periodic tables are read from a circle, by units with a sine.
         uniform: Whether all weights but the position table are those of every length.
+        circle: Whether look-backs tell positions apart on the single circle of
+            Proposition 2, whose gap shrinks with the length.
     """
 
     precision: Precision
     strict: bool = False
     sine: bool = False
     uniform: bool = False
+    circle: bool = False
     most_paths: int = 0
 
     def __post_init__(self) -> None:
@@ -42,6 +45,11 @@ class Options:
             raise CompileError(
                 "the sine activation needs MLPs of three hidden layers, and the strict "
                 "form has one; leave one of the two out"
+            )
+        if self.uniform and self.circle:
+            raise CompileError(
+                "a single circle depends on the length, and --uniform asks for weights "
+                "that do not; leave one of the two out"
             )
 
 
@@ -81,8 +89,9 @@ def optimise(
 
 def arrange(program: Program, options: Options) -> tuple[Layout, Positions]:
     """Schedule an optimised Program and give every channel its dimensions."""
-    budget(program, options.precision, options.sine, options.uniform)
+    code = options.uniform, options.circle
+    budget(program, options.precision, options.sine, *code)
     plan = schedule(program, options.most_paths, options.strict)
     check_schedule(plan)
-    features = positions(program, options.precision, options.uniform)
+    features = positions(program, options.precision, *code)
     return allocate(plan, features.sizes, options.strict), features

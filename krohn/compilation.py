@@ -26,6 +26,7 @@ from verify.proof import Proof, prove
 Architecture = Literal["transformer", "rnn"]
 Progress = Callable[[int, int], None]
 ACTIVATIONS = ("relu", "sine")
+POSITIONS = ("dyadic", "circle")
 
 OWN = "outputs"
 """The observation that is the machine's own output."""
@@ -96,6 +97,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     strict: bool = False,
     activation: str = "relu",
     uniform: bool = False,
+    positions: str = "dyadic",
     minimise: str = "depth",
     observation: str | None = None,
     effort: str | float = "normal",
@@ -118,6 +120,8 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
             a circle, so that no width grows with the length.
         uniform: Memories and look-backs by weights that are those of every length; only
             the position table grows with it.
+        positions: How look-backs tell positions apart: ``"dyadic"``, by angles 2πt/2^k,
+            or ``"circle"``, by one angle 2πt/N (Proposition 2), in 2 dimensions.
         minimise: What ``"auto"`` goes by: a key of `compiler.plan.OBJECTIVES`.
         observation: What the network says instead of the state: a name of
             `algebra.observation.OBSERVATIONS`, or ``"outputs"`` for the machine's own.
@@ -141,7 +145,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     shown = source if observation else replace(source, output=None)
     precision = precision_of(dtype)
     reasons = []
-    options = options_of(dtype, strict, activation, uniform)
+    options = options_of(dtype, strict, activation, uniform, positions)
     budget = Budget(steps_of(effort))
     for built in _attempts(
         shown, length, construction, arch, options, minimise, observe, budget
@@ -176,19 +180,28 @@ def precision_of(dtype: str) -> Precision:
 
 
 def options_of(
-    dtype: str, strict: bool, activation: str, uniform: bool = False
+    dtype: str,
+    strict: bool,
+    activation: str,
+    uniform: bool = False,
+    positions: str = "dyadic",
 ) -> Options:
     """How to lower, from the names that users give.
 
     Raises:
-        CompileError: If there is no such format or activation, or the two forms exclude
-            each other.
+        CompileError: If there is no such format, activation or code of positions, or two
+            forms exclude each other.
     """
     if activation not in ACTIVATIONS:
         raise CompileError(
             f"--activation takes {' or '.join(ACTIVATIONS)}, not {activation!r}"
         )
-    return Options(precision_of(dtype), strict, activation == "sine", uniform)
+    if positions not in POSITIONS:
+        raise CompileError(
+            f"--positions takes {' or '.join(POSITIONS)}, not {positions!r}"
+        )
+    circle = positions == "circle"
+    return Options(precision_of(dtype), strict, activation == "sine", uniform, circle)
 
 
 def _attempts(

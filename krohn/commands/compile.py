@@ -28,6 +28,7 @@ from krohn.commands.options import (
     Machine,
     Minimise,
     Observe,
+    Positions,
     ReadAs,
     Start,
     Strict,
@@ -49,6 +50,7 @@ PLAIN = {
     "strict": False,
     "activation": "relu",
     "uniform": False,
+    "positions": "dyadic",
     "observation": None,
     "effort": "normal",
     "observe": None,
@@ -102,6 +104,7 @@ def compile(  # noqa: A001  (the command is called so)
     strict: Strict = False,
     activation: Activation = "relu",
     uniform: Uniform = False,
+    positions: Positions = "dyadic",
     minimise: Minimise = "depth",
     observe: Observe = None,
     effort: Effort = "normal",
@@ -127,6 +130,7 @@ def compile(  # noqa: A001  (the command is called so)
         "strict": strict,
         "activation": activation,
         "uniform": uniform,
+        "positions": positions,
         "observation": observe,
         "effort": effort,
         "observe": show.program if passes else None,
@@ -165,7 +169,7 @@ def _generator(source: Source, law: Law, how: dict[str, Any]) -> "CompiledModel"
     if how != PLAIN:
         raise KrohnError(
             "--construction balanced takes none of --arch, --start, --strict, "
-            "--activation, --observe, --uniform, --effort and --passes"
+            "--activation, --observe, --uniform, --positions, --effort and --passes"
         )
     given = law.given()
     opening = probability(given.pop("opening", "1/2"))

@@ -40,6 +40,13 @@ Uniform = Annotated[
         help="Weights that do not depend on the length: only the positions grow with it.",
     ),
 ]
+Positions = Annotated[
+    str,
+    typer.Option(
+        help="How look-backs tell positions apart: dyadic, or circle (Proposition 2): "
+        "2 dimensions, and shorter words.",
+    ),
+]
 Minimise = Annotated[
     str,
     typer.Option(help="What to choose by: depth, width, parameters or latency."),

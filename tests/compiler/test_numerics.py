@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import krohn
 from algebra import zoo
+from algebra.errors import KrohnError
 from compiler import plan
 from compiler.errors import CompileError
 from compiler.numerics import (
@@ -49,6 +51,61 @@ def test_looking_back_is_a_rotation(k: int) -> None:
         rotation = code.rotation(by)
         back = np.roll(codes, by, axis=0)
         assert np.abs(codes @ rotation - back).max() < ROUNDING
+
+
+@pytest.mark.parametrize("k", range(2, 11))
+def test_the_sink_of_a_circle_is_halfway_between_a_position_and_its_neighbours(
+    k: int,
+) -> None:
+    code = PositionCode(k, first=k)
+    codes = vectors(code)
+    assert codes.shape[1] == code.dimensions == 2
+    scores = codes @ codes.T
+    np.fill_diagonal(scores, -np.inf)
+    assert abs(scores.max() - np.cos(2 * np.pi / 2**k)) < ROUNDING
+    assert abs(1 - code.lead - (1 + scores.max()) / 2) < ROUNDING
+    # E5, repaired: no two positions are closer than 8/N² (the printed 1 − 2π²/T² fails).
+    assert scores.max() <= 1 - 8 / 4**k + ROUNDING
+    assert scores.max() > 1 - 2 * np.pi**2 / 4**k
+
+
+@pytest.mark.parametrize("k", range(2, 8))
+def test_looking_back_on_a_circle_is_a_rotation(k: int) -> None:
+    code = PositionCode(k, first=k)
+    codes = vectors(code)
+    for by in range(2**k):
+        assert np.abs(codes @ code.rotation(by) - np.roll(codes, by, axis=0)).max() < (
+            ROUNDING
+        )
+
+
+@pytest.mark.parametrize(
+    ("precision", "longest"), [(FLOAT32, 512), (FLOAT16, 16), (BFLOAT16, 4)]
+)
+def test_a_circle_serves_lengths_up_to_a_limit(
+    precision: Precision, longest: int
+) -> None:
+    built = krohn.compile(
+        "C3", longest, "scan", dtype=precision.name, positions="circle"
+    )
+    assert built.proof is not None
+    assert built.proof.verdict == "verified"
+    assert built.file.header["program"]["features"]["code"][1] - (
+        built.file.header["program"]["features"]["code"][0]
+    ) == (2)
+    with pytest.raises(KrohnError, match=r"positions|certified"):
+        krohn.compile(
+            "C3", longest + 1, "scan", dtype=precision.name, positions="circle"
+        )
+
+
+def test_a_circle_is_for_look_backs_of_weights_that_depend_on_the_length() -> None:
+    with pytest.raises(CompileError, match="leave --positions circle out"):
+        krohn.compile("C2", 16, "counter", positions="circle")
+    with pytest.raises(CompileError, match="leave one of the two out"):
+        krohn.compile("C2", 16, "scan", positions="circle", uniform=True)
+    with pytest.raises(CompileError, match="--positions takes dyadic or circle"):
+        krohn.compile("C2", 16, "scan", positions="square")
 
 
 @pytest.mark.parametrize("k", SIZES)
