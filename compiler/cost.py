@@ -9,10 +9,12 @@ from compiler.heads import patterns, query_size
 from compiler.mlp import block_tables
 from compiler.numerics import (
     count_scale,
+    earliest_scale,
     equality_scale,
     mark_penalty,
     mark_scale,
     match_scale,
+    pointing_scale,
     recency_scale,
     recency_slope,
     sibling_scale,
@@ -182,7 +184,12 @@ def _largest_in_heads(features: Positions) -> float:
     if features.matches:
         slope, bonus = equality_scale(features.length, features.precision)
         sizes += [slope, bonus]
-    if features.bits:
+    if features.earliest >= 0:
+        sizes += earliest_scale(features.length, features.precision, features.earliest)
+    if features.pointed >= 0:
+        slope = pointing_scale(features.length, features.precision, features.pointed)
+        sizes += [2 * slope, features.bits - 1.0]
+    if features.siblings:
         slope = sibling_scale(features.length, features.precision)
         sizes.append(slope * 2.0 ** (features.bits - 1))
     if features.sums:

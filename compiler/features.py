@@ -14,6 +14,7 @@ from compiler.numerics import (
     check_count,
     count_scale,
     count_scores,
+    earliest_scale,
     equality_scale,
     mark_scale,
     mark_scores,
@@ -25,16 +26,18 @@ from compiler.numerics import (
     uniform_scale,
 )
 from compiler.program import (
+    At,
+    Earliest,
     Latest,
     LatestMatch,
     Map,
     MarkedSum,
-    Operation,
     Position,
     PrefixSum,
     Program,
     Shift,
     SiblingLatest,
+    is_attention,
     reads,
 )
 from network.precision import FloatArray, Precision
@@ -50,10 +53,12 @@ class Positions:
         code: The position code of its look-backs, if it has any.
         latest: The largest value that a head which looks for the latest flag fetches;
             −1 if there is no such head.
+        earliest: The same of heads that look for the earliest flag.
+        pointed: The same of heads that look where binary digits say.
         matches: Whether it has a head that looks for the latest equal value.
         sums: Whether it has a prefix sum.
         uniform: Whether weights must not depend on the length.
-        bits: How many binary digits of positions its sibling blocks need; 0 for none.
+        siblings: Whether it has heads that look into sibling blocks.
         marks: The flags, position by position, by which its marked sums choose.
     """
 
@@ -61,22 +66,23 @@ class Positions:
     precision: Precision
     code: PositionCode | None
     latest: int
+    earliest: int
+    pointed: int
     matches: bool
     sums: bool
-    bits: int
+    siblings: bool
     uniform: bool = False
     marks: tuple[tuple[int, ...], ...] = ()
     sizes: Mapping[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        recent = self.latest >= 0 or self.matches
+        ordered = self.latest >= 0 or self.earliest >= 0 or self.matches
+        sink = self.code or self.matches or self.bits or self.marks
         wanted = {
-            "one": int(bool(self.code or recent or self.bits or self.marks)),
-            "bos": int(
-                bool(self.code or self.sums or self.matches or self.bits or self.marks)
-            ),
+            "one": int(bool(sink or ordered)),
+            "bos": int(bool(sink or self.sums)),
             "code": self.code.dimensions if self.code else 0,
-            "index": int(recent),
+            "index": int(ordered),
             "count": int(self.sums),
             "marked": len(self.marks),
             "bits": self.bits,
@@ -100,6 +106,11 @@ class Positions:
             # BOS is found by the sink alone, so its code is empty.
             whole["code"] = self.code.vectors(t) * (t > 0)[:, None]
         return {name: whole[name] for name in self.sizes}
+
+    @property
+    def bits(self) -> int:
+        """How many binary digits of positions heads compare; 0 if none does."""
+        return self.length.bit_length() if self.siblings or self.pointed >= 0 else 0
 
     @property
     def horizon(self) -> int:
@@ -126,12 +137,12 @@ def positions(
         length=program.length,
         precision=precision,
         code=_code(program, furthest, precision, uniform, circle),
-        latest=max((_fetched(program, op) for op in operations), default=-1),
+        latest=_fetched(program, Latest),
+        earliest=_fetched(program, Earliest),
+        pointed=_fetched(program, At),
         matches=any(isinstance(op, LatestMatch) for op in operations),
         sums=any(isinstance(op, PrefixSum) for op in operations),
-        bits=program.length.bit_length()
-        if any(isinstance(op, SiblingLatest) for op in operations)
-        else 0,
+        siblings=any(isinstance(op, SiblingLatest) for op in operations),
         uniform=uniform,
         marks=tuple(
             dict.fromkeys(
@@ -148,11 +159,10 @@ def flags(program: Program, operation: MarkedSum) -> tuple[int, ...]:
     return where.values
 
 
-def _fetched(program: Program, operation: Operation) -> int:
-    """The largest value that a latest match fetches; −1 for other operations."""
-    if not isinstance(operation, Latest):
-        return -1
-    return max(program.domains[operation.source])
+def _fetched(program: Program, kind: type[Latest | Earliest | At]) -> int:
+    """The largest value that operations of a kind fetch; −1 if there are none."""
+    alike = [op for op in program.operations.values() if isinstance(op, kind)]
+    return max((max(program.domains[op.source]) for op in alike), default=-1)
 
 
 def _code(
@@ -172,10 +182,10 @@ def _code(
 
 def _check_uniform(program: Program, precision: Precision) -> None:
     for operation in program.operations.values():
-        if isinstance(operation, (LatestMatch, SiblingLatest, PrefixSum, MarkedSum)):
+        if is_attention(operation) and not isinstance(operation, (Shift, Latest)):
             raise CompileError(
-                "weights of counters, stacks and cascades depend on the length; leave "
-                "--uniform out"
+                "weights of counters, stacks, cascades and pointers depend on the "
+                "length; leave --uniform out"
             )
         period = 2 ** uniform_code(precision).frequencies
         if isinstance(operation, Shift) and program.length + operation.by >= period:
@@ -213,7 +223,9 @@ def budget(
         scale(program.length, precision, features.latest)
     if features.matches:
         equality_scale(program.length, precision)
-    if features.bits:
+    if features.earliest >= 0:
+        earliest_scale(program.length, precision, features.earliest)
+    if features.siblings:
         sibling_scale(program.length, precision)
     for name, operation in program.operations.items():
         if isinstance(operation, (PrefixSum, MarkedSum)):

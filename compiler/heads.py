@@ -9,22 +9,28 @@ from compiler.features import Positions, flags
 from compiler.interpreter import interpret
 from compiler.numerics import (
     count_scale,
+    earliest_scale,
     equality_scale,
     mark_penalty,
     mark_scale,
     match_scale,
+    pointing_scale,
     recency_scale,
     sibling_scale,
     uniform_scale,
 )
 from compiler.program import (
+    At,
+    Earliest,
     Latest,
     LatestMatch,
     MarkedSum,
+    Operation,
     PrefixSum,
     Program,
     Shift,
     SiblingLatest,
+    reads,
 )
 from compiler.schedule import Layout
 from network.precision import FloatArray
@@ -48,20 +54,30 @@ def patterns(layout: Layout, block: int) -> dict[Pattern, list[str]]:
     grouped: dict[Pattern, list[str]] = {}
     for name in layout.plan.attention(block):
         operation = layout.plan.program.operations[name]
-        match operation:
-            case Shift(_, by):
-                grouped.setdefault(("shift", by, ()), []).append(name)
-            case Latest(_, where):
-                grouped.setdefault(("latest", 0, (where,)), []).append(name)
-            case LatestMatch(_, key, query):
-                grouped.setdefault(("match", 0, (key, query)), []).append(name)
-            case SiblingLatest(_, where, level):
-                grouped.setdefault(("sibling", level, (where,)), []).append(name)
-            case PrefixSum():
-                grouped.setdefault(("sum", 0, ()), []).append(name)
-            case MarkedSum(_, where):
-                grouped.setdefault(("marked", 0, (where,)), []).append(name)
+        grouped.setdefault(_pattern(operation), []).append(name)
     return grouped
+
+
+_KINDS: dict[type, str] = {
+    Shift: "shift",
+    Latest: "latest",
+    LatestMatch: "match",
+    SiblingLatest: "sibling",
+    Earliest: "earliest",
+    At: "at",
+    PrefixSum: "sum",
+    MarkedSum: "marked",
+}
+
+
+def _pattern(operation: Operation) -> Pattern:
+    number = 0
+    match operation:
+        case Shift(_, by):
+            number = by
+        case SiblingLatest(_, _, level):
+            number = level
+    return _KINDS[type(operation)], number, reads(operation)[1:]
 
 
 def build(
@@ -78,6 +94,10 @@ def build(
         query, key = _match(layout, features, *where)
     elif kind == "sibling":
         query, key = _sibling(layout, features, number, *where)
+    elif kind == "earliest":
+        query, key = _earliest(layout, features, *where)
+    elif kind == "at":
+        query, key = _at(layout, features, where)
     elif kind == "marked":
         query, key, gain = _marked(layout, features, channels[0])
     else:
@@ -98,7 +118,7 @@ def query_size(program: Program, features: Positions, pattern: Pattern) -> int:
         return 2 if features.uniform else 1
     if kind == "marked":
         return 2
-    return features.bits - number + 1 if kind == "sibling" else 1
+    return features.bits - number + 1 if kind in ("sibling", "at") else 1
 
 
 def _shift(
@@ -131,6 +151,36 @@ def _latest(
     query[layout.features["one"][0], 0] = slope
     key[layout.features["index"][0], 0] = 1.0
     key[layout.places[where].start, 0] = bonus
+    return query, key
+
+
+def _earliest(
+    layout: Layout, features: Positions, where: str
+) -> tuple[FloatArray, FloatArray]:
+    """Score slope·(bonus·where_j − j): the first flag wins, else BOS, which scores 0."""
+    scale = earliest_scale(features.length, features.precision, features.earliest)
+    query, key = np.zeros((2, layout.d_model, 1))
+    query[layout.features["one"][0], 0] = scale[0]
+    key[layout.features["index"][0], 0] = -1.0
+    key[layout.places[where].start, 0] = scale[1]
+    return query, key
+
+
+def _at(
+    layout: Layout, features: Positions, digits: tuple[str, ...]
+) -> tuple[FloatArray, FloatArray]:
+    """Score slope·(digits that agree − digits that do not); BOS one below a match.
+
+    Digits of the query are 0 and 1, those of positions −1 and 1; BOS has none.
+    """
+    slope = pointing_scale(features.length, features.precision, features.pointed)
+    one, n = layout.features["one"][0], len(digits)
+    query, key = np.zeros((2, layout.d_model, n + 1))
+    for b, digit in enumerate(digits):
+        query[layout.places[digit].start, b] += 2 * slope
+    query[one] = [*[-slope] * n, slope]
+    key[slice(*layout.features["bits"]), :n] = np.eye(n)
+    key[layout.features["bos"][0], n] = n - 1
     return query, key
 
 
@@ -238,11 +288,7 @@ def _copy(
     targets: list[int] = []
     for name in channels:
         operation = layout.plan.program.operations[name]
-        assert isinstance(
-            operation,
-            (Shift, Latest, LatestMatch, SiblingLatest, PrefixSum, MarkedSum),
-        )
-        source, target = layout.places[operation.source], layout.places[name]
+        source, target = layout.places[reads(operation)[0]], layout.places[name]
         sources += range(source.start, source.stop)
         targets += range(target.start, target.stop)
     value = np.zeros((layout.d_model, len(sources)))

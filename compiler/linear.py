@@ -17,7 +17,7 @@ import numpy as np
 from algebra.semiautomaton import IntArray
 from compiler.errors import CompileError
 from compiler.passes.base import evaluate_cone
-from compiler.paths import Opener, leaves
+from compiler.paths import Opener, added, leaves
 from compiler.program import Map, Program, Table, is_embedded
 from network.precision import FloatArray
 
@@ -36,6 +36,7 @@ class Linear:
         sums: The values of the sum, ascending.
         values: The table's value at each of them.
         lost: What a sum of steps in one hidden layer could lose to rounding.
+        summed: Whether the sum is a channel that heads have fetched the parts of.
     """
 
     inputs: tuple[str, ...]
@@ -43,6 +44,7 @@ class Linear:
     sums: IntArray
     values: IntArray
     lost: float = 0.0
+    summed: bool = False
 
     @property
     def steep(self) -> bool:
@@ -52,7 +54,7 @@ class Linear:
     @property
     def rough(self) -> bool:
         """Whether two hidden layers are to be preferred: heads compare the values."""
-        return self.lost > ROUGH
+        return self.summed or self.lost > ROUGH
 
     @property
     def steps(self) -> int:
@@ -79,6 +81,10 @@ def linear(
     if not isinstance(operation, Map) or not isinstance(operation.function, Table):
         return None
     inputs = operation.inputs if stored is None else leaves(program, name, stored)
+    summed = added(program, name, stored or ())
+    if summed:
+        alone = _of_a_sum(program, name, operation.function, summed)
+        return alone if deep or not alone.steep else None
     whole = operation if set(inputs) == set(operation.inputs) else None
     whole = whole or _opened(program, name, inputs)
     found = form(program, name, whole) if whole else None
@@ -87,6 +93,21 @@ def linear(
     # A step takes two units; decided by paths the table takes one for each.
     opener = Opener(program, frozenset(inputs))
     return found if opener.paths(name, 2 * found.steps) is None else None
+
+
+def _of_a_sum(
+    program: Program, name: str, function: Table, parts: tuple[str, ...]
+) -> Linear:
+    """A table of a sum that is a channel itself, which needs no rows of its parts."""
+    sums, values = function.rows[:, 0], function.values
+    lost = loss(sums.tolist(), _codes(program, name, values))
+    return Linear(parts, (1,) * len(parts), sums, values, lost, summed=True)
+
+
+def _codes(program: Program, name: str, values: IntArray) -> FloatArray:
+    if name in program.one_hot:
+        return np.eye(int(values.max()) + 1)[values]
+    return values[:, None].astype(np.float64)
 
 
 def _opened(program: Program, name: str, inputs: tuple[str, ...]) -> Map | None:
@@ -115,9 +136,7 @@ def form(program: Program, name: str, operation: Map) -> Linear | None:
     found = _fewest_steps(function, exact)
     if found is None:
         return None
-    codes = found.values[:, None].astype(np.float64)
-    if name in program.one_hot:
-        codes = np.eye(int(found.values.max()) + 1)[found.values]
+    codes = _codes(program, name, found.values)
     return replace(found, inputs=inputs, lost=loss(found.sums.tolist(), codes))
 
 

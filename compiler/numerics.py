@@ -130,10 +130,14 @@ def recency_slope(precision: Precision, largest: int) -> float:
     value to itself if the leak is a 32nd of its unit over the largest value; elsewhere
     the leak is a quarter of a rounding error (docs/numerics.md).
     """
-    leak = leak_target(precision)
-    if precision.digits < precision.accumulator_digits:
-        leak = precision.unit / (32 * max(largest, 1))
+    leak = _leak_allowed(precision, largest)
     return float(2 ** ceil(log2(log(1 + 2 / leak))))
+
+
+def _leak_allowed(precision: Precision, largest: int) -> float:
+    if precision.digits < precision.accumulator_digits:
+        return precision.unit / (32 * max(largest, 1))
+    return leak_target(precision)
 
 
 def recency_scale(
@@ -155,6 +159,39 @@ def recency_scale(
             "use a shorter length or a wider dtype"
         )
     return slope, bonus
+
+
+def earliest_scale(
+    length: int, precision: Precision, largest: int = 1
+) -> tuple[float, float]:
+    """Slope per position and bonus, in positions, of a head for the earliest flag.
+
+    The score is slope·(bonus·where_j − j): flagged positions lie above 0, BOS at 0, the
+    others below. Rivals stand at distances 1, 2, … as those of the latest flag do, but
+    scores go up to the bonus only: the integers up to it must fit the format.
+
+    Raises:
+        CompileError: If they do not.
+    """
+    bonus = float(2 ** ceil(log2(length + 1)))
+    slope = recency_slope(precision, largest)
+    if bonus > 2.0**precision.digits or bonus * slope > precision.largest:
+        raise CompileError(
+            f"{precision.name} cannot order {length} positions by what comes first; "
+            "use a shorter length or a wider dtype"
+        )
+    return slope, bonus
+
+
+def pointing_scale(length: int, precision: Precision, largest: int = 1) -> float:
+    """Score per matching binary digit of a head that looks where digits say.
+
+    Of N digits as ±1 the right position matches N, others at most N − 1, which differ by
+    2; BOS scores N − 1 and lies between: T rivals, all at a distance of 1 at least.
+    What leaks may be what it may for `recency_slope`. All scores are exact.
+    """
+    needed = log(length / _leak_allowed(precision, largest))
+    return float(2 ** ceil(log2(needed)))
 
 
 def uniform_code(precision: Precision) -> PositionCode:

@@ -270,6 +270,27 @@ class Opener:
         return self._diagrams[name, wanted]
 
 
+def added(program: Program, name: str, stored: Collection[str]) -> tuple[str, ...]:
+    """The channels of the sum that a table is one of, if nothing stores that sum.
+
+    An MLP makes such a table of steps along the sum: it is not computed for itself.
+    """
+    operation = program.operations[name]
+    if not isinstance(operation, Map) or len(operation.inputs) != 1:
+        return ()
+    (read,) = operation.inputs
+    return reads(program.operations[read]) if _opens(program, read, stored) else ()
+
+
+def _opens(program: Program, name: str, stored: Collection[str]) -> bool:
+    """Whether a channel is a sum of two stored integers that is not stored itself."""
+    operation = program.operations[name]
+    if name in stored or not is_sum(operation):
+        return False
+    two = len(reads(operation)) == 2 and set(stored).issuperset(reads(operation))
+    return two and program.one_hot.isdisjoint(reads(operation))
+
+
 def _letters(operation: Operation, values: Values) -> Values:
     """The letters at which an embedded channel has some values."""
     assert isinstance(operation, Map)
@@ -284,7 +305,9 @@ def leaves(program: Program, name: str, stored: Collection[str]) -> tuple[str, .
     These are stored ones, and such as no MLP can compute or decide.
     """
     found: dict[str, None] = {}
-    todo = list(reversed(reads(program.operations[name])))
+    todo = list(
+        reversed(added(program, name, stored) or reads(program.operations[name]))
+    )
     seen: set[str] = set()
     while todo:
         at = todo.pop()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from compiler.linear import linear
 from compiler.passes.base import PassError
-from compiler.paths import Opener, leaves
+from compiler.paths import Opener, added, leaves
 from compiler.program import (
     Position,
     Program,
@@ -157,6 +157,8 @@ def _earliest(
     stored = leaves(program, name, before)
     if is_sum(operation) or not before.issuperset(stored):
         return ready + 2
+    if added(program, name, before):
+        return ready if linear(program, name, before, not strict) else ready + 2
     if not most_paths:
         return ready + 2
     flat = len(stored) == 1 or program.one_hot.issuperset(stored)

@@ -229,6 +229,8 @@ _OPERATION_NAMES = {
     "Latest": "latest",
     "LatestMatch": "latest-match",
     "SiblingLatest": "sibling-latest",
+    "Earliest": "earliest",
+    "At": "at",
     "PrefixSum": "prefix-sum",
     "MarkedSum": "marked-sum",
 }

@@ -13,7 +13,8 @@ from network.precision import FLOAT32, FLOAT64, BoolArray, FloatArray, Precision
 from verify.errors import Rejected
 from verify.matching import Matching
 from verify.noisy import Noisy, snaps_to_itself, step_of
-from verify.rivals import leak_growing, leak_in_sibling, leak_latest
+from verify.pointing import Pointing
+from verify.rivals import leak_earliest, leak_growing, leak_in_sibling, leak_latest
 from verify.statement import Channel, Reach, Statement, added
 from verify.stream import FEATURE, Stream, per_value
 from verify.weights import EXPONENTIAL, Scores, scores
@@ -78,6 +79,10 @@ class Attention:
             return self._look_match(head, *channel.inputs[1:])
         if channel.op == "sibling-latest":
             return self._look_in_sibling(head, channel.inputs[1], channel.by)
+        if channel.op == "earliest":
+            return self._look_earliest(head, channel.inputs[1])
+        if channel.op == "at":
+            return self._look_at(head, channel.inputs[1:])
         return self._look_at_some(channel)
 
     def copies(self, channels: Sequence[Channel]) -> None:
@@ -252,6 +257,34 @@ class Attention:
         scores, error, peak = self._scored(keys, q.value[:1])
         leak, gap = leak_latest(scores.reshape(2, -1))
         return self._sharp(leak, gap, error, peak)
+
+    def _look_earliest(self, head: int, where: str) -> Look:
+        """Flagged positions in descending order of score, above BOS and the others."""
+        self._features(self.query[head])
+        self._features(self.key[head], where)
+        q = self._projected(self.query[head])
+        if (q.total != 0).any() or (q.value != q.value[0]).any():
+            raise Rejected(
+                "the query of a head for the earliest flag is not one number"
+            )
+        keys = self._flagged_keys(head, where)
+        scores, error, peak = self._scored(keys, q.value[:1])
+        leak, gap = leak_earliest(scores.reshape(2, -1))
+        return self._sharp(leak, gap, error, peak)
+
+    def _look_at(self, head: int, digits: tuple[str, ...]) -> Look:
+        """The position that digits say, or else BOS."""
+        self._features(self.query[head], *digits)
+        self._features(self.key[head])
+        pointing = Pointing(
+            query=self.query[head],
+            keys=self._projected(self.key[head]),
+            positions=self.positions,
+            stream=self.stream,
+            statement=self.statement,
+            precision=self.precision,
+        )
+        return self._sharp(*pointing.worst(digits))
 
     def _look_latest_by_position(
         self, q: Noisy, keys: Noisy, moving: BoolArray

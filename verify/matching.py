@@ -64,7 +64,7 @@ class Matching:
         """
         wanted = sorted(self.reach[query].later)
         found = sorted(self.reach[key].later)
-        scores = self._scores(self._queries(query, wanted), self._keys(key, found))
+        scores = compared(self._queries(query, wanted), self._keys(key, found))
         first, later = scores.value[0], scores.value[1:]
         later = later.reshape(-1, len(found), len(wanted))
         leak, gap = 0.0, np.inf
@@ -74,24 +74,6 @@ class Matching:
             worst = leak_latest(pair, only_bos=not equal.any())
             leak, gap = max(leak, worst[0]), min(gap, worst[1])
         return leak, gap, scores
-
-    def _scores(self, q: Noisy, k: Noisy) -> Scores:
-        score = k.accumulated(q.value.T)
-        size_q, size_k = np.abs(q.value) + q.total, np.abs(k.value) + k.total
-        largest = float((size_k @ size_q.T).max()) * INFLATION
-        unit = self.precision.accumulator_unit
-        # A kernel may store scores, which removes noise or adds a rounding, or not.
-        error = max(float(score.total.max()), float(score.stored().total.max()))
-        if q.total.any():
-            # A query with noise is no exact weight: nothing is exact, nothing snaps.
-            inherited = k.total @ np.abs(q.value).T + size_k @ q.total.T
-            terms = size_q.shape[1] + 1
-            error = float(inherited.max()) * INFLATION
-            error += (2 * terms * unit + self.precision.unit) * largest
-        error += 8 * unit * largest
-        if not largest + error <= self.precision.largest:
-            raise Rejected(f"scores can overflow in {self.precision.name}")
-        return Scores(score.value, error, largest + error)
 
     def _queries(self, name: str, values: list[int]) -> Noisy:
         """``(values, k)``: the query for each value, the same at every position."""
@@ -142,6 +124,30 @@ class Matching:
     def _projected(self, x: FloatArray, rest: FloatArray, matrix: FloatArray) -> Noisy:
         noisy = Noisy(x, (), (), rest, self.precision)
         return noisy.affine(matrix, np.zeros(matrix.shape[1]))
+
+
+def compared(q: Noisy, k: Noisy) -> Scores:
+    """The scores of all keys ``(keys, queries)``, where queries may have noise.
+
+    Raises:
+        Rejected: If one can overflow.
+    """
+    precision, score = q.precision, k.accumulated(q.value.T)
+    size_q, size_k = np.abs(q.value) + q.total, np.abs(k.value) + k.total
+    largest = float((size_k @ size_q.T).max()) * INFLATION
+    unit = precision.accumulator_unit
+    # A kernel may store scores, which removes noise or adds a rounding, or not.
+    error = max(float(score.total.max()), float(score.stored().total.max()))
+    if q.total.any():
+        # A query with noise is no exact weight: nothing is exact, nothing snaps.
+        inherited = k.total @ np.abs(q.value).T + size_k @ q.total.T
+        terms = size_q.shape[1] + 1
+        error = float(inherited.max()) * INFLATION
+        error += (2 * terms * unit + precision.unit) * largest
+    error += 8 * unit * largest
+    if not largest + error <= precision.largest:
+        raise Rejected(f"scores can overflow in {precision.name}")
+    return Scores(score.value, error, largest + error)
 
 
 def _matched(first: float, later: FloatArray, equal: BoolArray) -> FloatArray:

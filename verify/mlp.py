@@ -99,10 +99,14 @@ class Mlp:
 
     def hidden(self, values: dict[str, IntArray], units: IntArray) -> Noisy:
         """Some units of the last hidden layer at the given values of channels."""
+        return self.activations(self.inputs(values), units)
+
+    def activations(self, x: Noisy, units: IntArray) -> Noisy:
+        """Some units of the last hidden layer over what the stream holds."""
         needed = self.needed(units)
         weight, bias = self.layers[-2]
         weight, bias = weight[np.ix_(needed[-2], units)], bias[units]
-        sums = self.below(self.inputs(values), needed).affine(weight, bias)
+        sums = self.below(x, needed).affine(weight, bias)
         return sums.activated(units < self.sines[-1])
 
     def check_free(self, dims: range) -> float:

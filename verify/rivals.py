@@ -27,6 +27,41 @@ def leak_latest(scores: FloatArray, only_bos: bool = False) -> tuple[float, floa
     return _apart(flagged, rivals)
 
 
+def leak_earliest(scores: FloatArray) -> tuple[float, float]:
+    """The worst leak and smallest gap over all flaggings; BOS is right if none is.
+
+    Args:
+        scores: ``(2, T + 1)``: the score of each position, unflagged and flagged; BOS
+            is never flagged.
+    """
+    unflagged, flagged = scores[0], scores[1, 1:]
+    rivals = _Rivals.before(unflagged).from_second()
+    after = _Rivals.before(np.maximum(unflagged[1:], flagged)[::-1]).reversed()
+    leak, gap = _apart(flagged, rivals.joined(after))
+    found = _apart(unflagged[:1], _Rivals.of(unflagged[1:]))
+    return max(leak, found[0]), min(gap, found[1])
+
+
+def leak_pointed(scores: FloatArray, first: int = 0) -> tuple[float, float]:
+    """The worst leak and smallest gap of queries that each ask for one position.
+
+    Args:
+        scores: ``(rows, T + 1)``: for the queries ``first``, ``first`` + 1, … the score
+            of each position. BOS is right for 0, for what lies beyond T, and while the
+            position asked for is still to come.
+        first: What the first row asks for.
+    """
+    rows, x = np.arange(len(scores)), first + np.arange(len(scores))
+    found = np.flatnonzero((0 < x) & (x < scores.shape[1]))
+    others = scores.copy()
+    others[found, x[found]] = -np.inf
+    right = scores[found, x[found]]
+    leak, gap = _apart(right, _Rivals.all_of(others[found]))
+    others[:, 0] = -np.inf
+    none = _apart(scores[rows, 0], _Rivals.all_of(others))
+    return max(leak, none[0]), min(gap, none[1])
+
+
 def leak_growing(scores: FloatArray, bonus: FloatArray) -> tuple[float, float]:
     """Bounds of the leak and the gap if a flag is worth more at later queries.
 
@@ -102,6 +137,11 @@ class _Rivals:
         return _Rivals(np.array([mass]), scores.max(keepdims=True))
 
     @staticmethod
+    def all_of(scores: FloatArray) -> "_Rivals":
+        """For each row, of at least one number that may be −∞, the numbers in it."""
+        return _Rivals(np.logaddexp.reduce(scores, axis=1), scores.max(axis=1))
+
+    @staticmethod
     def before(scores: FloatArray) -> "_Rivals":
         """For each place the scores before it."""
         none = [-np.inf]
@@ -127,5 +167,5 @@ class _Rivals:
 
 def _apart(right: FloatArray, rivals: _Rivals) -> tuple[float, float]:
     with np.errstate(over="ignore"):
-        leak = np.exp(rivals.mass - right).max()
-    return float(leak), float((right - rivals.highest).min())
+        leak = np.exp(rivals.mass - right).max(initial=0.0)
+    return float(leak), float((right - rivals.highest).min(initial=np.inf))

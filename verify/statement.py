@@ -14,7 +14,8 @@ from verify.errors import Rejected
 
 MOST_ROWS = 4_000_000
 SUMS = ("prefix-sum", "marked-sum")
-ATTENTION = ("shift", "latest", "latest-match", "sibling-latest", *SUMS)
+FLAGGED = {"latest": 1, "sibling-latest": 1, "earliest": 0}  # the flag at BOS
+ATTENTION = ("shift", *FLAGGED, "latest-match", "at", *SUMS)
 _NUMBERS = {"shift": "by", "sibling-latest": "level"}
 
 
@@ -25,7 +26,8 @@ class Channel:
     Attributes:
         name: Its name.
         op: ``token``, ``position``, ``table``, ``select``, ``sum``, ``shift``, ``latest``,
-            ``latest-match``, ``sibling-latest``, ``prefix-sum`` or ``marked-sum``.
+            ``latest-match``, ``sibling-latest``, ``earliest``, ``at``, ``prefix-sum`` or
+            ``marked-sum``.
         inputs: The channels that it reads.
         by: How far a shift looks back; the level of a sibling-latest.
         table: Rows of a table, to its value.
@@ -148,11 +150,14 @@ def _inputs(op: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
         "latest": ["source", "where"],
         "latest-match": ["source", "key", "query"],
         "sibling-latest": ["source", "where"],
+        "earliest": ["source", "where"],
         "prefix-sum": ["source"],
         "marked-sum": ["source", "where"],
     }
     if op in ("table", "select", "sum"):
         return tuple(str(n) for n in entry["inputs"])
+    if op == "at":
+        return tuple(str(n) for n in (entry["source"], *entry["digits"]))
     return tuple(str(entry[f]) for f in fields.get(op, []))
 
 
@@ -213,10 +218,18 @@ def _reach_position(channel: Channel, _: list[Reach], statement: Statement) -> R
 
 
 def _reach_read(channel: Channel, inputs: list[Reach], _: Statement) -> Reach:
-    flagged = channel.op in ("latest", "sibling-latest")
-    if flagged and (inputs[1].bos != 1 or not inputs[1].later <= {0, 1}):
-        raise Rejected(f"{channel.name!r} has no flag that is 1 at BOS")
+    bos = FLAGGED.get(channel.op)
+    if bos is not None and (inputs[1].bos != bos or not inputs[1].later <= {0, 1}):
+        raise Rejected(f"{channel.name!r} has no flag that is {bos} at BOS")
     return Reach(inputs[0].bos, inputs[0].later | {inputs[0].bos})
+
+
+def _reach_at(channel: Channel, inputs: list[Reach], statement: Statement) -> Reach:
+    source, *digits = inputs
+    binary = all(digit.later | {digit.bos} <= {0, 1} for digit in digits)
+    if not binary or len(digits) != statement.length.bit_length():
+        raise Rejected(f"{channel.name!r} has not the binary digits of a position")
+    return Reach(source.bos, source.later | {source.bos})
 
 
 def _reach_sum(channel: Channel, inputs: list[Reach], statement: Statement) -> Reach:
@@ -259,11 +272,24 @@ def _reach_select(channel: Channel, inputs: list[Reach], _: Statement) -> Reach:
 def _reach_added(channel: Channel, inputs: list[Reach], _: Statement) -> Reach:
     later, work = frozenset({0}), 0
     for read in inputs:
-        work += len(later) * len(read.later)
+        runs = all(_is_run(values) for values in (later, read.later))
+        work += (len(later) + len(read.later)) if runs else len(later) * len(read.later)
         if work > MOST_ROWS:
             raise Rejected(f"the sum {channel.name!r} has too many values to check")
-        later = frozenset(a + b for a in later for b in read.later)
+        later = _sums(later, read.later, runs)
     return Reach(sum(read.bos for read in inputs), later)
+
+
+def _sums(some: frozenset[int], others: frozenset[int], runs: bool) -> frozenset[int]:
+    """All sums of two numbers, of which those of runs are a run."""
+    if runs:
+        return frozenset(range(min(some) + min(others), max(some) + max(others) + 1))
+    return frozenset(a + b for a in some for b in others)
+
+
+def _is_run(values: frozenset[int]) -> bool:
+    """Whether some numbers are all from the least to the largest."""
+    return max(values) - min(values) < len(values)
 
 
 def _reach_table(channel: Channel, inputs: list[Reach], _: Statement) -> Reach:
@@ -289,6 +315,8 @@ _REACH = {
     "latest": _reach_read,
     "latest-match": _reach_read,
     "sibling-latest": _reach_read,
+    "earliest": _reach_read,
+    "at": _reach_at,
     "prefix-sum": _reach_sum,
     "marked-sum": _reach_sum,
 }

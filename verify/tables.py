@@ -13,6 +13,7 @@ import numpy as np
 
 from algebra.semiautomaton import IntArray
 from network.precision import FloatArray
+from verify.along import check_along, sum_of
 from verify.cubes import Cube, Decider
 from verify.errors import Rejected
 from verify.mlp import CELLS, Mlp
@@ -30,6 +31,8 @@ def check_map(mlp: Mlp, channel: Channel) -> FloatArray:
     Raises:
         Rejected: If it does not hold the stated function of what is stored.
     """
+    if (summed := sum_of(mlp, channel)) is not None:
+        return check_along(mlp, channel, summed)
     units = mlp.writers(channel.span)
     cubes = Decider(mlp.statement, mlp.stream.names).cubes(channel)
     asked = {n for cube, _ in cubes for n in cube if n in mlp.stream.names}

@@ -12,6 +12,7 @@ from operator import add
 
 from verify.before import strictly_before
 from verify.counts import Counts, counts
+from verify.departures import Departures, departures
 from verify.errors import Rejected
 from verify.statement import ATTENTION, SUMS, Channel, Reach, Statement
 from verify.windows import Window, whole_windows
@@ -19,7 +20,8 @@ from verify.windows import Window, whole_windows
 LONGEST_DELAY = 16
 MOST_CELLS = 96
 
-REMEMBERING = ("position", *(op for op in ATTENTION if op != "sibling-latest"))
+UNBOUNDED = ("sibling-latest", "at")
+REMEMBERING = ("position", *(op for op in ATTENTION if op not in UNBOUNDED))
 
 Memory = tuple[int, ...]
 
@@ -74,10 +76,13 @@ class Transducer:
         strict: Channels that hold the latest value before the position, with the
             source and the flag.
         windows: Channels that hold the image of a point under all letters so far.
+        tests: Channels that say whether some flags have come one after the other.
         counts: The sums of letters that are kept together; their class is the first
             cell after the output values.
-        needed: The channels on which the outputs depend, if the parts that windows and
-            latest values before are put together from are left out.
+        followed: By which channels those are followed that have cells of another kind
+            than their operation: windows, tests and latest values before.
+        needed: The channels on which the outputs depend, if the parts that these are put
+            together from are left out.
     """
 
     statement: Statement
@@ -87,7 +92,9 @@ class Transducer:
     twin: dict[str, str]
     strict: dict[str, tuple[str, str]]
     windows: dict[str, Window]
+    tests: dict[str, Departures]
     counts: Counts | None
+    followed: dict[str, tuple[str, ...]]
     needed: tuple[Channel, ...]
 
     @staticmethod
@@ -105,11 +112,14 @@ class Transducer:
         slots: dict[str, tuple[int, int]] = {}
         shared: dict[tuple[str, ...], tuple[int, int]] = {}
         strict, _ = strictly_before(statement, reach)
-        windows = whole_windows(statement, reach)
-        needed = _needed(statement, strict, windows)
+        windows, tests = whole_windows(statement, reach), departures(statement)
+        followed: dict[str, tuple[str, ...]] = {**strict}
+        followed |= {name: window.family for name, window in windows.items()}
+        followed |= {name: test.reads for name, test in tests.items()}
+        needed = _needed(statement, followed)
         sums = [c for c in needed if c.op in SUMS]
         period = {c.name: _period(statement, c) for c in sums}
-        read = {c.name: _reads(c, strict, windows) for c in needed}
+        read = {c.name: followed.get(c.name, c.inputs) for c in needed}
         together = counts(statement, needed, period, read)
         top = len(statement.outputs) + (together is not None)
         for channel in needed:
@@ -122,7 +132,7 @@ class Transducer:
                 slots[channel.name] = shared[(channel.op,)]
                 continue
             remembers = channel.op in REMEMBERING
-            if not (remembers or channel.name in strict or channel.name in windows):
+            if not remembers and channel.name not in followed:
                 continue
             if channel.op == "shift" and channel.by > LONGEST_DELAY:
                 raise Rejected(
@@ -143,7 +153,17 @@ class Transducer:
         tail = {c.name: _tail(statement, c) for c in sums if not period[c.name]}
         twin = _twins(statement, left, period, tail)
         return Transducer(
-            statement, slots, period, tail, twin, strict, windows, together, left
+            statement=statement,
+            slots=slots,
+            period=period,
+            tail=tail,
+            twin=twin,
+            strict=strict,
+            windows=windows,
+            tests=tests,
+            counts=together,
+            followed=followed,
+            needed=left,
         )
 
     def advance(self, memory: Memory, letter: int) -> Memory:
@@ -163,7 +183,8 @@ class Transducer:
             kept[top] = (after,)
         for channel in self.needed:
             if channel.name in self.slots:
-                _refuse(sources, _reads(channel, self.strict, self.windows))
+                read = self.followed.get(channel.name, channel.inputs)
+                _refuse(sources, read)
                 self._remember(channel, memory, values, kept)
                 if values[channel.name] < 0:
                     top = self.slots[channel.name][0]
@@ -220,6 +241,10 @@ class Transducer:
             window = self.windows[channel.name]
             image = values[window.family[past[0] if past else window.point]]
             return image, (image,)
+        if channel.name in self.tests:
+            test = self.tests[channel.name]
+            stage = test.follow(past[0] if past else 0, values)
+            return int(stage == len(test.reads)), (stage,)
         now = values[channel.inputs[0]]
         if channel.op == "shift":
             known = past or (now,) * channel.by
@@ -227,6 +252,13 @@ class Transducer:
         if channel.op == "latest":
             found = now if values[channel.inputs[1]] == 1 or not past else past[0]
             return found, (found,)
+        if channel.op == "earliest":
+            first = past[0] if past else 0
+            if not first:
+                # What stood at BOS is kept in the second cell until a flag comes.
+                first = values[channel.inputs[1]]
+                past = (first, now if first or not past else past[1])
+            return past[1], past
         if channel.op == "latest-match":
             return self._match(channel, past, values)
         counts = channel.op == "prefix-sum" or values[channel.inputs[1]] == 1
@@ -266,6 +298,8 @@ def _cells(statement: Statement, channel: Channel) -> int:
     """How many numbers an attention operation remembers."""
     if channel.op == "shift":
         return channel.by
+    if channel.op == "earliest":
+        return 2
     if channel.op == "latest-match":
         return 1 + len(statement.channels[channel.inputs[1]].domain)
     return 1
@@ -273,29 +307,27 @@ def _cells(statement: Statement, channel: Channel) -> int:
 
 def _needed(
     statement: Statement,
-    strict: Mapping[str, tuple[str, str]],
-    windows: Mapping[str, Window],
+    followed: Mapping[str, tuple[str, ...]],
 ) -> tuple[Channel, ...]:
-    """The channels that a position's outputs are computed from, in order."""
+    """The channels that a position's outputs are computed from, in order.
+
+    Raises:
+        Rejected: If one of them says what stands at a position that is remembered.
+    """
     todo, found = list(statement.outputs), set[str]()
     while todo:
         name = todo.pop()
         if name in found:
             continue
         found.add(name)
-        todo += _reads(statement.channels[name], strict, windows)
+        channel = statement.channels[name]
+        if channel.op == "at":
+            raise Rejected(
+                f"{name!r} depends on what stands at a position that a pointer holds, in "
+                "a way that no argument of this checker covers"
+            )
+        todo += followed.get(name, channel.inputs)
     return tuple(c for c in statement.channels.values() if c.name in found)
-
-
-def _reads(
-    channel: Channel,
-    strict: Mapping[str, tuple[str, str]],
-    windows: Mapping[str, Window],
-) -> tuple[str, ...]:
-    """The channels that the transducer follows a channel by."""
-    if channel.name in windows:
-        return windows[channel.name].family
-    return strict.get(channel.name, channel.inputs)
 
 
 def _pointwise(channel: Channel, values: dict[str, int], letter: int) -> int:

@@ -16,6 +16,8 @@ OPERATIONS: dict[str, tuple[str, ...]] = {
     "latest": ("source", "where"),
     "latest-match": ("source", "key", "query"),
     "sibling-latest": ("source", "where", "level"),
+    "earliest": ("source", "where"),
+    "at": ("source", "digits"),
     "prefix-sum": ("source",),
     "marked-sum": ("source", "where"),
 }
@@ -117,8 +119,9 @@ def operation(subject: Subject, rng: np.random.Generator) -> Mutant | None:
     def edit(header: Json) -> None:
         channel = header["program"]["channels"][index]
         before = _names(header["program"])[:index]
-        some = {name: str(rng.choice(before)) for name in READ}
+        some: Json = {name: str(rng.choice(before)) for name in READ}
         length = header["claim"]["length"]
+        some["digits"] = [str(n) for n in rng.choice(before, length.bit_length())]
         plain: Json = {"by": 1, "level": 0, "function": "select", "inputs": before[-1:]}
         given = {**some, **plain, "values": [0] * (length + 1), **channel}
         channel |= {"op": new} | {field: given[field] for field in OPERATIONS[new]}

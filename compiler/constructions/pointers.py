@@ -7,7 +7,7 @@ come one after the other, as R = R_u, S = R_v. These maps look backwards, so tha
 compose by doubling; the maps "the first flagged position after i" look forwards and do
 not (spec/shallow-aperiodic, section 2).
 
-A pointer is a channel ``name`` with the value max(R(t), 0), and a channel ``name@b`` for
+A pointer is a channel ``name`` with the value max(R(t), 0), and a channel ``name[b]`` for
 each binary digit of it. (−1 and 0 need not be told apart: both are before every letter.)
 Channels that nothing reads are dropped by the passes, so all of them may be asked for.
 """
@@ -29,7 +29,7 @@ BEFORE, LEFT = "before", "left"
 
 def digits(pointer: str, length: int) -> tuple[str, ...]:
     """The channels of a pointer's binary digits, the lowest first."""
-    return tuple(f"{pointer}@{b}" for b in range(length.bit_length()))
+    return tuple(f"{pointer}[{b}]" for b in range(length.bit_length()))
 
 
 def places(length: int) -> dict[str, Operation]:

@@ -168,6 +168,8 @@ def _check_digits(
 
 
 def _plus(one: frozenset[int], other: frozenset[int]) -> frozenset[int]:
+    if all(max(v) - min(v) < len(v) for v in (one, other)):  # both without gaps
+        return frozenset(range(min(one) + min(other), max(one) + max(other) + 1))
     return frozenset(a + b for a in one for b in other)
 
 

@@ -9,6 +9,8 @@ import numpy as np
 from compiler.linear import linear
 from compiler.passes.base import PassError, check_frame, check_order
 from compiler.program import (
+    At,
+    Earliest,
     Latest,
     LatestMatch,
     Map,
@@ -32,7 +34,12 @@ Wanted = Callable[[Program, Operation], tuple[str, ...]]
 
 @dataclass(frozen=True)
 class RoundReads:
-    """What a head has read is rounded by a table before a head reads it again (E12)."""
+    """What a head has read is rounded by a table before a head reads it again (E12).
+
+    But for heads that look where binary digits say: their scores lie a whole step apart
+    whatever the position, so that the noise of digits does not grow, and what they fetch
+    is a pointer, the noise of which only adds up (docs/numerics.md).
+    """
 
     name: ClassVar[str] = "round before reading again"
 
@@ -180,7 +187,7 @@ class _Recoding:
                 codes |= dict.fromkeys(inputs, not summed)
             case Shift(source) | Latest(source) | LatestMatch(source):
                 codes[source] = one_hot
-            case SiblingLatest(source):
+            case SiblingLatest(source) | Earliest(source) | At(source):
                 codes[source] = one_hot
             case _:
                 pass
@@ -233,7 +240,7 @@ class WidenOutputs:
 
 
 def _unrounded(program: Program, operation: Operation) -> tuple[str, ...]:
-    if not is_attention(operation):
+    if not is_attention(operation) or isinstance(operation, At):
         return ()
     return tuple(n for n in reads(operation) if is_attention(program.operations[n]))
 

@@ -119,11 +119,12 @@ def _bar(channels: Mapping[str, Any], name: str) -> Iterable[Bar]:
     start, stop = _span(channel["dims"])
     born, dies = _span(channel["snapshots"])
     source = [channel["source"]] if "source" in channel else []
+    where = channel.get("where", channel.get("key", channel.get("digits", [""])[0]))
     opened = channel["op"] == "map"
     yield Bar(
         *(name, _note(channel), (name,), start, stop, born, dies),
         sources=_stored(channels, name) if opened else frozenset(map(str, source)),
-        where=str(channel.get("where", channel.get("key", ""))),
+        where=str(where),
     )
 
 

@@ -156,9 +156,23 @@ def _sibling(channel: Channel, read: list[Tensor]) -> Tensor:
     return torch.where(inside, last, 0)
 
 
+def _earliest(_: Channel, read: list[Tensor]) -> Tensor:
+    never = read[0].shape[1]
+    flagged = (read[1] == 1) & (_positions(read[1]) > 0)
+    first = torch.where(flagged, _positions(flagged), never).cummin(dim=1).values
+    return torch.where(first == never, 0, first)
+
+
+def _at(_: Channel, read: list[Tensor]) -> Tensor:
+    x = torch.stack([digit << b for b, digit in enumerate(read[1:])]).sum(0)
+    return torch.where(x <= _positions(x), x, 0)
+
+
 _FETCHED = {
     "shift": _shifted,
     "latest": _latest,
     "latest-match": _match,
     "sibling-latest": _sibling,
+    "earliest": _earliest,
+    "at": _at,
 }

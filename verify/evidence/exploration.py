@@ -54,13 +54,14 @@ def _start(
     """The evidence of the first abstract state alone."""
     known = followed | dict.fromkeys(said["assumed"], ("assumed", ()))
     cells = {}
-    for channel, kind, _ in steps(program, known, said["outputs"]):
+    for step in steps(program, known, said["outputs"]):
+        channel, kind, _ = step
         if kind not in ("token", "position", *MAPS):
             back = None
             if kind == "assumed":
                 other = parts[said["assumed"][channel.name]]
                 back = 0 if other.outputs == [channel.name] else channel.by
-            _, start, size = memory(program, machine, channel, kind, back)
+            _, start, size = memory(program, machine, step, back)
             cells[channel.name] = [[[start]], [[0] * size]]
     letters = [[0] * program.letters]
     return {"states": [machine.start], "depths": [0], "follow": letters, "cells": cells}
@@ -172,8 +173,8 @@ class _Explorer:
         _, first, of = np.unique(
             np.packbits(flat, axis=1), axis=0, return_index=True, return_inverse=True
         )
-        domain = np.arange(values)
-        if self.part.assumed.get(name) is None:
-            domain = self.part.program.channels[name].domain
+        step = next(step for step in self.part.steps if step[0].name == name)
+        back = self.part.assumed[name][1] if name in self.part.assumed else None
+        domain, _, _ = memory(self.part.program, self.part.machine, step, back)
         sets = [domain[flat[i]].tolist() for i in first]
         return [sets, of.reshape(states, size).tolist()]

@@ -89,6 +89,9 @@ def _cases(statement: Statement, mlp: Mlp, channel: Channel) -> tuple[Any, Any]:
 
 def _candidates(statement: Statement, mlp: Mlp, channel: Channel) -> Iterator[Any]:
     stored = mlp.stream.noise.keys()
+    if _compares(statement, channel, stored):
+        yield {"along": channel.inputs[0]}
+        return
     read = {n for n in stored if mlp.reads(n, channel.span)}
     rows = axes(statement, sorted(read | _asked(statement, channel.name, stored)))
     count = prod(len(statement.channels[n].domain) for n in rows)
@@ -106,6 +109,15 @@ def _candidates(statement: Statement, mlp: Mlp, channel: Channel) -> Iterator[An
         yield tree(statement, cubes, single=True)
     if MANY_ROWS < count <= MOST_ROWS:
         yield {"each": rows}
+
+
+def _compares(statement: Statement, channel: Channel, stored: KeysView[str]) -> bool:
+    """Whether a channel is a table of a sum that is not there, of channels that are."""
+    if channel.op != "table" or len(channel.inputs) != 1:
+        return False
+    added = statement.channels[channel.inputs[0]]
+    there = stored >= set(added.inputs) and added.name not in stored
+    return added.op == "sum" and there
 
 
 def _asked(statement: Statement, name: str, stored: KeysView[str]) -> set[str]:

@@ -21,7 +21,8 @@ CELLS = 2_000_000
 MOST = 2**28  # scores: about a minute for one head
 NEVER = -np.inf
 SUMS = ("prefix-sum", "marked-sum")
-ATTENTION = ("shift", "latest", "latest-match", "sibling-latest", *SUMS)
+FLAGGED = ("latest", "sibling-latest", "earliest")
+ATTENTION = ("shift", *FLAGGED, "latest-match", "at", *SUMS)
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,8 @@ class Heads:
         Every position is right for some word or for none; all ways to set flags, and
         all keys and queries, are covered term by term (docs/recheck.md, Theorem R1).
         """
+        if channel.op == "at":
+            return self._look_at(channel)
         key = self.stream.channel(channel.inputs[1]) if channel.inputs[1:] else None
         query = self.stream.channel(channel.inputs[2]) if channel.inputs[2:] else None
         said = np.union1d(key.later, key.bos) if key else np.zeros(1, np.int64)
@@ -133,8 +136,39 @@ class Heads:
                 off[:, 0] = NEVER
                 hidden = np.arange(on.shape[1]) > t[:, None]
                 on[hidden] = off[hidden] = NEVER
-                leak = _leak(on, off, *_right(channel, t, on.shape[1]))
+                first = channel.op == "earliest"
+                leak = _leak(on, off, *_right(channel, t, on.shape[1]), first)
                 worst = np.maximum(worst, [leak, *bounds])
+        return worst[0], worst[1], worst[2]
+
+    def _look_at(self, channel: Channel) -> tuple[float, float, float]:
+        """The same of a head that looks where digits say, for all that they can say."""
+        positions = self.stream.positions
+        digits = [self.stream.channel(n) for n in channel.inputs[1:]]
+        demand(not any(c.one_hot for c in digits), "a digit is one-hot")
+        demand(len({c.name for c in digits}) == len(digits), "a digit is there twice")
+        query = self.query[channel.head]
+        used = np.flatnonzero(query.any(axis=1))
+        own = np.isin(used, [d for c in digits for d in c.span])
+        demand(own | (self.stream.owner[used] == FEATURE), "scores depend on too much")
+        demand(positions[:, used] == positions[:1, used], "a pointer moves with t")
+        k = self._projected(self.key[channel.head], None, np.arange(len(positions)))
+        said, j = np.arange(2 ** len(digits)), np.arange(len(positions))
+        demand(len(said) * len(j) <= MOST, "a head has too many scores to check")
+        worst = np.zeros(3)
+        for x in np.array_split(said, len(said) * len(j) // CELLS + 1):
+            bits = {c.name: x >> b & 1 for b, c in enumerate(digits)}
+            noise = np.zeros((len(x), positions.shape[1]))
+            asked = np.tile(positions[:1], (len(x), 1))
+            for c in digits:
+                asked[:, c.span] = bits[c.name][:, None]
+                noise[:, c.span] = self.stream.noise[c.name].max()
+            q = Noisy(asked, np.zeros((0, *asked.shape)), noise, self.stream.form)
+            q = q.columns(used).affine(query[used], np.zeros(query.shape[1]))
+            scores, *bounds = _scores(q, k)
+            right = (j == x[:, None]) & (j > 0)
+            leak = _leak(scores, np.where(right, NEVER, scores), right, True)
+            worst = np.maximum(worst, [leak, *bounds])
         return worst[0], worst[1], worst[2]
 
     def _projected(
@@ -193,7 +227,7 @@ class Heads:
 def _looking(channel: Channel, q: Noisy) -> IntArray:
     """From where to look: of those that ask the same the last has all their rivals."""
     t = np.arange(1, len(q.value))
-    if channel.op not in ("latest", "latest-match"):
+    if channel.op not in ("latest", "latest-match", "earliest"):
         return t
     asked = np.hstack([q.value, q.total])[:0:-1]
     return t[::-1][np.unique(asked, axis=0, return_index=True)[1]]
@@ -225,14 +259,20 @@ def _right(channel: Channel, t: IntArray, size: int) -> tuple[BoolArray, bool]:
         return j == np.maximum(row - channel.by, 0), False
     if channel.op == "latest":
         return j <= row, False
-    if channel.op == "latest-match":
+    if channel.op in ("latest-match", "earliest"):
         return (1 <= j) & (j <= row), True
     block, high = row >> channel.by, row >> channel.by << channel.by
     low = np.maximum(high - (1 << channel.by), 1)
     return (low <= j) & (j < high) & (block % 2 == 1), True
 
 
-def _leak(on: FloatArray, off: FloatArray, inside: BoolArray, default: bool) -> float:
+def _leak(
+    on: FloatArray,
+    off: FloatArray,
+    inside: BoolArray,
+    default: bool,
+    first: bool = False,
+) -> float:
     """The worst ratio of all other weights to the right one, over all flaggings.
 
     Args:
@@ -240,13 +280,15 @@ def _leak(on: FloatArray, off: FloatArray, inside: BoolArray, default: bool) -> 
         off: The same if it is not.
         inside: Where the last flagged position is the right one.
         default: Whether BOS is right where none is flagged inside.
+        first: Whether the first flagged position inside is the right one instead.
     """
     either = np.maximum(on, off)
     outside = np.logaddexp.reduce(np.where(inside, NEVER, either), axis=1)[:, None]
     rivals = outside
     if inside.sum(axis=1).max() > 1:
-        before = _earlier(np.where(inside, either, NEVER))
-        after = _earlier(np.where(inside, off, NEVER)[:, ::-1])[:, ::-1]
+        past, later = (off, either) if first else (either, off)
+        before = _earlier(np.where(inside, past, NEVER))
+        after = _earlier(np.where(inside, later, NEVER)[:, ::-1])[:, ::-1]
         rivals = np.logaddexp(outside, np.logaddexp(before, after))
     right = inside & (on != NEVER)
     leak = np.exp(np.where(right, rivals - np.where(right, on, 0), NEVER)).max()

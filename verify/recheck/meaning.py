@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from verify.recheck.departures import departures
 from verify.recheck.model import BoolArray, IntArray, Machine, demand
 from verify.recheck.program import (
     MAPS,
@@ -62,6 +63,7 @@ def readings(
 def ways(program: Program, said: Any) -> Ways:
     """How channels are followed that are not followed by what they are computed from."""
     found: Ways = {n: ("before", pair) for n, pair in _before(program).items()}
+    found |= {n: ("departures", each) for n, each in departures(program).items()}
     for name, (family, width) in said["windows"].items():
         _check_window(program, said, name)
         if width >= program.length:
@@ -245,6 +247,8 @@ class Part:
             first = past.shape[1] - 1 - back
             return past[:, first] @ beside_state, past[:, first + 1 : -1]
         read = [channels[n] for n in reads]
+        if kind == "departures":
+            return _come(channel, read, old, known)
         if kind == "window":
             value = np.zeros_like(old[:, 0])
             for p in np.flatnonzero(old[:, 0].any(axis=0)):
@@ -255,6 +259,8 @@ class Part:
             now = _added(channel, read[0], old[:, 0], known[reads[0]])
         else:
             now = cast(known[reads[0]], read[0], channel)
+        if kind == "earliest":
+            return _first(channel, *_flagged(read[1], known), now, old[:, 0])
         if kind == "shift":
             return old[:, 0], np.concatenate([old[:, 1:], now[:, None]], axis=1)
         if kind == "latest-match":
@@ -262,8 +268,7 @@ class Part:
         if kind == "prefix-sum":
             return now, now[:, None]
         demand(kind in ("latest", "before", "marked-sum"), f"{kind} remembers nothing")
-        flag, marked = read[1].domain, known[reads[1]]
-        one, zero = ((marked & (flag == v)).any(1, keepdims=True) for v in (1, 0))
+        one, zero = _flagged(read[1], known)
         held = now & one | old[:, 0] & zero
         return old[:, 0] if kind == "before" else held, held[:, None]
 
@@ -314,6 +319,37 @@ def _lower(channels: list[Channel], by: IntArray, least: IntArray, known: Sets) 
         known[c.name][at, c.place(value - times * step)] = True
 
 
+def _flagged(flag: Channel, known: Sets) -> tuple[BoolArray, BoolArray]:
+    """``(rows, 1)`` each: whether a flag may be 1, and whether it may be 0."""
+    may = known[flag.name]
+    one, zero = ((may & (flag.domain == v)).any(1, keepdims=True) for v in (1, 0))
+    return one, zero
+
+
+def _first(
+    channel: Channel, one: BoolArray, zero: BoolArray, now: BoolArray, old: BoolArray
+) -> tuple[BoolArray, BoolArray]:
+    """What stood where the flag came first, and what is remembered: at first nothing."""
+    none, held = old[:, :1] & zero, old[:, 1:] | old[:, :1] & one & now
+    shown = held | none & (channel.domain == channel.bos)
+    return shown, np.hstack([none, held])[:, None]
+
+
+def _come(
+    channel: Channel, read: list[Channel], old: BoolArray, known: Sets
+) -> tuple[BoolArray, BoolArray]:
+    """Whether some flags have come in turn; how many of them is remembered."""
+    new = np.zeros_like(old[:, 0])
+    new[:, -1] = old[:, 0, -1]
+    for stage, flag in enumerate(read):
+        one, zero = _flagged(flag, known)
+        new[:, stage] |= old[:, 0, stage] & zero[:, 0]
+        new[:, stage + 1] |= old[:, 0, stage] & one[:, 0]
+    some, all_of_them = new[:, :-1].any(axis=1), new[:, -1]
+    shown = [all_of_them if value else some for value in channel.domain]
+    return np.stack(shown, axis=1), new[:, None]
+
+
 def _matched(
     channel: Channel, read: list[Channel], now: BoolArray, old: BoolArray, known: Sets
 ) -> tuple[BoolArray, BoolArray]:
@@ -342,10 +378,11 @@ def part(
     followed = followed | dict.fromkeys(assumed, ("assumed", ()))
     found = steps(program, followed, outputs)
     cells = {}
-    for channel, kind, _ in found:
+    for step in found:
+        channel, kind, _ = step
         if channel.name in said["cells"]:
             back = assumed[channel.name][1] if kind == "assumed" else None
-            domain, start, size = memory(program, machine, channel, kind, back)
+            domain, start, size = memory(program, machine, step, back)
             sets, of = said["cells"][channel.name]
             demand(len(sets) * len(domain) < MOST_CELLS, "there are too many sets")
             told = np.array([np.isin(domain, one) for one in sets], np.bool_)
@@ -374,9 +411,14 @@ def _assumed(channel: Channel, part: Part, length: int) -> tuple[BoolArray, int]
 
 
 def memory(
-    program: Program, machine: Machine, channel: Channel, kind: str, back: int | None
+    program: Program, machine: Machine, step: Step, back: int | None
 ) -> tuple[IntArray, int, int]:
     """What a cell of a channel can hold, what it holds at BOS, and how many there are."""
+    channel, kind, reads = step
+    if kind == "departures":
+        return np.arange(len(reads) + 1), 0, 1
+    if kind == "earliest":
+        return np.append(-1, channel.domain), -1, 1
     if back is not None:
         return np.arange(len(machine.shows)), machine.start, max(back - 1, 0)
     size = channel.by if kind == "shift" else 1

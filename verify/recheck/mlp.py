@@ -39,6 +39,8 @@ class Mlp:
     def written(self, channel: Channel, said: Any) -> FloatArray:
         """``(values,)``: the noise of each value of a channel that is written here."""
         demand(channel.op in MAPS, f"{channel.name!r} is no map")
+        if "along" in (said or {}):
+            return self._along(channel)
         worst = np.zeros(len(channel.domain))
         for sets in self._cases(said):
             found = spread(self.stream.program, dict(sets), channel.name)
@@ -50,6 +52,40 @@ class Mlp:
             off = self._off(channel.span, sets, channel.code(result))
             worst = np.maximum(worst, per_value(channel, result, off))
         return worst
+
+    def _along(self, channel: Channel) -> FloatArray:
+        """The same of a table of a sum of two integers, for each value of the sum.
+
+        Theorem 14b: all units read both with one weight, and so half the sum twice.
+        """
+        program = self.stream.program
+        added = program.channels[channel.inputs[0]]
+        demand(channel.op == "table" and added.op == "sum", "this is no table of a sum")
+        parts = [self.stream.channel(n) for n in added.inputs]
+        demand(
+            len({c.name for c in parts}) == len(parts) == 2, "no sum of two channels"
+        )
+        demand(not any(c.one_hot for c in parts), "a sum of what is no number")
+        dims, span = [c.span.start for c in parts], channel.span
+        read = self.layers[0][0][:, self._needed(span)[1]]
+        demand(read[dims[0]] == read[dims[1]], "two channels are not read as their sum")
+        demand(np.delete(read, dims, axis=0) == 0, "an MLP reads more than a sum")
+        demand(
+            (self.mask[span] == 0) | (self.stream.owner[span] == FREE), "an MLP adds"
+        )
+        sums, results = channel.rows[:, 0], channel.results
+        x = np.zeros((len(sums), len(self.mask)))
+        x[:, dims] = sums[:, None] / 2
+        slopes = np.zeros((2, *x.shape))
+        for slope, c in zip(slopes, parts, strict=True):
+            slope[:, c.span] = self.stream.noise[c.name].max()
+        whole = Noisy(x, slopes, np.zeros_like(x), self.stream.form)
+        needed = self._needed(span)
+        weight, bias = self.layers[-2]
+        weight, bias = weight[np.ix_(needed[-2], needed[-1])], bias[needed[-1]]
+        inside = self._below(whole, needed).affine(weight, bias)
+        off = self._left(whole, inside, span, channel.code(results))
+        return per_value(channel, results, off)
 
     def cleared(self, dim: int) -> float:
         """How far a dimension that must hold 0 can be from it after the MLP."""
@@ -128,17 +164,32 @@ class Mlp:
         units, (weight, bias) = needed[-1], self.layers[-2]
         weight, bias = weight[np.ix_(needed[-2], units)], bias[units]
         read = [n for n in self.live if self.reads(n, dims)]
-        mask, free = self.mask[dims], (self.stream.free * self.mask)[dims]
         if all((sets[n].sum(axis=1) == 1).all() for n in read):
             values = {n: self.live[n].domain[sets[n].argmax(axis=1)] for n in read}
             x = self.stream.at(values, np.zeros((len(target), len(self.mask))))
             sums = self._below(x, needed).affine(weight, bias)
-            x = x.columns(np.array(dims)).where(mask)
         else:
+            mask = self.mask[dims]
             demand((mask == 0) | (self.stream.owner[dims] == FREE), "an MLP adds")
             sums = self._mixed(needed, weight, bias, sets)
-            x = exact(np.zeros(target.shape), form)
-        kept = Noisy(x.value, x.slopes, x.rest + free, form)
+            x = exact(np.zeros((len(target), len(self.mask))), form)
+        return self._left(x, sums, dims, target)
+
+    def _left(
+        self, x: Noisy, sums: Noisy, dims: range, target: FloatArray
+    ) -> FloatArray:
+        """How far what is kept of the input and added to it can be from a target.
+
+        Args:
+            x: The input.
+            sums: Inside the units of the last hidden layer that the dimensions need.
+            dims: The dimensions.
+            target: What they should hold.
+        """
+        units, mask = self._needed(dims)[-1], self.mask[dims]
+        x = x.columns(np.array(dims)).where(mask)
+        free = (self.stream.free * self.mask)[dims]
+        kept = Noisy(x.value, x.slopes, x.rest + free, x.form)
         above, after = self.layers[-1]
         both = kept.plus(
             sums.relu().affine(above[np.ix_(units, np.array(dims))], after[dims])

@@ -12,7 +12,8 @@ MOST, LARGEST = 4_000_000, 2**31
 MOST_CELLS = 2**28  # of arrays of booleans
 MAPS = ("table", "select", "sum")
 FIELDS = {"token": [], "position": [], "shift": ["source"], "prefix-sum": ["source"]}
-FIELDS |= {op: ["source", "where"] for op in ("latest", "sibling-latest", "marked-sum")}
+FLAGGED = {"latest": 1, "sibling-latest": 1, "earliest": 0}  # the flag at BOS
+FIELDS |= {op: ["source", "where"] for op in (*FLAGGED, "marked-sum")}
 FIELDS["latest-match"] = ["source", "key", "query"]
 Sets = dict[str, BoolArray]  # (rows, values of the domain): what a channel may be
 
@@ -91,7 +92,7 @@ def parse(said: Any, letters: int, length: int) -> Program:
 def _channel(entry: Any, known: dict[str, Channel], letters: int, T: int) -> Channel:
     op = entry["function"] if (mapped := entry["op"] == "map") else entry["op"]
     demand(mapped == (op in MAPS), f"there is no operation {op!r}")
-    names = entry["inputs"] if mapped else [entry[field] for field in FIELDS[op]]
+    names = entry["inputs"] if mapped else _read(op, entry)
     read, domain = [known[n] for n in names], whole(entry["domain"], 1)
     demand(len(domain) > 0 and np.diff(domain) > 0, "a domain is not ascending")
     demand((op == "token") == (not known), "the first channel is not the token")
@@ -114,6 +115,12 @@ def _channel(entry: Any, known: dict[str, Channel], letters: int, T: int) -> Cha
     table = rows[:, :-1], rows[:, -1]
     told = (entry["name"], op, tuple(names), by, *table, domain, *place, born, dies)
     return Channel(*told, head, values, bos, later)
+
+
+def _read(op: str, entry: Any) -> list[str]:
+    if op == "at":
+        return [entry["source"], *entry["digits"]]
+    return [entry[field] for field in FIELDS[op]]
 
 
 def factors(read: list[Channel]) -> IntArray:
@@ -153,12 +160,14 @@ def _reach(
         return read[1 + bos].bos, np.unique(np.concatenate(chosen))
     if op == "sum":
         for c in read[1:]:
-            demand(len(later) * len(c.later) <= MOST, "a sum has too many values")
-            bos, later = bos + c.bos, np.unique(np.add.outer(later, c.later))
+            bos, later = bos + c.bos, _sums(later, c.later)
         return bos, later
-    if op in ("latest", "sibling-latest"):
-        flagged = read[1].bos == 1 and np.all(read[1].later <= 1)
-        demand(flagged, "a flag is not 1 at BOS or not 0 or 1 elsewhere")
+    if op in FLAGGED:
+        flagged = read[1].bos == FLAGGED[op] and np.all(read[1].later <= 1)
+        demand(flagged, "a flag has another value at BOS, or is not 0 or 1 elsewhere")
+    if op == "at":
+        binary = all(max(c.bos, c.later.max()) <= 1 for c in read[1:])
+        demand(binary and len(read) == 1 + T.bit_length(), "no digits of a position")
     if op not in ("prefix-sum", "marked-sum"):
         return bos, np.union1d(later, bos)
     adds = read[1].values if op == "marked-sum" else (np.arange(T + 1) > 0)
@@ -166,6 +175,15 @@ def _reach(
     step, most = int(np.gcd.reduce(later)) or 1, int(later.max()) * int(adds.sum())
     demand(most // step <= MOST, "a sum has too many values")
     return 0, np.arange(0, most + 1, step)
+
+
+def _sums(some: IntArray, others: IntArray) -> IntArray:
+    """All sums of two numbers, ascending; those of runs without gaps are a run."""
+    first, last = some[0] + others[0], some[-1] + others[-1]
+    if all(v[-1] - v[0] == len(v) - 1 for v in (some, others)):
+        return np.arange(first, last + 1)
+    demand(len(some) * len(others) <= MOST, "a sum has too many values")
+    return np.unique(np.add.outer(some, others))
 
 
 def spread(program: Program, known: Sets, name: str) -> BoolArray:

@@ -108,6 +108,42 @@ def uniform_memory() -> Lemma:
     return _lemma("length-uniform memory", assumed, scores, Fraction(1))
 
 
+def earliest(beyond: Fraction = Fraction(1)) -> Lemma:
+    """Score bonus·flag − j: the earliest flagged position wins by 1, or else BOS.
+
+    BOS is not flagged. The bonus is at least T + ``beyond``; with T a flagged position T
+    ties with BOS.
+    """
+    longest, bonus = z3.Int("longest"), z3.Real("bonus")
+    enough = bonus >= z3.ToReal(longest) + z3.RealVal(beyond)
+    scores = _both(lambda j: _worth(_FLAG(j), bonus) - z3.ToReal(j))
+    first = z3.If(
+        _RIGHT == 0,
+        z3.Not(_FLAG(_RIVAL)),
+        z3.And(_FLAG(_RIGHT), z3.Implies(_RIVAL < _RIGHT, z3.Not(_FLAG(_RIVAL)))),
+    )
+    inside = (*_positions(0), _LOOKS <= longest, enough, z3.Not(_FLAG(0)))
+    more = {"longest": longest, "bonus": bonus}
+    return _lemma("earliest", (*inside, first), scores, Fraction(1), **more)
+
+
+def pointing(sink: Fraction = Fraction(-1)) -> Lemma:
+    """A head that looks where digits say: that position wins by 1, or else BOS.
+
+    Assumed of the digits: those of equal positions score N, others at most N − 2; BOS
+    scores N + ``sink``. With N it ties with the position that is pointed at.
+    """
+    at, top = z3.Int("at"), z3.Real("top")
+    alike = z3.Function("alike", z3.IntSort(), z3.RealSort())
+    scores = _both(lambda j: z3.If(j == 0, top + z3.RealVal(sink), alike(j)))
+    digits = [
+        z3.If(j == at, alike(j) == top, alike(j) <= top - 2) for j in (_RIGHT, _RIVAL)
+    ]
+    right = z3.If(z3.And(1 <= at, at <= _LOOKS), at, 0)
+    assumed = (*_positions(0), *digits, right == _RIGHT)
+    return _lemma("pointing", assumed, scores, Fraction(1), at=at, top=top)
+
+
 def match(sink: Fraction = Fraction(1, 2)) -> Lemma:
     """Score j + bonus·match: the latest match wins by 1, or else BOS, for every T.
 
@@ -188,5 +224,5 @@ def _both(score: Any) -> tuple[Any, Any]:
 
 def lemmas() -> tuple[Lemma, ...]:
     """All lemmas, as they hold."""
-    first = (memory(), uniform_memory(), match(), shift())
+    first = (memory(), uniform_memory(), earliest(), pointing(), match(), shift())
     return (*first, write_or_next(), latest_marked())

@@ -1,0 +1,66 @@
+"""Flags that come one after the other, recognised in pointers (docs/recheck.md, 2)."""
+
+import numpy as np
+
+from verify.recheck.program import Channel, Program
+
+Pointed = dict[
+    tuple[str, int], tuple[str, ...]
+]  # channel, digit: flags that come in turn
+WHOLE = -1
+
+
+def departures(program: Program) -> dict[str, tuple[str, ...]]:
+    """The flags of each test: the first one of these, and after it each of the others.
+
+    The test is 1 at t if all have come up to t, in this order, one at a position
+    (Theorem 4c).
+    """
+    pointed: Pointed = {}
+    starts: dict[str, str] = {}
+    found: dict[str, tuple[str, ...]] = {}
+    left = np.append(0, np.arange(program.length)[::-1])
+    for channel in program.channels.values():
+        pointed |= _pointed(program, channel, pointed)
+        read = [program.channels[n] for n in channel.inputs]
+        if channel.op == "earliest" and np.array_equal(read[0].values, left):
+            starts[channel.name] = channel.inputs[1]
+        if channel.op == "table" and len(read) == 1 and read[0].op == "sum":
+            reached = channel.rows[:, 0] >= program.length
+            if np.array_equal(channel.results, reached):
+                found |= _compared(channel.name, read[0], pointed, starts)
+    return found
+
+
+def _pointed(program: Program, channel: Channel, known: Pointed) -> Pointed:
+    """After which flags a channel points, as a whole or as one of its digits."""
+    digits = range(WHOLE, program.length.bit_length())
+    if channel.op == "position":
+        before = (np.arange(program.length + 1) - 1).clip(min=0)
+        columns = [before, *(before >> b & 1 for b in digits[1:])]
+        fits = [np.array_equal(channel.values, column) for column in columns]
+        return {
+            (channel.name, d): () for d, fit in zip(digits, fits, strict=True) if fit
+        }
+    if channel.op not in ("latest", "at"):
+        return {}
+    source, *where = channel.inputs
+    first = {d: known[source, d] for d in digits if (source, d) in known}
+    if channel.op == "latest":
+        return {(channel.name, d): (where[0],) for d in first if not first[d]}
+    after = {known.get((n, b), ()) for b, n in enumerate(where)}
+    if len(after) > 1 or () in after:
+        return {}
+    (second,) = after
+    return {(channel.name, d): first[d] + second for d in first if first[d]}
+
+
+def _compared(
+    name: str, added: Channel, pointed: Pointed, starts: dict[str, str]
+) -> dict[str, tuple[str, ...]]:
+    """The test that a table of a pointer and of what is left after a position is."""
+    for pointer, *others in (added.inputs, added.inputs[::-1]):
+        flags = pointed.get((pointer, WHOLE))
+        if flags and len(others) == 1 and others[0] in starts:
+            return {name: (starts[others[0]], *flags)}
+    return {}
