@@ -149,6 +149,11 @@ def at(channel: Any, table: Any, read: list[list[int]], t: int) -> int:
     if channel.op == "latest-match":
         keys = [j for j in range(1, t + 1) if read[1][j] == now[2]]
         return read[0][max(keys, default=0)]
+    if channel.op == "earliest":
+        return read[0][next((j for j in marked if j), 0)]
+    if channel.op == "at":
+        x = sum(digit << b for b, digit in enumerate(now[1:]))
+        return read[0][x if x <= t else 0]
     if channel.op == "sibling-latest":
         block = t >> channel.by
         low, high = (block - 1) << channel.by, block << channel.by

@@ -1,0 +1,210 @@
+"""Heads for the earliest flag and for where digits point: spoilt ones are refused."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from departing import lowered, machine, program
+
+from network.model import Model
+from network.modelfile import ModelFile, pack
+from network.precision import FloatArray
+from verify.evidence.find import find
+from verify.exhaustive import exhaustive
+from verify.proof import prove
+from verify.recheck.heads import _leak
+from verify.recheck.model import Refused
+from verify.rivals import leak_earliest, leak_pointed
+
+torch.set_num_threads(1)
+
+WORD, LENGTH = (0, 1, 1, 2), 6
+MACHINE = machine(WORD)
+Tensors = dict[str, FloatArray]
+Damage = Callable[[ModelFile, Tensors], None]
+
+
+def channel(file: ModelFile, name: str) -> dict[str, object]:
+    return next(c for c in file.header["program"]["channels"] if c["name"] == name)
+
+
+def place(file: ModelFile, name: str) -> int:
+    """The first dimension of a position feature or a channel."""
+    features = file.header["program"]["features"]
+    return int((features.get(name) or channel(file, name)["dims"])[0])
+
+
+def entries(part: str, head: str, row: str, offset: int, factor: float) -> Damage:
+    """A row of the query or key matrix of a channel's head multiplied."""
+
+    def damage(file: ModelFile, tensors: Tensors) -> None:
+        stated = channel(file, head)
+        block = (stated["snapshots"][0] - 1) // 2
+        matrix = tensors[f"blocks.{block}.attention.{part}"][stated["head"]]
+        matrix[place(file, row) + offset] *= factor
+
+    return damage
+
+
+def positioned(feature: str, position: int, offset: int, value: float) -> Damage:
+    """One entry of the position embedding set."""
+
+    def damage(file: ModelFile, tensors: Tensors) -> None:
+        tensors["embed.position"][position, place(file, feature) + offset] = value
+
+    return damage
+
+
+def compared(layer: int, name: str, factor: float) -> Damage:
+    """Weights by which the MLP of the last test reads a channel, multiplied."""
+
+    def damage(file: ModelFile, tensors: Tensors) -> None:
+        block = channel(file, "test4")["snapshots"][0] // 2 - 1
+        tensors[f"blocks.{block}.mlp.{layer}.weight"][place(file, name)] *= factor
+
+    return damage
+
+
+def biased(layer: int, by: float) -> Damage:
+    """The biases of a layer of the MLP of the last test, moved."""
+
+    def damage(file: ModelFile, tensors: Tensors) -> None:
+        block = channel(file, "test4")["snapshots"][0] // 2 - 1
+        tensors[f"blocks.{block}.mlp.{layer}.bias"] += by
+
+    return damage
+
+
+FIRST, POINTER = "first2", "last12"
+DAMAGES: dict[str, Damage] = {
+    "later flags first": entries("key", FIRST, "index", 0, -1.0),
+    "no order": entries("key", FIRST, "index", 0, 0.0),
+    "flags do not count": entries("key", FIRST, "test2", 0, 0.0),
+    "flags count against": entries("key", FIRST, "test2", 0, -1.0),
+    "flags count too little": entries("key", FIRST, "test2", 0, 1 / 8),
+    "the scale is turned round": entries("query", FIRST, "one", 0, -1.0),
+    "the scale is nothing": entries("query", FIRST, "one", 0, 0.0),
+    "one position comes too early": positioned("index", 4, 0, 0.0),
+    "a digit does not count": entries("query", POINTER, "last2[0]", 0, 0.0),
+    "a digit is turned round": entries("query", POINTER, "last2[1]", 0, -1.0),
+    "a digit of the key is turned round": entries("key", POINTER, "bits", 1, -1.0),
+    "a digit of the key is nothing": entries("key", POINTER, "bits", 0, 0.0),
+    "BOS is no sink": entries("key", POINTER, "bos", 0, 0.0),
+    "BOS is above what is pointed at": entries("key", POINTER, "bos", 0, 3.0),
+    "pointers have no scale": entries("query", POINTER, "one", 0, 0.0),
+    "a digit of one position is wrong": positioned("bits", 3, 0, -1.0),
+    "another position is a sink": positioned("bos", 2, 0, 2.0),
+    "a pointer counts twice": compared(0, POINTER, 2.0),
+    "a pointer is not read": compared(0, POINTER, 0.0),
+    "what is left counts against": compared(0, FIRST, -1.0),
+    "the step is elsewhere": biased(0, 1.0),
+    "the step is half as high": biased(1, -0.5),
+}
+# A pointer to nothing then reads positions 1, 2 and 4, where pointers are low here.
+LUCKY = ("BOS is no sink",)
+
+
+@pytest.fixture(scope="module")
+def right() -> ModelFile:
+    return lowered(program(WORD, LENGTH), MACHINE)
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_damaged_network_is_noticed(name: str, right: ModelFile) -> None:
+    tensors = {n: array.copy() for n, array in right.tensors.items()}
+    DAMAGES[name](right, tensors)
+    wrong = replace(right, tensors=tensors)
+    if name not in LUCKY:
+        assert not exhaustive(Model(wrong), MACHINE, LENGTH).passed
+    assert prove(wrong, MACHINE).verdict != "verified"
+    with pytest.raises(Refused):
+        find(pack(wrong.header, wrong.tensors))
+
+
+LONGEST = {"float32": 512, "float64": 512, "float16": 60, "bfloat16": 127}
+
+
+@pytest.mark.parametrize("dtype", LONGEST)
+def test_every_format_is_proved(dtype: str) -> None:
+    file = lowered(program(WORD, LONGEST[dtype]), MACHINE, dtype)
+    assert prove(file, MACHINE).verdict == "verified"
+
+
+@pytest.mark.parametrize("dtype", LONGEST)
+def test_the_network_is_right_on_all_words(dtype: str) -> None:
+    """Also in the strict form, which has one hidden layer."""
+    for strict in (False, True):
+        file = lowered(program(WORD, 7), MACHINE, dtype, strict)
+        assert exhaustive(Model(file), MACHINE, 7).passed
+
+
+def test_the_strict_form_is_proved() -> None:
+    file = lowered(program(WORD, 100), MACHINE, strict=True)
+    assert prove(file, MACHINE).verdict == "verified"
+    assert [len(b["mlp"]) for b in file.header["architecture"]["blocks"]] == [1, 1]
+
+
+def test_a_comparison_is_two_units_at_every_length() -> None:
+    """One step along the sum of two positions, not a table of them."""
+    for length in (16, 512):
+        file = lowered(program((0, 1), length), machine((0, 1)))
+        assert file.header["architecture"]["blocks"][0]["mlp"] == [1, 1]
+
+
+def looked(unflagged: FloatArray, flagged: FloatArray) -> tuple[float, float]:
+    """The worst leak and gap over all flaggings, one by one; BOS is never flagged."""
+    leak, gap, last = 0.0, np.inf, len(flagged) - 1
+    for flags in product([False, True], repeat=last):
+        marked = np.array([False, *flags])
+        scores = np.where(marked, flagged, unflagged)
+        right = int(np.flatnonzero(marked)[0]) if marked.any() else 0
+        others = np.delete(scores, right)
+        leak = max(leak, float(np.exp(others - scores[right]).sum()))
+        gap = min(gap, float((scores[right] - others).min(initial=np.inf)))
+    return leak, gap
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_no_flagging_leaks_more_than_the_bound(seed: int) -> None:
+    scores = 3 * np.random.default_rng(seed).normal(size=(2, 8))
+    leak, gap = leak_earliest(scores)
+    each = [looked(*scores[:, : t + 1]) for t in range(1, 8)]
+    assert leak >= max(each)[0] * (1 - 1e-12)
+    assert gap <= min(g for _, g in each) + 1e-12
+    assert leak <= max(x for x, _ in each) * 2  # each position's rivals at their worst
+    on, off = scores[1][None].copy(), scores[0][None].copy()
+    on[0, 0], off[0, 0] = scores[0, 0], -np.inf
+    inside = np.arange(8)[None] > 0
+    assert _leak(on, off, inside, True, first=True) == pytest.approx(leak, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_pointer_leaks_more_than_the_bound(seed: int) -> None:
+    scores = 3 * np.random.default_rng(seed).normal(size=(8, 6))
+    leak, gap = leak_pointed(scores)
+    ratios, gaps = [], []
+    for x, t in product(range(8), range(1, 6)):
+        right, seen = x if x <= t else 0, scores[x, : t + 1]
+        others = np.delete(seen, right)
+        ratios.append(float(np.exp(others - seen[right]).sum()))
+        gaps.append(float((seen[right] - others).min()))
+    assert leak >= max(ratios) * (1 - 1e-12)
+    assert gap <= min(gaps) + 1e-12
+    parts = [leak_pointed(scores[low : low + 3], low) for low in (0, 3, 6)]
+    assert max(x for x, _ in parts) == pytest.approx(leak, rel=1e-12)
+
+
+def test_digits_must_be_there_and_binary(right: ModelFile) -> None:
+    """A letter in the place of a digit, and one digit twice."""
+    for other in ("is0", "last2[1]", "before"):
+        header = {**right.header, "program": dict(right.header["program"])}
+        channels = [dict(c) for c in header["program"]["channels"]]
+        pointer = next(c for c in channels if c["name"] == POINTER)
+        pointer["digits"] = [other, *pointer["digits"][1:]]
+        header["program"]["channels"] = channels
+        assert prove(replace(right, header=header), MACHINE).verdict != "verified"
+        with pytest.raises(Refused):
+            find(pack(header, right.tensors))
