@@ -1,0 +1,1 @@
+"""Machines as acyclic graphs of nodes that a run leaves at most a few times."""
