@@ -23,6 +23,7 @@ from compiler.constructions import (
     sequential,
     window,
 )
+from compiler.constructions.departures import construction as departures
 from compiler.constructions.thesis import (
     chunked,
     krohn_rhodes,
@@ -59,6 +60,7 @@ CONSTRUCTIONS: dict[str, Construction] = {
     dyck.NAME: dyck.dyck,
     definite.NAME: definite.definite,
     content.NAME: content.content,
+    departures.NAME: departures.departures,
     cascade.NAME: cascade.cascade,
     semidirect.CAR: semidirect.car,
     wreath.NAME: wreath.wreath,
@@ -98,6 +100,7 @@ SUMMARIES = {
         dyck,
         definite,
         content,
+        departures,
         cascade,
         scan,
         sequential,

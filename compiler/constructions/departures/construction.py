@@ -1,0 +1,167 @@
+"""Partially ordered machines, lines, and counters and memories behind them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from algebra.automaton import Automaton
+from algebra.departures.nodes import NEVER, Nodes, nodes
+from algebra.errors import MachineError
+from algebra.semiautomaton import IntArray
+from compiler.constructions.departures.beside import Beside
+from compiler.constructions.departures.paths import Path, Paths, Way
+from compiler.errors import CompileError
+from compiler.program import Map, Program, Row, Select, table
+
+NAME = "departures"
+SUMMARY = "follow the few departures of a run by pointers that double (R-trivial, lines)"
+MOST_PATHS = 256
+
+
+def departures(machine: Automaton, length: int) -> Program:
+    """The machine by the positions at which its run leaves one node for another.
+
+    Nodes are what `algebra.departures.nodes` makes of the machine: stay sets of a
+    partially ordered machine, lines along which the position alone tells the state, or
+    components beside counters, memories and windows. A run follows one path of nodes;
+    whether it has left the last one is a test of the path's flags, and the letter at the
+    first position that passes says where it went (Brzozowski and Fich 1984 show that
+    subsequences of prefixes decide R-trivial languages).
+
+    Raises:
+        CompileError: If a component is none of those that are known, or there are too
+            many paths.
+    """
+    walks = list(_walks(machine, length))
+    walk = min(walks, key=lambda w: (w.depth, len(w.beside.parts)))
+    state = walk.make()
+    names = {name: q for q, name in enumerate(machine.states)}
+    return Program(
+        letters=machine.letters,
+        states=len(machine.states),
+        length=length,
+        operations=walk.beside.operations,
+        outputs=(state,),
+        decode={(q,): names[n] for q, n in enumerate(walk.nodes.machine.states)},
+    )
+
+
+def _walks(machine: Automaton, length: int) -> Iterator["_Walk"]:
+    """With the first positions told apart and without; the same if there are none."""
+    try:
+        found = nodes(machine)
+        yield _Walk(found, length)
+        told = nodes(machine, tail=True)
+    except MachineError as error:
+        raise CompileError(str(error)) from None
+    if len(told.values) > len(found.values):
+        yield _Walk(told, length)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A node at the end of a path.
+
+    Attributes:
+        node: The node.
+        index: What says where the run is after it: 0 for still there, i + 1 for the
+            i-th of what follows; None if no letter leaves the node.
+        follows: The step of each successor.
+        here: The state in the node, as a channel or a number, with its depth.
+    """
+
+    node: int
+    index: Way | None
+    follows: tuple["_Step", ...]
+    here: tuple[str | int, int]
+
+    @property
+    def depth(self) -> int:
+        """After how many attention layers the state is known from here on."""
+        own = max(self.here[1], self.index.depth if self.index else 0)
+        return max([own, *(step.depth for step in self.follows)])
+
+
+class _Walk:
+    """All paths of a machine's nodes."""
+
+    def __init__(self, found: Nodes, length: int) -> None:
+        letters = len(found.machine.letters)
+        self.nodes = found
+        self.beside = Beside(found.parts, found.values, letters, length)
+        self.paths = Paths(self.beside)
+        self._count = 0
+        self._states: dict[int, tuple[str | int, int]] = {}
+        self._made: dict[str, str] = {}
+        self.first = self._step(found.start, ())
+
+    @property
+    def depth(self) -> int:
+        """After how many attention layers the state is known."""
+        return self.first.depth
+
+    def _step(self, node: int, path: Path) -> _Step:
+        self._count += 1
+        if self._count > MOST_PATHS:
+            raise CompileError(
+                f"the runs of {self.nodes.machine.name} take more than {MOST_PATHS} paths "
+                "through its components"
+            )
+        here = self._state(node)
+        after = self.nodes.successors(node)
+        if not after:
+            return _Step(node, None, (), here)
+        leaves = self.beside.function(f"leaves{node}", self.nodes.leaves(node))
+        path = (*path, self.paths.flag(leaves))
+        follows = tuple(self._step(n, path) for n in after)
+        if len(after) == 1:
+            return _Step(node, self.paths.left(path), follows, here)
+        where = self.beside.function(f"enters{node}", self._entered(node, after))
+        return _Step(node, self.paths.fetched(path, where), follows, here)
+
+    def _state(self, node: int) -> tuple[str | int, int]:
+        if node not in self._states:
+            name = f"state{node}"
+            self._states[node] = self.beside.state(name, self.nodes.state[node])
+        return self._states[node]
+
+    def _entered(self, node: int, after: list[int]) -> IntArray:
+        """``(values, letters)``: which successor follows, from 1 on."""
+        follow = self.nodes.follow[node]
+        number = np.full(len(self.nodes.state), NEVER)
+        number[after] = np.arange(1, len(after) + 1)
+        return np.asarray(np.where(follow == NEVER, NEVER, number[follow]))
+
+    def make(self) -> str:
+        """The channel of the state."""
+        if self.first.index is None and isinstance(self.first.here[0], int):
+            letters = range(self.beside.letters + 1)
+            constant: dict[Row, int] = {(a,): self.first.here[0] for a in letters}
+            self.beside.operations["state"] = Map(table(constant), ("token",))
+            return "state"
+        shown = self._show(self.first, "state")
+        assert isinstance(shown, str)
+        return shown
+
+    def _show(self, step: _Step, name: str) -> str | int:
+        if step.index is None:
+            return step.here[0]
+        index, operations = step.index.make(), self.beside.operations
+        after = [self._show(s, f"{name}.{i}") for i, s in enumerate(step.follows)]
+        options = [step.here[0], *after]
+        values = range(len(options))
+        if all(isinstance(option, int) for option in options):
+            rows: dict[Row, int] = {(i,): int(options[i]) for i in values}
+            operations[name] = Map(table(rows), (index,))
+            return name
+        inputs = [index]
+        for option in options:
+            if isinstance(option, int):
+                fixed = f"{name}={option}"
+                given: dict[Row, int] = {(i,): option for i in values}
+                operations[fixed] = Map(table(given), (index,))
+                option = fixed
+            inputs.append(option)
+        operations[name] = Map(Select(), tuple(inputs))
+        return name
