@@ -24,6 +24,7 @@ from compiler.constructions import (
     window,
 )
 from compiler.constructions.departures import construction as departures
+from compiler.constructions.departures import piecewise
 from compiler.constructions.thesis import (
     chunked,
     krohn_rhodes,
@@ -60,6 +61,7 @@ CONSTRUCTIONS: dict[str, Construction] = {
     dyck.NAME: dyck.dyck,
     definite.NAME: definite.definite,
     content.NAME: content.content,
+    piecewise.NAME: piecewise.piecewise,
     departures.NAME: departures.departures,
     cascade.NAME: cascade.cascade,
     semidirect.CAR: semidirect.car,
@@ -100,6 +102,7 @@ SUMMARIES = {
         dyck,
         definite,
         content,
+        piecewise,
         departures,
         cascade,
         scan,

@@ -1,0 +1,63 @@
+"""Piecewise testable machines: a few subsequences side by side."""
+
+import numpy as np
+
+from algebra.automaton import Automaton
+from algebra.classification.digraph import j_trivial
+from algebra.departures.subsequences import Subsequences, subsequences
+from algebra.operations import reachable
+from compiler.constructions.departures.beside import Beside
+from compiler.constructions.departures.paths import Paths
+from compiler.errors import CompileError
+from compiler.observed import one_tuple_each
+from compiler.program import Program
+
+NAME = "piecewise"
+SUMMARY = "test which subsequences there are, half from each side (J-trivial)"
+
+
+def piecewise(machine: Automaton, length: int) -> Program:
+    """The machine from subsequences of at most k letters, in max(1, ⌈log2 k⌉) layers.
+
+    Raises:
+        CompileError: If no subsequences of up to four letters decide the state, or too
+            many would have to be told apart.
+    """
+    part = reachable(machine)
+    if not j_trivial(part.semiautomaton).holds:
+        raise CompileError(
+            f"{machine.name} is not piecewise testable: subsequences do not decide its "
+            "state"
+        )
+    found = _decided(part)
+    beside = Beside((), np.zeros((1, 0), dtype=np.int64), len(part.letters), length)
+    paths = Paths(beside)
+    flags = {
+        i: paths.flag(beside.function(f"in{i}", found.sets[i].astype(np.int64)[None]))
+        for i in sorted({i for test in found.tests for i in test})
+    }
+    outputs = tuple(
+        paths.left(tuple(flags[i] for i in test)).make() for test in found.tests
+    )
+    names = {name: q for q, name in enumerate(machine.states)}
+    program = Program(
+        letters=machine.letters,
+        states=len(machine.states),
+        length=length,
+        operations=beside.operations,
+        outputs=outputs,
+        decode={row: names[part.states[q]] for row, q in found.state.items()},
+    )
+    return one_tuple_each(program, "state")
+
+
+def _decided(part: Automaton) -> Subsequences:
+    """Tests of two letters at most if these do, because they take one layer."""
+    for longest in (2, 3, 4):
+        found = subsequences(part, longest)
+        if found is not None:
+            return found
+    raise CompileError(
+        f"no subsequences of up to four letters decide the state of {part.name}, or too "
+        "many"
+    )
