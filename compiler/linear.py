@@ -18,7 +18,15 @@ from algebra.semiautomaton import IntArray
 from compiler.errors import CompileError
 from compiler.passes.base import evaluate_cone
 from compiler.paths import Opener, added, leaves
-from compiler.program import Map, Program, Table, is_embedded
+from compiler.program import (
+    Earliest,
+    Latest,
+    Map,
+    Program,
+    SiblingLatest,
+    Table,
+    is_embedded,
+)
 from network.precision import FloatArray
 
 MOST_INPUTS = 4
@@ -36,7 +44,8 @@ class Linear:
         sums: The values of the sum, ascending.
         values: The table's value at each of them.
         lost: What a sum of steps in one hidden layer could lose to rounding.
-        summed: Whether the sum is a channel that heads have fetched the parts of.
+        exact: Whether two hidden layers are to be preferred whatever it loses: heads
+            have fetched the parts of the sum, or take the value for a flag.
     """
 
     inputs: tuple[str, ...]
@@ -44,7 +53,7 @@ class Linear:
     sums: IntArray
     values: IntArray
     lost: float = 0.0
-    summed: bool = False
+    exact: bool = False
 
     @property
     def steep(self) -> bool:
@@ -54,7 +63,7 @@ class Linear:
     @property
     def rough(self) -> bool:
         """Whether two hidden layers are to be preferred: heads compare the values."""
-        return self.summed or self.lost > ROUGH
+        return self.exact or self.lost > ROUGH
 
     @property
     def steps(self) -> int:
@@ -101,7 +110,7 @@ def _of_a_sum(
     """A table of a sum that is a channel itself, which needs no rows of its parts."""
     sums, values = function.rows[:, 0], function.values
     lost = loss(sums.tolist(), _codes(program, name, values))
-    return Linear(parts, (1,) * len(parts), sums, values, lost, summed=True)
+    return Linear(parts, (1,) * len(parts), sums, values, lost, exact=True)
 
 
 def _codes(program: Program, name: str, values: IntArray) -> FloatArray:
@@ -137,7 +146,21 @@ def form(program: Program, name: str, operation: Map) -> Linear | None:
     if found is None:
         return None
     codes = _codes(program, name, found.values)
-    return replace(found, inputs=inputs, lost=loss(found.sums.tolist(), codes))
+    lost = loss(found.sums.tolist(), codes)
+    return replace(found, inputs=inputs, lost=lost, exact=_is_flag(program, name))
+
+
+def _is_flag(program: Program, name: str) -> bool:
+    """Whether a head looks for the positions where a channel is 1.
+
+    In its scores a flag counts for as many gaps as there are positions, and so does
+    what is lost of it.
+    """
+    return any(
+        isinstance(operation, (Latest, Earliest, SiblingLatest))
+        and operation.where == name
+        for operation in program.operations.values()
+    )
 
 
 @lru_cache(maxsize=512)

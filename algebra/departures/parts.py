@@ -94,15 +94,14 @@ def _is_cycle(inner: IntArray) -> bool:
 
 def _part(inner: IntArray) -> Part | None:
     """The first machine that tells the state within a component, if any does."""
-    tries = (
-        lambda: _window(inner, 1),
-        lambda: _counter(inner),
-        lambda: _window(inner, 2),
-        lambda: _memory(inner),
-        lambda: _window(inner, LONGEST_WINDOW),
-        lambda: _resets(inner),
+    return (
+        _window(inner, 1)
+        or _counter(inner)
+        or _window(inner, 2)
+        or _memory(inner)
+        or _window(inner, LONGEST_WINDOW)
+        or _resets(inner)
     )
-    return next((part for make in tries if (part := make()) is not None), None)
 
 
 def _machine(transitions: IntArray) -> Automaton:

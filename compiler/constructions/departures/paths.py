@@ -126,7 +126,7 @@ class Paths:
         return Way(ends.depth + 1, make)
 
     def _before(self, path: Path, after: int) -> Way:
-        """Whether all departures were made before a position that has the flag ``after``."""
+        """Whether all departures were made before a position with the flag ``after``."""
         rest, times = _run(path)
         counted = self._counted(rest, path[-1], times, before=True)
         if (self.flags[path[-1]].shown & self.flags[after].shown).any():
@@ -144,7 +144,9 @@ class Paths:
             here = ends.make()
             total = self._add(f"{here}.sum", PrefixSum(here))
             if not before:
-                enough = {(s,): int(s >= times) for s in range(most + 1)}
+                enough: dict[Row, int] = {
+                    (s,): int(s >= times) for s in range(most + 1)
+                }
                 return self._add(name, Map(table(enough), (total,)))
             few: dict[Row, int] = {(s,): min(s, times + 1) for s in range(most + 1)}
             upto = self._add(f"{name}.few", Map(table(few), (total,)))

