@@ -1,13 +1,14 @@
 """Partially ordered machines, lines, and counters and memories behind them."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from algebra.automaton import Automaton
+from algebra.classification.digraph import components
 from algebra.departures.nodes import NEVER, Nodes, nodes
 from algebra.errors import MachineError
+from algebra.operations import reachable
 from algebra.semiautomaton import IntArray
 from compiler.constructions.departures.beside import Beside
 from compiler.constructions.departures.paths import Path, Paths, Way
@@ -32,11 +33,11 @@ def departures(machine: Automaton, length: int) -> Program:
     subsequences of prefixes decide R-trivial languages).
 
     Raises:
-        CompileError: If a component is none of those that are known, or there are too
-            many paths.
+        CompileError: If no run leaves a component for good, if a component is none of
+            those that are known, or if there are too many paths.
     """
-    walks = list(_walks(machine, length))
-    walk = min(walks, key=lambda w: (w.depth, len(w.beside.parts)))
+    check_departs(machine)
+    walk = min(_walks(machine, length), key=lambda w: w.depth)
     state = walk.make()
     names = {name: q for q, name in enumerate(machine.states)}
     return Program(
@@ -49,16 +50,27 @@ def departures(machine: Automaton, length: int) -> Program:
     )
 
 
-def _walks(machine: Automaton, length: int) -> Iterator["_Walk"]:
-    """With the first positions told apart and without; the same if there are none."""
-    try:
-        found = nodes(machine)
-        yield _Walk(found, length)
-        told = nodes(machine, tail=True)
-    except MachineError as error:
-        raise CompileError(str(error)) from None
-    if len(told.values) > len(found.values):
-        yield _Walk(told, length)
+def check_departs(machine: Automaton) -> None:
+    """Refuse machines in which every state can be entered again.
+
+    Raises:
+        CompileError: If it is one.
+    """
+    if not components(reachable(machine).semiautomaton).any():
+        raise CompileError(f"no run of {machine.name} leaves a state for good")
+
+
+def _walks(machine: Automaton, length: int) -> list["_Walk"]:
+    """With the first positions told apart and without, as far as there are such walks."""
+    found, reasons = list[_Walk](), list[str]()
+    for tail in (False, True):
+        try:
+            found.append(_Walk(nodes(machine, tail), length))
+        except (MachineError, CompileError) as error:
+            reasons.append(str(error))
+    if not found:
+        raise CompileError(reasons[0])
+    return found
 
 
 @dataclass(frozen=True)
@@ -95,7 +107,6 @@ class _Walk:
         self.paths = Paths(self.beside)
         self._count = 0
         self._states: dict[int, tuple[str | int, int]] = {}
-        self._made: dict[str, str] = {}
         self.first = self._step(found.start, ())
 
     @property
@@ -137,11 +148,6 @@ class _Walk:
 
     def make(self) -> str:
         """The channel of the state."""
-        if self.first.index is None and isinstance(self.first.here[0], int):
-            letters = range(self.beside.letters + 1)
-            constant: dict[Row, int] = {(a,): self.first.here[0] for a in letters}
-            self.beside.operations["state"] = Map(table(constant), ("token",))
-            return "state"
         shown = self._show(self.first, "state")
         assert isinstance(shown, str)
         return shown

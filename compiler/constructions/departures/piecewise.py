@@ -7,22 +7,24 @@ from algebra.classification.digraph import j_trivial
 from algebra.departures.subsequences import Subsequences, subsequences
 from algebra.operations import reachable
 from compiler.constructions.departures.beside import Beside
+from compiler.constructions.departures.construction import check_departs
 from compiler.constructions.departures.paths import Paths
 from compiler.errors import CompileError
 from compiler.observed import one_tuple_each
 from compiler.program import Program
 
 NAME = "piecewise"
-SUMMARY = "test which subsequences there are, half from each side (J-trivial)"
+SUMMARY = "see which subsequences there are, from both sides (J-trivial)"
 
 
 def piecewise(machine: Automaton, length: int) -> Program:
     """The machine from subsequences of at most k letters, in max(1, ⌈log2 k⌉) layers.
 
     Raises:
-        CompileError: If no subsequences of up to four letters decide the state, or too
-            many would have to be told apart.
+        CompileError: If no run leaves a state for good, if no subsequences of up to four
+            letters decide the state, or if too many would have to be told apart.
     """
+    check_departs(machine)
     part = reachable(machine)
     if not j_trivial(part.semiautomaton).holds:
         raise CompileError(
