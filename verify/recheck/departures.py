@@ -14,7 +14,7 @@ def departures(program: Program) -> dict[str, tuple[str, ...]]:
     """The flags of each test: the first one of these, and after it each of the others.
 
     The test is 1 at t if all have come up to t, in this order, one at a position
-    (Theorem 4c).
+    (docs/soundness.md, Theorem 5f).
     """
     pointed: Pointed = {}
     starts: dict[str, str] = {}

@@ -157,11 +157,10 @@ class Heads:
         demand(len(said) * len(j) <= MOST, "a head has too many scores to check")
         worst = np.zeros(3)
         for x in np.array_split(said, len(said) * len(j) // CELLS + 1):
-            bits = {c.name: x >> b & 1 for b, c in enumerate(digits)}
             noise = np.zeros((len(x), positions.shape[1]))
             asked = np.tile(positions[:1], (len(x), 1))
-            for c in digits:
-                asked[:, c.span] = bits[c.name][:, None]
+            for b, c in enumerate(digits):
+                asked[:, c.span] = (x >> b & 1)[:, None]
                 noise[:, c.span] = self.stream.noise[c.name].max()
             q = Noisy(asked, np.zeros((0, *asked.shape)), noise, self.stream.form)
             q = q.columns(used).affine(query[used], np.zeros(query.shape[1]))

@@ -58,32 +58,27 @@ class Mlp:
 
         Theorem 14b: all units read both with one weight, and so half the sum twice.
         """
-        program = self.stream.program
-        added = program.channels[channel.inputs[0]]
+        added = self.stream.program.channels[channel.inputs[0]]
         demand(channel.op == "table" and added.op == "sum", "this is no table of a sum")
         parts = [self.stream.channel(n) for n in added.inputs]
-        demand(
-            len({c.name for c in parts}) == len(parts) == 2, "no sum of two channels"
-        )
-        demand(not any(c.one_hot for c in parts), "a sum of what is no number")
+        integers = not any(c.one_hot for c in parts)
+        demand(integers and len(set(added.inputs)) == len(parts) == 2, "no sum of two")
         dims, span = [c.span.start for c in parts], channel.span
-        read = self.layers[0][0][:, self._needed(span)[1]]
+        needed, (weight, bias) = self._needed(span), self.layers[-2]
+        read = self.layers[0][0][:, needed[1]]
         demand(read[dims[0]] == read[dims[1]], "two channels are not read as their sum")
         demand(np.delete(read, dims, axis=0) == 0, "an MLP reads more than a sum")
-        demand(
-            (self.mask[span] == 0) | (self.stream.owner[span] == FREE), "an MLP adds"
-        )
+        kept = (self.mask[span] != 0) & (self.stream.owner[span] != FREE)
+        demand(~kept, "an MLP adds")
         sums, results = channel.rows[:, 0], channel.results
         x = np.zeros((len(sums), len(self.mask)))
         x[:, dims] = sums[:, None] / 2
         slopes = np.zeros((2, *x.shape))
-        for slope, c in zip(slopes, parts, strict=True):
-            slope[:, c.span] = self.stream.noise[c.name].max()
+        slopes[[0, 1], :, dims] = [[self.stream.noise[n].max()] for n in added.inputs]
         whole = Noisy(x, slopes, np.zeros_like(x), self.stream.form)
-        needed = self._needed(span)
-        weight, bias = self.layers[-2]
-        weight, bias = weight[np.ix_(needed[-2], needed[-1])], bias[needed[-1]]
-        inside = self._below(whole, needed).affine(weight, bias)
+        inside = self._below(whole, needed).affine(
+            weight[np.ix_(needed[-2], needed[-1])], bias[needed[-1]]
+        )
         off = self._left(whole, inside, span, channel.code(results))
         return per_value(channel, results, off)
 
