@@ -62,7 +62,7 @@ def passes(options: Options) -> tuple[Pass[Program, Program], ...]:
         DropDead(),
         InferDomains(),
         WidenOutputs(options.precision.digits),
-        RoundReads(),
+        RoundReads(options.strict),
         OneHotMatches(),
         *((Split(options.most_paths == 0),) if options.strict else ()),
         Share(),

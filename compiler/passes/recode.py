@@ -38,20 +38,35 @@ class RoundReads:
 
     But for heads that look where binary digits say: their scores lie a whole step apart
     whatever the position, so that the noise of digits does not grow, and what they fetch
-    is a pointer, the noise of which only adds up (docs/numerics.md).
+    is a pointer, the noise of which only adds up (docs/numerics.md). And in the strict
+    form a comparison of positions, one hidden layer, is rounded before a head reads it.
+
+    Attributes:
+        strict: Whether an MLP has one hidden layer.
     """
 
+    strict: bool = False
     name: ClassVar[str] = "round before reading again"
 
     def apply(self, source: Program) -> Program:
-        """Put a table between an attention output and the head that reads it."""
-        return _insert(source, _unrounded, "rounded", one_hot=False)
+        """Put a table between what is not rounded and the head that reads it."""
+        return _insert(source, self._unrounded, "rounded", one_hot=False)
 
     def check(self, source: Program, target: Program) -> None:
-        """Only identities are new, and no head reads a head."""
+        """Only identities are new, and no head reads what is not rounded."""
         _check_identities(source, target)
-        if any(_unrounded(target, op) for op in target.operations.values()):
+        if any(self._unrounded(target, op) for op in target.operations.values()):
             raise PassError("a head reads an unrounded head")
+
+    def _unrounded(self, program: Program, operation: Operation) -> tuple[str, ...]:
+        if not is_attention(operation) or isinstance(operation, At):
+            return ()
+        found = {n: program.operations[n] for n in reads(operation)}
+        return tuple(
+            name
+            for name, read in found.items()
+            if is_attention(read) or (self.strict and _compares(program, read))
+        )
 
 
 @dataclass(frozen=True)
@@ -239,10 +254,14 @@ class WidenOutputs:
         return bool(2 * max(domain) ** 2 >= 2**self.digits)
 
 
-def _unrounded(program: Program, operation: Operation) -> tuple[str, ...]:
-    if not is_attention(operation) or isinstance(operation, At):
-        return ()
-    return tuple(n for n in reads(operation) if is_attention(program.operations[n]))
+def _compares(program: Program, operation: Operation) -> bool:
+    """Whether the operation is a table of a sum of what heads have fetched."""
+    if not isinstance(operation, Map) or len(operation.inputs) != 1:
+        return False
+    added = program.operations[operation.inputs[0]]
+    return is_sum(added) and all(
+        is_attention(program.operations[n]) for n in reads(added)
+    )
 
 
 def _deep_inputs(program: Program, name: str) -> tuple[str, ...]:
