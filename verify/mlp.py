@@ -14,6 +14,7 @@ import numpy as np
 
 from algebra.semiautomaton import IntArray
 from network.precision import BoolArray, FloatArray, Precision
+from verify.apart import Apart
 from verify.errors import Rejected
 from verify.noisy import INFLATION, Noisy
 from verify.statement import MOST_ROWS, Statement
@@ -61,6 +62,11 @@ class Mlp:
             found.append((weight != 0).T.astype(np.float64) @ found[-1] > 0)
         return found
 
+    @cached_property
+    def below(self) -> Apart:
+        """What the units below the last hidden layer hold."""
+        return Apart(self)
+
     def writers(self, dims: range) -> IntArray:
         """The units of the last hidden layer that write to some of ``dims``."""
         return np.flatnonzero((self.layers[-1][0][:, dims] != 0).any(axis=1))
@@ -103,11 +109,7 @@ class Mlp:
 
     def activations(self, x: Noisy, units: IntArray) -> Noisy:
         """Some units of the last hidden layer over what the stream holds."""
-        needed = self.needed(units)
-        weight, bias = self.layers[-2]
-        weight, bias = weight[np.ix_(needed[-2], units)], bias[units]
-        sums = self.below(x, needed).affine(weight, bias)
-        return sums.activated(units < self.sines[-1])
+        return self.run(x, self.needed(units))
 
     def check_free(self, dims: range) -> float:
         """The noise left in dimensions that must hold 0 after this MLP."""
@@ -148,21 +150,48 @@ class Mlp:
         kept = [self.stream.channel_of(d) for d in dims if self.mask[d] != 0]
         return [name for name in kept if name is not None]
 
-    def needed(self, units: IntArray) -> list[IntArray]:
-        """What some units of the last hidden layer need, from the input up to them."""
+    def needed(self, units: IntArray, layers: int | None = None) -> list[IntArray]:
+        """What some units need, from the input up to them.
+
+        Args:
+            units: The units.
+            layers: Which hidden layer they belong to, from 1, or 0 for the input; by
+                default the last one.
+        """
         needed = [units]
-        for weight, _ in reversed(self.layers[:-1]):
+        height = len(self.layers) - 1 if layers is None else layers
+        for weight, _ in reversed(self.layers[:height]):
             needed.insert(0, np.flatnonzero((weight[:, needed[0]] != 0).any(axis=1)))
         return needed
 
-    def below(self, x: Noisy, needed: list[IntArray]) -> Noisy:
-        """What the layer under the last hidden one holds, where it is needed."""
+    def run(self, x: Noisy, needed: list[IntArray]) -> Noisy:
+        """What units hold that are found by ``needed``, over what the stream holds."""
         x = x.columns(needed[0])
-        layers = zip(self.layers, needed[:-2], needed[1:-1], self.sines, strict=False)
-        for (weight, bias), below, here, sines in layers:
-            x = x.affine(weight[np.ix_(below, here)], bias[here])
-            x = x.activated(here < sines)
+        for weight, bias, sines in self._between(needed):
+            x = x.affine(weight, bias).activated(sines)
         return x
+
+    def _jointly(self, x: Noisy, units: IntArray) -> tuple[Noisy, IntArray]:
+        """Some units of the last hidden layer, and which of the rows stands for each.
+
+        Rows that the first layer cannot tell apart are one.
+        """
+        needed = self.needed(units)
+        steps = self._between(needed)
+        weight, bias, sines = next(steps)
+        sums, row = x.columns(needed[0]).affine_jointly(weight, bias)
+        x = sums.activated(sines)
+        for weight, bias, sines in steps:
+            x = x.affine(weight, bias).activated(sines)
+        return x, row
+
+    def _between(
+        self, needed: list[IntArray]
+    ) -> Iterator[tuple[FloatArray, FloatArray, BoolArray]]:
+        """Weight, bias and which units are sines, from each layer needed to the next."""
+        layers = zip(self.layers, needed, needed[1:], self.sines, strict=False)
+        for (weight, bias), below, here, sines in layers:
+            yield weight[np.ix_(below, here)], bias[here], here < sines
 
     def chunk(self) -> int:
         """How many rows are evaluated at once."""
@@ -186,12 +215,18 @@ class Mlp:
         """
         above, after = self.layers[-1]
         above, after = above[np.ix_(units, np.array(dims))], after[dims]
+        # What is kept of a channel shares its noise with what the units hold of it.
+        shares = bool(self.kept_channels(dims))
         worst = []
         for low, part in _parts(values, self.chunk()):
-            hidden = self.hidden(part, units)
-            wanted = target[low : low + len(hidden.value)]
-            out = hidden.affine(above, after)
-            worst.append(self.off(self.inputs(part), out, dims, wanted))
+            x = self.inputs(part)
+            if shares or not len(units):
+                out = self.activations(x, units).affine(above, after)
+            else:
+                hidden, row = self._jointly(x, units)
+                out = hidden.affine(above, after).rows(row)
+            wanted = target[low : low + len(x.value)]
+            worst.append(self.off(x, out, dims, wanted))
         return np.concatenate(worst)
 
     def off(self, x: Noisy, out: Noisy, dims: range, target: FloatArray) -> FloatArray:

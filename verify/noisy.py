@@ -8,12 +8,13 @@ to zero. Rounding is bounded for any order of summation (docs/soundness.md, sect
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 
 from algebra.semiautomaton import IntArray
 from network.precision import FLOAT64, BoolArray, FloatArray, Precision
+from verify.columns import Columns, used
 from verify.errors import Rejected
 
 FINEST_GRID = 32
@@ -56,16 +57,16 @@ class Noisy:
             total = total + np.abs(slope) * noise
         return total * INFLATION
 
+    def rows(self, chosen: IntArray) -> "Noisy":
+        """Some of the rows, any of them as often as it is chosen."""
+        slopes = tuple(slope[chosen] for slope in self.slopes)
+        value, rest = self.value[chosen], self.rest[chosen]
+        return Noisy(value, slopes, self.noises, rest, self.precision)
+
     def columns(self, chosen: IntArray) -> "Noisy":
         """Some of the columns."""
         slopes = tuple(slope[:, chosen] for slope in self.slopes)
         value, rest = self.value[:, chosen], self.rest[:, chosen]
-        return Noisy(value, slopes, self.noises, rest, self.precision)
-
-    def where(self, kept: BoolArray) -> "Noisy":
-        """The same numbers where ``kept``, and exactly 0 elsewhere."""
-        slopes = tuple(slope * kept for slope in self.slopes)
-        value, rest = self.value * kept, self.rest * kept
         return Noisy(value, slopes, self.noises, rest, self.precision)
 
     def affine(self, weight: FloatArray, bias: FloatArray) -> "Noisy":
@@ -78,28 +79,23 @@ class Noisy:
             weight: ``(width, columns)``, exact.
             bias: ``(columns,)``, exact.
         """
-        return stored_sum(partial(self._sum, weight), bias)
+        return stored_sum(Products.of(self, weight).total, bias)
+
+    def affine_jointly(
+        self, weight: FloatArray, bias: FloatArray
+    ) -> tuple["Noisy", IntArray]:
+        """``affine``, in which rows with equal sums are one row.
+
+        Returns:
+            The different rows, and which of them stands for each row. Its noises are
+            common to its columns, and no longer to anything else.
+        """
+        products, row = Products.joint(self, weight)
+        return stored_sum(products.total, bias), row
 
     def accumulated(self, weight: FloatArray) -> "Noisy":
         """``x @ weight`` as a kernel has it before, or without, storing it."""
-        return self._sum(weight, np.zeros(weight.shape[1]))
-
-    def _sum(self, weight: FloatArray, bias: FloatArray) -> "Noisy":
-        """``x @ weight + bias`` in the accumulator, in any order of summation."""
-        value = self.value @ weight + bias
-        magnitude = np.abs(weight)
-        size = (np.abs(self.value) + self.total) @ magnitude + np.abs(bias)
-        used = weight != 0
-        known = (self.total > 0).astype(np.float64) @ used == 0
-        heard = ((self.value != 0) | (self.total != 0)).astype(np.float64) @ used
-        grid = max(finest(self.value) + finest(weight), finest(bias))
-        rounding = sum_rounding(self.precision, heard, size, grid, known)
-        slopes = tuple(slope @ weight for slope in self.slopes)
-        rest = (self.rest @ magnitude + rounding) * INFLATION
-        for slope, noise in zip(self.slopes, self.noises, strict=True):
-            if noise > 0:
-                rest = rest + noise * (INFLATION - 1) * (np.abs(slope) @ magnitude)
-        return Noisy(value, slopes, self.noises, rest, self.precision)
+        return Products.of(self, weight).total(np.zeros(weight.shape[1]))
 
     def _shifted(self, bias: FloatArray) -> "Noisy":
         """Stored numbers plus a constant, rounded once more."""
@@ -208,6 +204,116 @@ class Noisy:
         return Noisy(self.value, slopes, self.noises, rest, self.precision)
 
 
+@dataclass(frozen=True)
+class Products:
+    """``x @ weight`` for noisy x, with all that bounds its rounding.
+
+    Attributes:
+        value: ``(rows, columns)`` without noise, as computed in float64.
+        slopes: ``(rows, columns)`` for every common noise.
+        noises: The bound of each common noise.
+        rest: ``(rows, columns)``: how far the rest of the noise of x takes them.
+        size: ``(rows, columns)``: the sum of the absolute values of the terms.
+        heard: ``(rows, columns)``: how many terms could be other than 0.
+        known: ``(rows, columns)``: whether all terms are free of noise.
+        grid: All terms without noise are multiples of 2^-grid.
+        precision: The format that they are computed in.
+    """
+
+    value: FloatArray
+    slopes: tuple[FloatArray, ...]
+    noises: tuple[float, ...]
+    rest: FloatArray
+    size: FloatArray
+    heard: FloatArray
+    known: BoolArray
+    grid: int
+    precision: Precision
+
+    @staticmethod
+    def of(x: Noisy, weight: FloatArray) -> "Products":
+        """The products of all rows of x."""
+        grid = finest(x.value) + finest(weight)
+        columns = Columns.of(weight)
+        return Products._bounded(x, columns.after(x.value), columns, grid)
+
+    @staticmethod
+    def joint(x: Noisy, weight: FloatArray) -> tuple["Products", IntArray]:
+        """The products of x, in which rows that have the same ones are one row.
+
+        The largest terms and noises of these rows are taken for all of them. That is
+        right if every common noise moves one column of x, and so all of them alike.
+
+        Returns:
+            The products, and which row of them stands for each row of x.
+        """
+        alone = all(_moves_one_column(slope) for slope in x.slopes)
+        distinct, column = np.unique(weight, axis=1, return_inverse=True)
+        if not alone or distinct.shape[1] > len(weight):
+            return Products.of(x, weight), np.arange(len(x.value))
+        value = x.value @ distinct + 0.0  # −0 is 0
+        value, of = np.unique(value, axis=0, return_inverse=True)
+        order = np.argsort(of.reshape(-1), kind="stable")
+        first = np.searchsorted(of.reshape(-1)[order], np.arange(len(value)))
+
+        def largest(numbers: FloatArray) -> FloatArray:
+            return np.asarray(np.maximum.reduceat(numbers[order], first, axis=0))
+
+        slopes, reach = tuple(map(largest, x.slopes)), largest(np.abs(x.value))
+        widest = Noisy(reach, slopes, x.noises, largest(x.rest), x.precision)
+        grid = finest(x.value) + finest(weight)
+        found = Products._bounded(widest, value, Columns.of(distinct), grid)
+        return found._columns(column.reshape(-1)), of.reshape(-1)
+
+    @staticmethod
+    def _bounded(x: Noisy, value: FloatArray, weight: Columns, grid: int) -> "Products":
+        """The products ``value``, with the noises of x and terms no larger than its."""
+        magnitude, counted = weight.changed(np.abs), weight.changed(used)
+        common = np.zeros_like(x.rest)
+        for slope, noise in zip(x.slopes, x.noises, strict=True):
+            common += np.abs(slope) * noise
+        noisy = x.total > 0
+        return Products(
+            value,
+            tuple(map(weight.after, x.slopes)),
+            x.noises,
+            # The slopes of the products are rounded by the checker, too.
+            magnitude.after(x.rest + (INFLATION - 1) * common),
+            magnitude.after(np.abs(x.value) + x.total),
+            counted.after(((x.value != 0) | noisy).astype(np.float64)),
+            counted.after(noisy.astype(np.float64)) == 0,
+            grid,
+            x.precision,
+        )
+
+    def _columns(self, chosen: IntArray) -> "Products":
+        """Some of the columns, any of them as often as it is chosen."""
+        return Products(
+            self.value[:, chosen],
+            tuple(slope[:, chosen] for slope in self.slopes),
+            self.noises,
+            self.rest[:, chosen],
+            self.size[:, chosen],
+            self.heard[:, chosen],
+            self.known[:, chosen],
+            self.grid,
+            self.precision,
+        )
+
+    def total(self, bias: FloatArray) -> Noisy:
+        """The sums with a bias in the accumulator, in any order of summation."""
+        size, grid = self.size + np.abs(bias), max(self.grid, finest(bias))
+        rounding = sum_rounding(self.precision, self.heard, size, grid, self.known)
+        rest = (self.rest + rounding) * INFLATION
+        value = self.value + bias
+        return Noisy(value, self.slopes, self.noises, rest, self.precision)
+
+
+def _moves_one_column(slope: FloatArray) -> bool:
+    """Whether a noise of x moves one of its columns only, and that by slopes ≥ 0."""
+    return bool((slope >= 0).all() and slope.any(axis=0).sum() <= 1)
+
+
 def snaps_to_itself(
     value: FloatArray, error: FloatArray, precision: Precision
 ) -> BoolArray:
@@ -279,7 +385,7 @@ def finest(numbers: FloatArray) -> int:
     """The least g ≥ 0 with all numbers multiples of 2^-g; beyond 32 counts as none."""
     for g in range(FINEST_GRID + 1):
         scaled = numbers * 2.0**g
-        if np.array_equal(scaled, np.round(scaled)):
+        if (scaled == np.rint(scaled)).all():
             return g
     return FINEST_GRID + 1
 

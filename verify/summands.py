@@ -8,7 +8,7 @@ contributes an interval. So a sum is bounded on a whole cube at once.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, reduce
+from functools import cache, cached_property
 from itertools import product
 from math import prod
 
@@ -17,7 +17,7 @@ import numpy as np
 from algebra.semiautomaton import IntArray
 from network.precision import BoolArray, FloatArray, Precision
 from verify.errors import Rejected
-from verify.noisy import INFLATION, Noisy, finest, stored_sum, sum_rounding
+from verify.noisy import INFLATION, Noisy, Products, finest, stored_sum, sum_rounding
 
 ANY = -1
 
@@ -62,6 +62,38 @@ class Terms:
             np.concatenate([p.heard for p in parts]),
         )
 
+    def added(self, chosen: FloatArray) -> "Terms":
+        """``(sums, units)``: the sums of some of the rows.
+
+        Args:
+            chosen: ``(sums, rows)``: 1 where a row is part of a sum, 0 elsewhere.
+        """
+        return Terms(
+            chosen @ self.value,
+            chosen @ self.error,
+            chosen @ self.size,
+            chosen @ ~self.known == 0,
+            chosen @ self.heard,
+        )
+
+    def plus(self, constant: "Terms") -> "Terms":
+        """The sums of each row and one constant row."""
+        return Terms(
+            self.value + constant.value,
+            self.error + constant.error,
+            self.size + constant.size,
+            self.known & constant.known,
+            self.heard + constant.heard,
+        )
+
+    def add(self, rows: IntArray, other: "Terms") -> None:
+        """Add other rows to some of these, of which none is named twice."""
+        self.value[rows] += other.value
+        self.error[rows] += other.error
+        self.size[rows] += other.size
+        self.known[rows] &= other.known
+        self.heard[rows] += other.heard
+
 
 def terms(below: Noisy, weight: FloatArray) -> Terms:
     """What units that hold ``below`` contribute to sums.
@@ -70,19 +102,11 @@ def terms(below: Noisy, weight: FloatArray) -> Terms:
         below: ``(rows, width)``.
         weight: ``(width, units)``: how the units sum them.
     """
-    magnitude, used = np.abs(weight), (weight != 0).astype(np.float64)
-    error = below.rest @ magnitude
-    for slope, noise in zip(below.slopes, below.noises, strict=True):
-        error = error + noise * np.abs(slope @ weight)
-        error = error + noise * (INFLATION - 1) * (np.abs(slope) @ magnitude)
-    noisy = below.total > 0
-    return Terms(
-        below.value @ weight,
-        error * INFLATION,
-        (np.abs(below.value) + below.total) @ magnitude,
-        noisy.astype(np.float64) @ used == 0,
-        ((below.value != 0) | noisy).astype(np.float64) @ used,
-    )
+    found = Products.of(below, weight)
+    error = found.rest
+    for slope, noise in zip(found.slopes, found.noises, strict=True):
+        error = error + noise * np.abs(slope)
+    return Terms(found.value, error * INFLATION, found.size, found.known, found.heard)
 
 
 @dataclass(frozen=True)
@@ -165,24 +189,64 @@ class Sums:
         Raises:
             Rejected: If there are more rows.
         """
-        summands = dict(zip(self.domains, self.summands, strict=True))
+        place = {name: i for i, name in enumerate(self.domains)}
+
+        of_value = {
+            name: dict(zip(domain, found.of.tolist(), strict=True))
+            for (name, domain), found in zip(
+                self.domains.items(), self.summands, strict=True
+            )
+        }
 
         @cache
         def classes(name: str, values: frozenset[int]) -> tuple[int, ...]:
-            at = np.searchsorted(self.domains[name], sorted(values))
-            return tuple(sorted(set(summands[name].of[at].tolist())))
+            return tuple(sorted({of_value[name][value] for value in values}))
 
-        rows: list[tuple[int, ...]] = []
+        chosen: list[int] = []
+        where: list[int] = []
         of: list[int] = []
         for number, cube in enumerate(cubes):
-            choices = [classes(n, cube[n]) if n in cube else (ANY,) for n in summands]
+            named = [n for n in cube if n in place]
+            choices = [classes(n, cube[n]) for n in named]
             count = prod(map(len, choices))
-            if len(rows) + count > most:
+            if len(of) + count > most:
                 raise Rejected("an MLP mixes channels with too many joint values")
-            rows += product(*choices)
+            start = len(of) * len(place)
+            for row, classes_of in enumerate(product(*choices)):
+                chosen += classes_of
+                where += [start + row * len(place) + place[n] for n in named]
             of += [number] * count
-        shape = (len(rows), len(summands))
-        return np.array(rows, dtype=np.int64).reshape(shape), np.array(of, np.int64)
+        rows = np.full(len(of) * len(place), ANY, dtype=np.int64)
+        rows[where] = chosen
+        return rows.reshape(len(of), len(place)), np.array(of, dtype=np.int64)
+
+    @cached_property
+    def _classes(self) -> tuple[Terms, IntArray]:
+        """The terms of all classes of all channels, and where those of each begin."""
+        parts = [self.constant, *(s.terms for s in self.summands)]
+        ends = np.cumsum([len(part.value) for part in parts], dtype=np.int64)
+        return Terms.joined(parts), ends[:-1]
+
+    @cached_property
+    def _anywhere(self) -> Terms:
+        """``(channels, units)``: the terms of each channel if nothing is known of it."""
+        last = [s.terms.at(slice(-1, None)) for s in self.summands]
+        return Terms.joined(last or [self.constant.at(slice(0, 0))])
+
+    def _added(self, rows: IntArray) -> Terms:
+        """``(rows, units)``: the terms of all channels together."""
+        free = (rows == ANY).astype(np.float64)
+        summed = self._anywhere.added(free).plus(self.constant)
+        every, start = self._classes
+        row, place = np.nonzero(rows != ANY)
+        term = start[place] + rows[row, place]
+        # The first class that each row names, then the second, …
+        first = np.searchsorted(row, np.arange(len(rows)))
+        number = np.arange(len(row)) - first[row]
+        for turn in range(int(number.max(initial=-1)) + 1):
+            now = number == turn
+            summed.add(row[now], every.at(term[now]))
+        return summed
 
     def add_up(self, rows: IntArray) -> Noisy:
         """``(rows, units)``: the sums, with any rounding, before the last ReLU.
@@ -190,20 +254,15 @@ class Sums:
         Args:
             rows: ``(rows, channels)``: the class of each channel, or `ANY`.
         """
-        constant = self.constant.at(np.zeros(len(rows), dtype=np.int64))
-        parts = [constant]
-        parts += [s.terms.at(c) for s, c in zip(self.summands, rows.T, strict=True)]
-        summed = ((p.value, p.error, p.size, p.heard) for p in parts)
-        value, error, size, heard = (
-            reduce(np.add, column) for column in zip(*summed, strict=True)
-        )
-        known = reduce(np.logical_and, [p.known for p in parts])
+        summed = self._added(rows)
 
         def total(offset: FloatArray) -> Noisy:
             grid = max(self.grid, finest(offset))
-            whole = size + np.abs(offset)
-            rounding = sum_rounding(self.precision, heard, whole, grid, known)
-            rest = (error + rounding) * INFLATION
-            return Noisy(value + offset, (), (), rest, self.precision)
+            whole = summed.size + np.abs(offset)
+            rounding = sum_rounding(
+                self.precision, summed.heard, whole, grid, summed.known
+            )
+            rest = (summed.error + rounding) * INFLATION
+            return Noisy(summed.value + offset, (), (), rest, self.precision)
 
         return stored_sum(total, self.bias)

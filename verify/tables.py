@@ -5,8 +5,8 @@ what is asked and read is evaluated, or the sums inside the last hidden layer ar
 whole cubes (`verify.summands`; docs/soundness.md, section 5).
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, pairwise, product
+from collections.abc import Callable, Sequence
+from itertools import product
 from math import prod
 
 import numpy as np
@@ -17,12 +17,13 @@ from verify.along import check_along, sum_of
 from verify.cubes import Cube, Decider
 from verify.errors import Rejected
 from verify.mlp import CELLS, Mlp
-from verify.noisy import Noisy, finest
+from verify.noisy import finest
 from verify.statement import MOST_ROWS, Channel
 from verify.stream import per_value
 from verify.summands import Sums, Terms, summand, terms
 
 MOST_TRIED = 100_000
+NOTHING = np.zeros(0, dtype=np.int64)
 
 
 def check_map(mlp: Mlp, channel: Channel) -> FloatArray:
@@ -122,59 +123,21 @@ def _sums(mlp: Mlp, dims: range, units: IntArray, names: Sequence[str]) -> Sums:
     """
     if mlp.kept_channels(dims):
         raise Rejected("an MLP adds to dimensions that hold another channel")
-    needed = mlp.needed(units)
+    weight = mlp.layers[-2][0][:, units]
+    below = mlp.below.of(np.flatnonzero((weight != 0).any(axis=1)))
+    grid, summands = 0, []
+    for name in names:
+        parts = []
+        for own in mlp.below.held(name, below.get(name, NOTHING)):
+            parts.append(terms(own, weight[below.get(name, NOTHING)]))
+            grid = max(grid, finest(own.value))
+        summands.append(summand(Terms.joined(parts)))
+    (own,) = mlp.below.held(None, below.get(None, NOTHING))
+    constant = terms(own, weight[below.get(None, NOTHING)])
+    grid = max(grid, finest(own.value)) + finest(weight)
     domains = {n: mlp.statement.channels[n].domain for n in names}
-    owner = _owners(mlp, names, needed[-2])
-    weight = mlp.layers[-2][0][np.ix_(needed[-2], units)]
-    parts, grid = [], 0
-    for channel, value in _one_by_one(list(domains.values()), mlp.chunk()):
-        below = mlp.below(_lone(mlp, names, channel, value), needed)
-        own = below.where(owner == channel[:, None])
-        parts.append(terms(own, weight))
-        grid = max(grid, finest(own.value))
-    each = Terms.joined(parts)
-    ends = np.cumsum([1, *(len(d) for d in domains.values())])
-    summands = [summand(each.at(slice(a, b))) for a, b in pairwise(ends)]
-    grid += finest(weight)
     bias = mlp.layers[-2][1][units]
-    constant = each.at(slice(0, 1))
     return Sums(domains, summands, constant, grid, bias, mlp.precision)
-
-
-def _owners(mlp: Mlp, names: Sequence[str], units: IntArray) -> IntArray:
-    """Which of some channels each unit below the last hidden layer reads, or −1.
-
-    Raises:
-        Rejected: If one reads several.
-    """
-    places = [mlp.stream.names.index(n) for n in names]
-    belongs = mlp.reads[-2][units][:, places]
-    if (belongs.sum(axis=1) > 1).any():
-        raise Rejected("a hidden unit mixes channels below another hidden layer")
-    none = ~belongs.any(axis=1, keepdims=True)
-    return np.asarray(np.hstack([none, belongs]).argmax(axis=1) - 1)
-
-
-def _lone(mlp: Mlp, names: Sequence[str], channel: IntArray, value: IntArray) -> Noisy:
-    """The stream where one channel at a time has a value, ``(rows, d)``.
-
-    Args:
-        mlp: The MLP that reads it.
-        names: The channels.
-        channel: ``(rows,)``: which of them; −1 for none.
-        value: ``(rows,)``.
-    """
-    x = np.zeros((len(channel), len(mlp.mask)))
-    rest, slope = np.zeros_like(x), np.zeros_like(x)
-    for place, name in enumerate(names):
-        rows = np.flatnonzero(channel == place)
-        found = mlp.statement.channels[name]
-        at = np.ix_(rows, np.array(found.span))
-        x[at] = found.code(value[rows])
-        noise = rest if found.one_hot else slope
-        noise[at] = mlp.stream.noise_at(found, value[rows])[:, None]
-    slopes = (slope,) if slope.any() else ()
-    return Noisy(x, slopes, (1.0,) * len(slopes), rest, mlp.precision)
 
 
 def _joint_distance(
@@ -194,13 +157,3 @@ def _joint_distance(
         target = channel.code(results[low : low + size])
         worst.append(mlp.off(zero, hidden.affine(weight, bias), dims, target))
     return np.concatenate(worst)
-
-
-def _one_by_one(
-    domains: Sequence[Sequence[int]], size: int
-) -> Iterator[tuple[IntArray, IntArray]]:
-    """No channel, then each value of each: indices of channels and values, in parts."""
-    channel = np.repeat(np.arange(-1, len(domains)), [1, *map(len, domains)])
-    value = np.array([0, *chain(*domains)], dtype=np.int64)
-    for low in range(0, len(channel), size):
-        yield channel[low : low + size], value[low : low + size]

@@ -204,3 +204,75 @@ def test_sums_that_are_too_long_are_refused() -> None:
     long = Noisy.exact(np.ones((1, 2**23 + 8)), FLOAT32)
     with pytest.raises(Rejected, match="too long"):
         long.affine(np.ones((2**23 + 8, 1)), np.zeros(1))
+
+
+class Counts(Case):
+    """Rows of counts of which many have the same differences."""
+
+    def __init__(self, seed: int, precision: Precision) -> None:
+        self.random = np.random.default_rng(seed)
+        self.precision = precision
+        several = np.indices((6, 5)).reshape(2, -1).T.astype(float)
+        value = np.hstack([several, np.ones((30, 1))])
+        noise = 2.0 ** -self.random.integers(2, 20, size=2)
+        slopes = np.zeros((2, *value.shape))
+        for i in range(2):
+            slopes[i, :, i] = self.random.random(30)
+        rest = self.random.random(value.shape) * 2.0**-12 * (seed % 2)
+        self.signs = self.random.uniform(-noise, noise)
+        moved = value + np.einsum("irc,i->rc", slopes, self.signs)
+        self.real = precision.round(moved + self.random.uniform(-rest, rest))
+        rest = np.abs(self.real - moved)
+        self.noisy = Noisy(value, tuple(slopes), tuple(noise), rest, precision)
+
+
+@FORMATS
+@given(SEEDS)
+@settings(max_examples=80)
+def test_rows_with_equal_sums_are_bounded_as_one(
+    precision: Precision, seed: int
+) -> None:
+    case = Counts(seed, precision)
+    weight = case.precision.round(
+        np.array([[1.0], [-1.0], [2.0]]) * case.random.integers(1, 3, size=7)
+    )
+    bias = case.matrix(7)
+    try:
+        joint, row = case.noisy.affine_jointly(weight, bias)
+    except Rejected:
+        reject()  # the numbers leave the range of the format
+    assert len(joint.value) == 10
+    first, second = case.matrix(7, 4), case.matrix(4)
+    real = case.affine(case.real, weight, bias)
+    # Each row has noises of its own: as much of the common ones as it has slopes.
+    known = joint.value[row].copy()
+    for i, slope in enumerate(joint.slopes):
+        own = case.noisy.slopes[i][:, i]
+        largest = np.zeros(10)
+        np.maximum.at(largest, row, own)
+        known += slope[row] * (own / largest[row] * case.signs[i])[:, None]
+    slack = 1e-12 * (1 + np.abs(known))
+    assert (np.abs(real - known) <= joint.rest[row] + slack).all()
+    try:
+        above = joint.relu().affine(first, second).rows(row)
+    except Rejected:
+        reject()  # the numbers leave the range of the format
+    real = case.affine(np.maximum(real, 0.0), first, second)
+    assert (np.abs(real - above.value) <= above.total + 1e-12).all()
+
+
+def test_a_noise_of_two_columns_is_not_made_larger() -> None:
+    """It cancels in the difference; the largest slope of each column would not."""
+    value = np.array([[3.0, 1.0], [4.0, 2.0]])
+    slope = np.array([[1.0, 1.0], [3.0, 3.0]])
+    noisy = Noisy(value, (slope,), (0.25,), np.zeros((2, 2)), FLOAT64)
+    joint, row = noisy.affine_jointly(np.array([[1.0], [-1.0]]), np.zeros(1))
+    assert row.tolist() == [0, 1]
+    assert joint.total.max() < 2**-30
+
+
+def test_a_negative_slope_is_not_lost() -> None:
+    value, slope = np.array([[2.0], [2.0]]), np.array([[-1.0], [0.5]])
+    noisy = Noisy(value, (slope,), (0.25,), np.zeros((2, 1)), FLOAT64)
+    joint, row = noisy.affine_jointly(np.array([[1.0]]), np.zeros(1))
+    assert (joint.total[row] >= [[0.25], [0.125]]).all()
