@@ -15,12 +15,13 @@ ENTRIES = 1_000
 """The entries of an array that take about as long as the call itself."""
 
 EFFORTS = {
-    "low": 100_000,
-    "normal": 1_000_000,
-    "high": 10_000_000,
+    "low": 30_000,
+    "normal": 300_000,
+    "high": 3_000_000,
     "unlimited": inf,
 }
-"""Steps by name: about a second, some seconds, a minute; and no end."""
+"""Steps by name: a fraction of a second of one core, a second or two, a quarter of a
+minute; and no end."""
 
 NORMAL = EFFORTS["normal"]
 

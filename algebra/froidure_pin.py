@@ -15,7 +15,7 @@ _COLUMNS = ("right", "left", "prefix", "suffix", "first", "last", "length")
 _ENTRIES_AT_ONCE = 1 << 21
 _FIRST_CAPACITY = 64
 _CALLS = 60  # array operations that multiply some elements by all letters
-_PASSES = 12  # over each product: made, packed, hashed, compared, entered
+_KEYED = 12  # entries that could be read while a product is looked up by its hash
 
 
 class Enumeration:
@@ -109,7 +109,7 @@ class Enumeration:
     def _entries(self) -> int:
         """How many entries of arrays it takes to multiply an element by all letters."""
         letters, points = self.generators.shape
-        return int(letters * (points + _PASSES) * _PASSES)
+        return int(letters * (points + _KEYED))
 
     def _multiply(self, end: int) -> None:
         """Multiply the next elements, up to ``end``, by all letters on the right."""

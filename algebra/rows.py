@@ -25,6 +25,19 @@ def distinct(rows: IntArray) -> tuple[IntArray, IntArray]:
     return found, index.reshape(-1)
 
 
+def firsts(rows: IntArray) -> tuple[IntArray, IntArray]:
+    """Which rows differ from all before them, and for each row which of those it equals.
+
+    Returns:
+        The indices ``(kept,)`` of first occurrences, ascending, and ``(count,)`` places
+        among them.
+    """
+    _, kind = distinct(rows)
+    _, first, index = np.unique(kind, return_index=True, return_inverse=True)
+    kept = np.sort(first)
+    return kept, np.searchsorted(kept, first[index.reshape(-1)])
+
+
 def _codes(rows: IntArray, sizes: list[int]) -> IntArray:
     """Each row as the digits of one number, the first one leading."""
     # Not np.ravel_multi_index: it takes 32 columns in some versions, 64 in others.

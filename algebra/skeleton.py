@@ -24,8 +24,9 @@ BitArray = npt.NDArray[np.uint64]
 
 MOST_IMAGES = 200_000
 PIECE_BYTES = 2**25
-PASSES = 10  # over each entry, or array operations in a row, where sets are followed
-KEYED = 200  # entries that could be read while a set is looked up by its key
+PASSES = 10  # over each entry, or array operations in a row, where classes are made
+FOLLOWED = 2  # passes over each entry of a set that a letter moves
+KEYED = 30  # entries that could be read while a set is looked up by its key
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,7 +227,7 @@ def images(
     first, singletons = 0, False
     rows = max(1, PIECE_BYTES // (letters * n))
     for piece in pieces:
-        budget.spend(len(piece) * letters * (PASSES * n + KEYED), PASSES * letters)
+        budget.spend(len(piece) * letters * (FOLLOWED * n + KEYED), PASSES * letters)
         step, fresh, parent = _advance(machine, piece, first, known)
         steps.append(step)
         first += len(piece)

@@ -12,7 +12,7 @@ from algebra.groups.permutation_group import SMALL_ORDER, PermutationGroup
 from algebra.groups.permutations import is_even
 from algebra.groups.series import composition_factors
 
-DESCRIBING = 1_000  # array operations that find the order and the name of a group
+DESCRIBING = 400  # array operations that find the order and the name of a group
 # Groups beyond these take seconds to name, and minutes on hundreds of points.
 MOST_POINTS_NAMED = 10
 MOST_POINTS_LISTED = 200

@@ -4,8 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
-import numpy as np
-
 from algebra.budget import EFFORTS, Budget, BudgetExceeded
 from algebra.cascade import Cascade, Component
 from algebra.congruences import principal_congruences
@@ -20,7 +18,7 @@ from algebra.decomposition.search import MOST_STATES, Search
 from algebra.decomposition.series import derived_chain, prime_chain
 from algebra.decomposition.simplify import simplify
 from algebra.errors import KrohnError
-from algebra.rows import distinct
+from algebra.rows import firsts
 from algebra.semiautomaton import Semiautomaton
 
 Method = Callable[[Semiautomaton, Budget], Cascade]
@@ -121,14 +119,11 @@ def decompose(
 
 def _by(method: Method, machine: Semiautomaton, budget: Budget) -> Cascade:
     """What a method finds, looking but once at letters that do the same."""
-    _, kind = distinct(machine.transitions)
-    _, first, index = np.unique(kind, return_index=True, return_inverse=True)
-    kept = np.sort(first)
+    kept, place = firsts(machine.transitions)
     names = tuple(machine.letters[letter] for letter in kept.tolist())
     smaller = Semiautomaton(machine.transitions[kept], names, machine.states)
     cascade = method(smaller, budget)
-    entry = cascade.wiring.entry[np.searchsorted(kept, first[index])]
-    wiring = replace(cascade.wiring, entry=entry)
+    wiring = replace(cascade.wiring, entry=cascade.wiring.entry[place])
     return replace(cascade, letters=machine.letters, wiring=wiring)
 
 

@@ -1,17 +1,17 @@
 """Which coordinates words really reach, and cascades cut down to those."""
 
 from dataclasses import replace
-from math import prod
 
 import numpy as np
 
 from algebra.budget import Budget
 from algebra.cascade import INVALID, Cascade, Projection
+from algebra.hashing import RowTable
 from algebra.rows import distinct
 from algebra.semiautomaton import IntArray
 
-PIECE = 2**18  # pairs of coordinates and a letter that are followed at a time
-PASSES = 10  # over each of their coordinates, and array operations for each component
+PIECE = 2**16  # pairs of coordinates and a letter that are followed at a time
+PASSES = 5  # over each of their coordinates, and array operations for each component
 
 
 def reachable_coordinates(
@@ -27,44 +27,19 @@ def reachable_coordinates(
     Raises:
         BudgetExceeded: If there are too many coordinates, or no step remains.
     """
-    frontier, _ = distinct(cascade.lift if lifts is None else lifts)
-    known = _codes(cascade, frontier)
-    order = np.argsort(known)
-    found, known = frontier[order], known[order]
-    moves = len(cascade.letters) * len(cascade.components)
-    while len(frontier):
-        budget.spend(PASSES * len(frontier) * moves, PASSES * len(cascade.components))
-        after = _after(cascade, frontier)
-        codes = _codes(cascade, after)
-        place = np.minimum(np.searchsorted(known, codes), len(known) - 1)
-        new = known[place] != codes
-        frontier = after[new]
-        known = np.concatenate([known, codes[new]])
-        found = np.concatenate([found, frontier])
-        order = np.argsort(known, kind="stable")
-        known, found = known[order], found[order]
-        budget.check(len(found), "reachable coordinates")
-    return found
-
-
-def _after(cascade: Cascade, rows: IntArray) -> IntArray:
-    """The distinct coordinates that one letter leads to."""
-    letters = np.arange(len(cascade.letters))
+    letters, depth = np.arange(len(cascade.letters)), len(cascade.components)
+    found = RowTable(depth, max(cascade.sizes, default=1))
+    found.add(cascade.lift if lifts is None else lifts)
     piece = max(1, PIECE // len(letters))
-    found = []
-    for start in range(0, len(rows), piece):
-        before = np.repeat(rows[start : start + piece], len(letters), axis=0)
-        read = np.tile(letters, len(before) // len(letters))
-        found.append(distinct(cascade.step(before, read))[0])
-    return distinct(np.concatenate(found))[0]
-
-
-def _codes(cascade: Cascade, rows: IntArray) -> IntArray:
-    """One number for each row, different for different rows."""
-    code = np.zeros(len(rows), dtype=object if prod(cascade.sizes) >= 2**62 else int)
-    for i, size in enumerate(cascade.sizes):
-        code = code * size + rows[:, i]
-    return code
+    done = 0
+    while done < found.size:
+        rows = found.rows[done : done + piece].astype(np.int64)
+        budget.spend(PASSES * len(rows) * len(letters) * depth, PASSES * depth)
+        before = np.repeat(rows, len(letters), axis=0)
+        found.add(cascade.step(before, np.tile(letters, len(rows))))
+        budget.check(found.size, "reachable coordinates")
+        done += len(rows)
+    return found.rows.astype(np.int64)
 
 
 def restricted(cascade: Cascade, budget: Budget, start: int | None = None) -> Cascade:

@@ -24,7 +24,7 @@ from algebra.semiautomaton import IntArray, Semiautomaton
 MOST_STATES = 200
 MOST_MOVES = 4_000_000
 TRIED = 6
-SHARE = 0.2
+SHARE = 0.5
 LEFT_OUT = "not all quotients of the machine were tried"
 
 
@@ -35,7 +35,7 @@ class Search:
     A machine that permutes and resets is a candidate as it is, and the only one if its
     group is solvable. Others come from holonomy, from factors side by side, and from some
     congruences, with the parts decomposed in turn. Where there is a candidate already, no
-    congruences are tried any more after a fifth of the work.
+    congruences are tried any more after half of the work.
 
     Attributes:
         budget: How much work to do and how many images to keep.
