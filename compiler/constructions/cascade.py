@@ -17,7 +17,7 @@ import numpy as np
 
 from algebra.automaton import Automaton
 from algebra.budget import NORMAL, Budget, BudgetExceeded
-from algebra.cascade import INVALID, Cascade, Component
+from algebra.cascade import INVALID, Cascade, Component, trivial
 from algebra.decomposition.methods import decompose
 from algebra.decomposition.reach import restricted
 from algebra.decomposition.simplify import simplify
@@ -26,9 +26,10 @@ from algebra.layered import clock
 from algebra.operations import reachable
 from algebra.semiautomaton import IntArray, Semiautomaton
 from algebra.structure import as_counter, as_memory
+from compiler.bounds import Bound, Steps
 from compiler.constructions.before import latest_before
 from compiler.constructions.counter import LARGEST_SUM
-from compiler.constructions.scan import compose
+from compiler.constructions.scan import compose, levels
 from compiler.errors import CompileError
 from compiler.program import (
     Latest,
@@ -46,12 +47,16 @@ NAME = "cascade"
 SUMMARY = "counters and memories that steer each other (Theorem 11, shallower)"
 MOST_STATES = 300
 MOST_IMAGES = 200_000
-MOST_COORDINATES = 200_000
+MOST_COORDINATES = 50_000
+# To lay out tables of n nodes takes about n² steps of five microseconds by so many.
+PAIRS_PER_STEP = 25
 # A decomposition counts letters one by one: a level for each, where a scan takes log T.
 LONGEST_CLOCK = 16
 
 
-def cascade(machine: Automaton, length: int, budget: Budget | None = None) -> Program:
+def cascade(
+    machine: Automaton, length: int, budget: Budget | None = None
+) -> Steps[Program]:
     """The cascade of a machine all of whose groups are solvable.
 
     Args:
@@ -60,9 +65,10 @@ def cascade(machine: Automaton, length: int, budget: Budget | None = None) -> Pr
         budget: How much work each search may do; it notes what they left out.
 
     Raises:
-        CompileError: If a group is not solvable, states count many letters, or no
-            decomposition was found within the budget.
+        CompileError: If a group is not solvable, states count many letters, no
+            decomposition was found within the budget, or only one that is too large.
     """
+    budget = budget or Budget(NORMAL)
     alive = reachable(machine)
     counted = clock(alive)
     if counted > LONGEST_CLOCK:
@@ -74,7 +80,14 @@ def cascade(machine: Automaton, length: int, budget: Budget | None = None) -> Pr
         raise CompileError(
             f"no machine of more than {MOST_STATES} states is decomposed for a network"
         )
-    found = decomposed(alive, budget=budget)
+    moving = int(len(alive.states) > 1)
+    yield Bound(depth=moving, layers=moving)
+    search = _search(alive, "auto", budget)
+    found = search.cascade
+    _check_size(found, alive.name, budget)
+    if search.exact and length > 1:
+        least = least_depth(found, length)
+        yield Bound(depth=least, layers=least)
     builder = _Builder(found, found.lift[alive.start], length)
     for i, component in enumerate(found.components):
         builder.add(i, component, alive.name)
@@ -87,6 +100,35 @@ def cascade(machine: Automaton, length: int, budget: Budget | None = None) -> Pr
         outputs=(builder.project(),),
         decode={(q,): names[name] for q, name in enumerate(alive.states)},
     )
+
+
+def _check_size(found: Cascade, name: str, budget: Budget) -> None:
+    nodes = sum(map(len, found.wiring.emit))
+    if nodes**2 > PAIRS_PER_STEP * budget.steps:
+        budget.leave_out(f"a cascade with {nodes:,} nodes of wiring was not laid out")
+        raise CompileError(
+            f"the cascade of {name} that was found has {nodes:,} nodes of wiring, a large "
+            "network; --effort high lays it out"
+        )
+
+
+def least_depth(found: Cascade, length: int) -> int:
+    """Layers that the components take that must wait for each other, or fewer.
+
+    A counter sums, a memory looks back and a scan composes, after the components whose
+    states the letter depends on, and before those that read the state.
+
+    Args:
+        found: A cascade in which all valid coordinates are reached.
+        length: T, at least 2: one letter has nothing before it.
+    """
+    after: list[int] = []
+    for i, component in enumerate(found.components):
+        alone = Automaton(component.machine)
+        scanned = as_counter(alone) is None and as_memory(alone) is None
+        waits = [after[step.component] for step in dependency(found, i).steps]
+        after.append(max(waits, default=0) + (levels(length, 2) if scanned else 1))
+    return max(after, default=0)
 
 
 def decomposed(
@@ -102,41 +144,60 @@ def decomposed(
     Raises:
         CompileError: If none was found within the budget.
     """
-    budget = budget or Budget(NORMAL)
+    return _search(machine, method, budget or Budget(NORMAL)).cascade
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """A decomposition for a network.
+
+    Attributes:
+        cascade: The cascade; the machine itself if there is a failure.
+        exact: Whether all its valid coordinates are reached from the start.
+        cut: What was left out because the budget was spent.
+        failure: Why there is no cascade; empty if there is one.
+    """
+
+    cascade: Cascade
+    exact: bool
+    cut: tuple[str, ...]
+    failure: str = ""
+
+
+def _search(machine: Automaton, method: str, budget: Budget) -> _Found:
     shape, table = machine.transitions.shape, machine.transitions.tobytes()
-    best, cut = _cheapest(shape, table, method, budget.steps)
-    for what in cut:
+    found = _cheapest(shape, table, machine.start, method, budget.steps)
+    for what in found.cut:
         budget.leave_out(what)
-    if isinstance(best, str):
+    if found.failure:
         raise CompileError(
-            f"{machine.name} was not decomposed ({best}); --effort high searches longer"
+            f"{machine.name} was not decomposed ({found.failure}); --effort high "
+            "searches longer"
         )
-    best = replace(best, letters=machine.letters, states=machine.states)
-    try:
-        limit = Budget(budget.steps, MOST_COORDINATES)
-        return simplify(restricted(best, limit, machine.start))
-    except BudgetExceeded as reason:
-        budget.leave_out(f"coordinates that the start never meets were kept ({reason})")
-        return best
+    named = replace(found.cascade, letters=machine.letters, states=machine.states)
+    return replace(found, cascade=named)
 
 
 @lru_cache(maxsize=32)
 def _cheapest(
-    shape: tuple[int, int], table: bytes, method: str, steps: float
-) -> tuple[Cascade | str, tuple[str, ...]]:
-    """What is found for transitions, or why nothing is; a search is not done twice.
-
-    Returns:
-        The cascade or the reason, and what was left out.
-    """
+    shape: tuple[int, int], table: bytes, start: int, method: str, steps: float
+) -> _Found:
+    """What is found for transitions; a search is not done twice."""
     transitions = np.frombuffer(table, dtype=np.int64).reshape(shape)
     letters, states = (tuple(map(str, range(n))) for n in shape)
     machine = Semiautomaton(transitions, letters, states)
     budget = Budget(steps, MOST_IMAGES)
     try:
-        return decompose(machine, method, budget).cascade, budget.cut
+        found = decompose(machine, method, budget).cascade
     except BudgetExceeded as reason:
-        return str(reason), budget.cut
+        return _Found(trivial(machine), False, budget.cut, str(reason))
+    limit = Budget(steps, MOST_COORDINATES)
+    try:
+        found = simplify(restricted(found, limit, start), limit)
+    except BudgetExceeded as reason:
+        what = f"coordinates that the start never meets were kept ({reason})"
+        return _Found(found, False, (*budget.cut, what))
+    return _Found(found, True, (*budget.cut, *limit.cut))
 
 
 @dataclass

@@ -115,6 +115,14 @@ def compose(
     return operations, [f"{prefix}map{level}[{p}]" for p in range(points)]
 
 
+def levels(length: int, radix: int) -> int:
+    """How many levels cover a word: the depth of a scan."""
+    width, level = 1, 0
+    while width < length:
+        width, level = width * radix, level + 1
+    return level
+
+
 def _level(
     prefix: str, level: int, width: int, windows: int, points: int
 ) -> dict[str, Operation]:

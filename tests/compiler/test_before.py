@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra import zoo
+from compiler.bounds import finished
 from compiler.constructions.before import latest_before
 from compiler.constructions.cascade import cascade
 from compiler.errors import CompileError
@@ -151,7 +152,7 @@ def test_formats_that_cannot_order_positions_in_blocks_are_refused(
 def test_components_say_their_states_before_the_letter(name: str) -> None:
     """Every ``before`` is the ``now`` of the position before it."""
     machine = zoo.machine(name)
-    source = cascade(machine, 9)
+    source = finished(cascade(machine, 9))
     rng = np.random.default_rng(3)
     words = rng.integers(0, len(machine.letters), (50, 9))
     values = interpret(source, words)

@@ -10,10 +10,16 @@ import torch
 
 import krohn
 from algebra.automaton import Automaton
+from algebra.budget import Budget
 from algebra.semiautomaton import Semiautomaton
+from compiler.bounds import finished
+from compiler.constructions import cascade as construction
 from compiler.constructions.cascade import cascade
 from compiler.errors import CompileError
+from compiler.pipeline import Options, optimise
+from compiler.schedule import schedule
 from network.model import Model
+from network.precision import PRECISIONS
 from verify.exhaustive import exhaustive
 from verify.sampling import sample
 
@@ -44,7 +50,7 @@ def served(machine: Automaton) -> bool:
     With ten and more, tables grow so large that a proof takes a minute.
     """
     try:
-        channels = cascade(machine, 1).operations
+        channels = finished(cascade(machine, 1)).operations
     except CompileError as reason:
         if "not solvable" not in str(reason):
             raise
@@ -80,3 +86,48 @@ def test_random_machines_from_every_start(index: int) -> None:
     machine = machines(ALL)[index]
     for state in machine.states:
         check(machine.with_start(state))
+
+
+@pytest.mark.parametrize("length", [1, 2, 20])
+def test_bounds_before_the_program_hold(length: int) -> None:
+    """What is said of the depth is never more than the depth, and mostly all of it."""
+    said, scheduled = [], []
+    for machine in islice(drawn(1), 40):
+        steps = cascade(machine, length)
+        bounds: list[int] = []
+        try:
+            while True:
+                bounds.append(next(steps).depth)
+        except StopIteration as end:
+            options = Options(PRECISIONS["float64"], most_paths=1024)
+            program = optimise(end.value, options)
+            scheduled.append(schedule(program, 1024, False).depth)
+            said.append(bounds[-1])
+        except CompileError:
+            continue
+        assert bounds == sorted(bounds)
+        assert said[-1] <= scheduled[-1]
+    assert len(said) > 20
+    same = sum(s == d for s, d in zip(said, scheduled, strict=True))
+    assert length == 1 or same >= 0.9 * len(said)
+
+
+def test_a_search_that_was_cut_short_says_so() -> None:
+    machine = krohn.zoo("PermReset4")
+    finished(cascade(machine, 8, plenty := Budget(100_000)))
+    assert plenty.cut == ()
+    with pytest.raises(CompileError, match=r"not decomposed.*--effort high"):
+        finished(cascade(machine, 8, few := Budget(100)))
+    assert [what.partition(":")[0] for what in few.cut] == ["derived", "congruence"]
+
+
+def test_a_cascade_too_large_for_the_effort_is_not_laid_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = np.random.default_rng(8).integers(0, 8, (2, 8))
+    machine = Automaton(Semiautomaton(rows, ("a", "b"), tuple("pqrstuvw")))
+    # Of 861 nodes; one that is too large for all that it took to find it has thousands.
+    monkeypatch.setattr(construction, "PAIRS_PER_STEP", 1)
+    with pytest.raises(CompileError, match=r"nodes of wiring.*--effort high"):
+        finished(cascade(machine, 8, few := Budget(300_000)))
+    assert few.cut[-1].endswith("nodes of wiring was not laid out")

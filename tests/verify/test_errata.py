@@ -18,6 +18,7 @@ import krohn
 from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.formats import json_format
+from compiler.bounds import finished
 from compiler.constructions.cascade import cascade
 from compiler.constructions.counter import counter
 from compiler.constructions.gridworld import gridworld
@@ -383,7 +384,7 @@ class TestE16InCascades:
     )
     def test_bos_that_does_not_write(self, name: str, memory: int, start: int) -> None:
         machine = replace(zoo.machine(name), start=start)
-        source = cascade(machine, 6)
+        source = finished(cascade(machine, 6))
         wrong = lowered(at_bos(source, f"writes{memory}", 0), machine)
         proof = prove(wrong, machine)
         assert proof.verdict == "undecided"
@@ -407,7 +408,7 @@ class TestE16InCascades:
     @pytest.mark.parametrize(("name", "memory"), [("Grid4", 2), ("PermReset3", 2)])
     def test_bos_that_writes_another_state(self, name: str, memory: int) -> None:
         machine = zoo.machine(name)
-        source = cascade(machine, 6)
+        source = finished(cascade(machine, 6))
         at_start = interpret(source, [[0]])[f"now{memory}"][0, 0]
         other = at_bos(source, f"written{memory}", 2 - int(at_start))
         assert refuted(lowered(other, machine), machine) <= 6
@@ -510,7 +511,7 @@ class TestE21:
         self, name: str, component: int
     ) -> None:
         machine = zoo.machine(name)
-        source = cascade(machine, 6)
+        source = finished(cascade(machine, 6))
         wrong = lowered(off_by_one(source, component), machine)
         assert refuted(wrong, machine) == first_wrong(wrong, machine, 5)
         assert is_verified(lowered(source, machine), machine)
@@ -521,7 +522,7 @@ class TestE21:
     ) -> None:
         """Letters that write do not move the group, nor a rotation its sign."""
         machine = zoo.machine("PermReset3")
-        same = lowered(off_by_one(cascade(machine, 6), component), machine)
+        same = lowered(off_by_one(finished(cascade(machine, 6)), component), machine)
         assert is_verified(same, machine)
         assert first_wrong(same, machine, 5) is None
 
