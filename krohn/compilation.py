@@ -21,6 +21,7 @@ from krohn.sources import read
 from network import modelfile
 from network.modelfile import ModelFile
 from network.precision import PRECISIONS, Precision
+from network.sparse import is_index
 from verify.proof import Proof, prove
 
 Architecture = Literal["transformer", "rnn"]
@@ -74,7 +75,9 @@ class CompiledModel:
             "parameters": modelfile.parameters(shape),
             **self.file.header.get("search", {}),
             "shows": self.file.header["claim"].get("shows", "states"),
-            "nonzero": int(sum(np.count_nonzero(t) for t in tensors.values())),
+            "nonzero": sum(
+                int(np.count_nonzero(t)) for n, t in tensors.items() if not is_index(n)
+            ),
             "verdict": self.proof.verdict if self.proof else None,
             "seconds": round(self.seconds, 3),
         }
@@ -277,7 +280,10 @@ def model_file(
     }
     if built.program:
         header["program"] = built.program
-    tensors = {n: precision.round(t) for n, t in built.network.tensors.items()}
+    tensors = {
+        n: np.asarray(t) if is_index(n) else precision.round(t)
+        for n, t in built.network.tensors.items()
+    }
     return ModelFile(header, tensors, precision)
 
 

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from network import modelfile
 from network.modelfile import ModelFile, ModelFileError
 from network.rnn import Rnn
+from network.sparse import is_index
 from network.transformer import Transformer
 
 NOT_FINITE = "(not finite)"
@@ -65,7 +66,10 @@ class Model(nn.Module):
         self.letters, self.states, self.classes = _alphabets(file)
         self.length = _length(file)
         dtype = getattr(torch, file.precision.name)
-        tensors = {n: torch.from_numpy(a).to(dtype) for n, a in file.tensors.items()}
+        tensors = {
+            n: torch.from_numpy(a).to(torch.int64 if is_index(n) else dtype)
+            for n, a in file.tensors.items()
+        }
         architecture = file.header["architecture"]
         kind = Transformer if architecture["kind"] == "transformer" else Rnn
         self.network: Transformer | Rnn = kind(architecture, tensors)

@@ -21,9 +21,10 @@ import safetensors.numpy
 
 from network import strict_json
 from network.precision import BY_CODE, PRECISIONS, FloatArray, Precision
+from network.sparse import INDEX, Sparse, is_index
 
 FORMAT = "krohn-model"
-VERSIONS = (1, 2)
+VERSIONS = (1, 2, 3)
 KEY = "krohn"
 LARGEST_FILE = 16 * 2**30
 LARGEST_HEADER = 96 * 2**20
@@ -43,7 +44,8 @@ class ModelFile:
 
     Attributes:
         header: The decoded JSON: architecture, machine, program, claim, evidence.
-        tensors: Every tensor as float64, which represents all stored formats exactly.
+        tensors: Every tensor as float64, which represents all stored formats exactly,
+            and the places of sparse matrices.
         precision: The format that the tensors are stored in and run in.
     """
 
@@ -68,12 +70,17 @@ def pack(header: Mapping[str, Any], tensors: Mapping[str, FloatArray]) -> bytes:
     precision = PRECISIONS[header["architecture"]["dtype"]]
     version = _version(header["architecture"])
     body = {"format": FORMAT, "version": version, **header}
-    packed = {name: precision.store(array) for name, array in sorted(tensors.items())}
+    packed = {
+        name: array.astype(np.int32) if is_index(name) else precision.store(array)
+        for name, array in sorted(tensors.items())
+    }
     return safetensors.numpy.save(packed, {KEY: strict_json.canonical(body)})
 
 
 def _version(architecture: Mapping[str, Any]) -> int:
-    """The first version whose readers understand an architecture: 2 if it has sines."""
+    """The first version whose readers understand it: 2 with sines, 3 if it is sparse."""
+    if "entries" in architecture:
+        return 3
     return 2 if any("sine" in b for b in architecture.get("blocks", [])) else 1
 
 
@@ -144,9 +151,16 @@ def _parse(data: bytes) -> ModelFile:
         raise ModelFileError(f"is damaged: {error}") from None
     precision = _precision(header)
     tensors = {name: _tensor(name, entry, precision) for name, entry in stored.items()}
-    _check_shapes(tensors, expected_shapes(header["architecture"]))
-    if _version(header["architecture"]) > header["version"]:
-        raise ModelFileError("is damaged: a file of its version has no sines")
+    architecture = header["architecture"]
+    _check_shapes(tensors, expected_shapes(architecture))
+    if _version(architecture) > header["version"]:
+        raise ModelFileError(
+            "is damaged: a file of its version has no sines and no sparse matrices"
+        )
+    for name, columns in sparse_matrices(architecture).items():
+        problem = Sparse.named(tensors, name, columns).problem()
+        if problem is not None:
+            raise ModelFileError(f"is damaged: the matrix {name!r} has {problem}")
     claimed_length(header)
     return ModelFile(header, tensors, precision)
 
@@ -203,6 +217,9 @@ def _precision(header: dict[str, Any]) -> Precision:
 
 
 def _tensor(name: str, entry: Mapping[str, Any], precision: Precision) -> FloatArray:
+    if is_index(name) and entry["dtype"] == INDEX:
+        places = np.frombuffer(bytes(entry["data"]), dtype=np.int32)
+        return places.astype(np.float64).reshape(entry["shape"])
     stored = BY_CODE.get(str(entry["dtype"]))
     if stored is not precision:
         raise ModelFileError(
@@ -352,6 +369,8 @@ def sines(block: Mapping[str, Any]) -> tuple[int, ...]:
 def _rnn_shapes(architecture: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
     hidden = size(architecture, "hidden")
     outputs = size(architecture, "outputs")
+    if "entries" in architecture:
+        return _sparse_rnn_shapes(architecture, hidden, outputs)
     return {
         "hidden.start": (hidden,),
         "hidden.weight": (hidden, hidden),
@@ -360,6 +379,43 @@ def _rnn_shapes(architecture: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
         "unembed.weight": (hidden, outputs),
         "unembed.bias": (outputs,),
     }
+
+
+def sparse_matrices(architecture: Mapping[str, Any]) -> dict[str, int]:
+    """The sparse matrices of an architecture, each with the number of its columns."""
+    if "entries" not in architecture:
+        return {}
+    hidden = size(architecture, "hidden")
+    return {
+        "hidden.left": size(architecture, "rank"),
+        "hidden.right": hidden,
+        "input.weight": hidden,
+        "unembed.weight": size(architecture, "outputs"),
+    }
+
+
+def _sparse_rnn_shapes(
+    architecture: Mapping[str, Any], hidden: int, outputs: int
+) -> dict[str, tuple[int, ...]]:
+    entries = architecture["entries"]
+    if not isinstance(entries, dict):
+        raise ModelFileError("is damaged: 'entries' is no object")
+    rows = {
+        "hidden.left": hidden,
+        "hidden.right": size(architecture, "rank"),
+        "input.weight": size(architecture, "vocabulary"),
+        "unembed.weight": hidden,
+    }
+    shapes: dict[str, tuple[int, ...]] = {
+        "hidden.start": (hidden,),
+        "hidden.bias": (hidden,),
+        "unembed.bias": (outputs,),
+    }
+    for name, count in rows.items():
+        held = size(entries, name, least=0)
+        shapes[f"{name}.offsets"] = (count + 1,)
+        shapes[f"{name}.columns"] = shapes[f"{name}.values"] = (held,)
+    return shapes
 
 
 def size(holder: Mapping[str, Any], key: str, least: int = 1) -> int:
@@ -402,5 +458,6 @@ def claimed_length(header: Mapping[str, Any]) -> int | None:
 
 
 def parameters(architecture: Mapping[str, Any]) -> int:
-    """How many numbers the tensors of an architecture hold."""
-    return sum(prod(shape) for shape in expected_shapes(architecture).values())
+    """How many numbers the tensors of an architecture hold, places of entries apart."""
+    shapes = expected_shapes(architecture).items()
+    return sum(prod(shape) for name, shape in shapes if not is_index(name))

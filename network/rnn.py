@@ -1,16 +1,63 @@
 """The Elman network with ReLU that a model file describes, as a torch module."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from network.cache import Cache, Grow, Tree
+from network.modelfile import sparse_matrices
+
+
+class SparseMatrix(nn.Module):
+    """Multiplication with a matrix of few entries, ``(…, rows)`` to ``(…, columns)``."""
+
+    rows: Tensor
+    columns: Tensor
+
+    def __init__(self, tensors: Mapping[str, Tensor], name: str, columns: int) -> None:
+        super().__init__()
+        counts = tensors[f"{name}.offsets"].diff()
+        rows = torch.arange(len(counts)).repeat_interleave(counts)
+        self.register_buffer("rows", rows)
+        self.register_buffer("columns", tensors[f"{name}.columns"])
+        self.values = nn.Parameter(tensors[f"{name}.values"])
+        self.shape = (len(counts), columns)
+
+    def stored(self, name: str) -> Iterator[tuple[str, Tensor]]:
+        """Its tensors by their names in a model file."""
+        counts = torch.bincount(self.rows, minlength=self.shape[0])
+        yield f"{name}.offsets", torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+        yield f"{name}.columns", self.columns
+        yield f"{name}.values", self.values
+
+    def __rmatmul__(self, x: Tensor) -> Tensor:
+        terms = x[..., self.rows] * self.values
+        total = x.new_zeros((*x.shape[:-1], self.shape[1]))
+        return total.scatter_add_(-1, self.columns.expand_as(terms), terms)
+
+    def __getitem__(self, rows: Tensor) -> Tensor:
+        return nn.functional.one_hot(rows, self.shape[0]).to(self.values.dtype) @ self
+
+
+class Product(nn.Module):
+    """Multiplication with a product of two matrices, one after the other."""
+
+    def __init__(self, left: SparseMatrix, right: SparseMatrix) -> None:
+        super().__init__()
+        self.left, self.right = left, right
+        self.shape = (left.shape[0], right.shape[1])
+
+    def __rmatmul__(self, x: Tensor) -> Tensor:
+        return x @ self.left @ self.right
 
 
 class Rnn(nn.Module):
-    """h_t = ReLU(h_{t-1} W + x_t U + b), logits h_t R + c; no limit on the length."""
+    """h_t = ReLU(h_{t-1} W + x_t U + b), logits h_t R + c; no limit on the length.
+
+    W is the product of two sparse matrices in large networks, U and R are sparse then.
+    """
 
     length = None
     bushy = 16
@@ -21,10 +68,22 @@ class Rnn(nn.Module):
     ) -> None:
         super().__init__()
         self.initial = nn.Parameter(tensors["hidden.start"])
-        self.hidden = nn.Parameter(tensors["hidden.weight"])
         self.hidden_bias = nn.Parameter(tensors["hidden.bias"])
-        self.input = nn.Parameter(tensors["input.weight"])
-        self.weight = nn.Parameter(tensors["unembed.weight"])
+        matrices = {
+            name: SparseMatrix(tensors, name, columns)
+            for name, columns in sparse_matrices(architecture).items()
+        }
+        self.hidden: nn.Parameter | Product
+        self.input: nn.Parameter | SparseMatrix
+        self.weight: nn.Parameter | SparseMatrix
+        if matrices:
+            self.hidden = Product(matrices["hidden.left"], matrices["hidden.right"])
+            self.input = matrices["input.weight"]
+            self.weight = matrices["unembed.weight"]
+        else:
+            self.hidden = nn.Parameter(tensors["hidden.weight"])
+            self.input = nn.Parameter(tensors["input.weight"])
+            self.weight = nn.Parameter(tensors["unembed.weight"])
         self.bias = nn.Parameter(tensors["unembed.bias"])
         self.requires_grad_(False)
 

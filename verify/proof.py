@@ -15,7 +15,7 @@ from algebra.automaton import Automaton
 from algebra.errors import MachineError
 from algebra.shown import SHOWS, Shown, shown
 from network.modelfile import ModelFile
-from verify import generator, meaning, recurrent, transformer
+from verify import generator, meaning, recurrent, sparse_recurrent, transformer
 from verify.errors import Differs, Rejected
 from verify.established import Bounds
 from verify.statement import check_domains, parse
@@ -104,24 +104,26 @@ def _follow(
 
 def _steps(file: ModelFile, machine: Automaton) -> Steps:
     _check_numbers(file)
-    kind = file.header["architecture"]["kind"]
+    shape = file.header["architecture"]
+    kind = shape["kind"]
     if kind == "generator":
         yield from generator.prove(file, machine)
         return None
     length, classes = file.header["claim"].get("length"), _classes(file, machine)
-    if file.header["architecture"]["outputs"] > len(classes.names):
+    if shape["outputs"] > len(classes.names):
         raise Rejected("the file has logits for what the machine does not have")
     if kind == "rnn":
         if length is not None:
             raise Rejected("the file claims a longest word, which an RNN does not have")
-        yield recurrent.prove(file, machine, classes.of)
+        walk = sparse_recurrent if "entries" in shape else recurrent
+        yield walk.prove(file, machine, classes.of)
         return None
     if type(length) is not int or length < 1:
         raise Rejected("the file claims no length")
     if length >= len(file.tensors["embed.position"]):
         raise Rejected("the file claims a length that it has no positions for")
     letters = len(machine.letters)
-    if file.header["architecture"]["vocabulary"] != letters + 1:
+    if shape["vocabulary"] != letters + 1:
         raise Rejected("the file has another number of letters than the machine")
     program = file.header.get("program")
     if not isinstance(program, dict):

@@ -117,6 +117,10 @@ def _of_compiled(shape: Mapping[str, Any], length: int) -> int:
     """Of a compiled network: blocks read BOS too, the read-out only letters."""
     if shape["kind"] == "rnn":
         hidden = shape["hidden"]
+        if "entries" in shape:
+            entries = shape["entries"]
+            products = sum(n for name, n in entries.items() if name != "input.weight")
+            return int(2 * length * products)
         return int(2 * length * hidden * (hidden + shape["outputs"]))
     d, positions = shape["d_model"], length + 1
     products = 0

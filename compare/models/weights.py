@@ -9,7 +9,7 @@ from algebra.errors import KrohnError
 from compare.models.compiled import Compiled
 from network.modelfile import ModelFile
 from network.precision import PRECISIONS
-from network.rnn import Rnn
+from network.rnn import Product, Rnn, SparseMatrix
 from network.transformer import Attention, Mlp, Transformer
 
 
@@ -44,10 +44,17 @@ def model_file(network: Compiled) -> ModelFile:
 
 def _of_rnn(body: Rnn) -> Iterator[tuple[str, Tensor]]:
     yield "hidden.start", body.initial
-    yield "hidden.weight", body.hidden
     yield "hidden.bias", body.hidden_bias
-    yield "input.weight", body.input
-    yield "unembed.weight", body.weight
+    held = {"input.weight": body.input, "unembed.weight": body.weight}
+    if isinstance(body.hidden, Product):
+        held |= {"hidden.left": body.hidden.left, "hidden.right": body.hidden.right}
+    else:
+        held["hidden.weight"] = body.hidden
+    for name, matrix in held.items():
+        if isinstance(matrix, SparseMatrix):
+            yield from matrix.stored(name)
+        else:
+            yield name, matrix
     yield "unembed.bias", body.bias
 
 
