@@ -69,9 +69,9 @@ def as_window_memory(a: Automaton) -> WindowMemory | None:
 
 def _settles(table: IntArray) -> bool:
     """Whether no power of a letter is a cycle: then no window could tell where it is."""
-    power = np.tile(np.arange(table.shape[1]), (len(table), 1))
-    for _ in range(table.shape[1]):
-        power = np.take_along_axis(table, power, axis=1)
+    power = table
+    for _ in range(table.shape[1].bit_length()):
+        power = np.take_along_axis(power, power, axis=1)
     return np.array_equal(np.take_along_axis(table, power, axis=1), power)
 
 
