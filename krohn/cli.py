@@ -78,7 +78,11 @@ def run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CANNOT
     except MemoryError:
-        return _cannot("out of memory; choose a shorter length", wants_json)
+        return _cannot(
+            "out of memory; ask for shorter words, fewer of them at once, or "
+            "a smaller network",
+            wants_json,
+        )
     except OSError as error:
         return _cannot(
             f"{error.filename or 'input/output'}: {error.strerror}", wants_json

@@ -161,11 +161,16 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
             seconds = time.monotonic() - began
             return CompiledModel(file, built.construction, proof, seconds)
         reasons.append(f"{built.construction}: {proof.reason}")
-    wider = "" if dtype == "float64" else "--dtype float64, "
     raise CompileError(
-        f"{source.name} cannot be certified in {dtype} at length {length}, so nothing was "
-        f"written ({'; '.join(reasons)}). Try {wider}a shorter length, or another "
-        "construction"
+        f"{source.name} cannot be certified in {dtype}"
+        + ("" if length is None else f" at length {length}")
+        + f", so nothing was written ({'; '.join(reasons)}). Try "
+        + ("" if dtype == "float64" else "--dtype float64, ")
+        + (
+            "fewer states"
+            if arch == "rnn"
+            else "a shorter length, or another construction"
+        )
     )
 
 
@@ -235,9 +240,10 @@ def _attempts(
         found = [way for candidate in candidates for way in candidate.plans]
         if not found:
             raise CompileError(
-                f"no construction serves {machine.name} at length {length} in "
-                f"{options.precision.name}: "
-                + "; ".join(f"{c.name}: {c.reason}" for c in candidates)
+                f"no construction of a Transformer serves {machine.name} at length "
+                f"{length} in {options.precision.name}, and `krohn explain` says of each "
+                "why; a ReLU RNN computes every machine at every length, with a unit for "
+                "each state and letter: --arch rnn"
             )
     for way in found:
         yield plan.realise(way, observe)

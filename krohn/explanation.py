@@ -198,7 +198,7 @@ def _kind(machine: Automaton) -> str:
 
 def _why(usable: list[Candidate], minimise: str) -> str:
     if not usable:
-        return "no construction serves this machine"
+        return "no construction of a Transformer serves this machine; --arch rnn does"
     best = usable[0]
     assert best.cost is not None
     first, *others = OBJECTIVES[minimise]

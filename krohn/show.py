@@ -85,9 +85,11 @@ def explanation(facts: dict[str, Any]) -> None:
         refused.setdefault(row["reason"], []).append(row["name"])
     for reason, names in refused.items():
         out.print(f"  not {', '.join(names)}: {reason}")
-    out.print(f"\nChosen: {facts['chosen']}: {facts['why']}.")
+    chosen = f"Chosen: {facts['chosen']}" if facts["chosen"] else "No Transformer"
+    out.print(f"\n{chosen}: {facts['why']}.")
     _cut_short(out, facts)
-    out.print(f"As an RNN: {facts['rnn_width']} ReLU units, valid at every length.")
+    width = facts["rnn_width"]
+    out.print(f"As an RNN (--arch rnn): {width:,} ReLU units, valid at every length.")
 
 
 def decomposition(facts: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 
 from algebra.automaton import Automaton
+from algebra.budget import Budget
 from algebra.classification.digraph import components
 from algebra.semiautomaton import IntArray, Semiautomaton
 from algebra.structure import as_counter
@@ -22,6 +23,9 @@ Kind = Literal["clock", "counter", "window", "memory", "resets"]
 LONGEST_WINDOW = 3
 MOST_WINDOWS = 400
 MOST_GUESSES = 20_000
+MOST_STEPS = 200_000
+"""Of all guesses together; a pass over so many entries of a table counts as one."""
+ENTRIES_A_STEP = 20
 OUTSIDE = -1
 
 
@@ -174,11 +178,12 @@ def _labels(inner: IntArray) -> Iterator[IntArray]:
     """``(letters,)``: what each letter adds, modulo the size; every way to choose it."""
     letters, size = inner.shape
     todo: list[tuple[dict[int, int], dict[int, int]]] = [({}, {0: 0})]
+    budget = Budget(MOST_STEPS)
     for _ in range(MOST_GUESSES):
-        if not todo:
+        if not todo or budget.exhausted:
             return
         adds, label = todo.pop()
-        if not _spread(inner, adds, label):
+        if not _spread(inner, adds, label, budget):
             continue
         if len(label) == size:
             yield np.array([adds.get(a, 0) for a in range(letters)])
@@ -188,15 +193,20 @@ def _labels(inner: IntArray) -> Iterator[IntArray]:
         todo += [({**adds, a: n}, dict(label)) for n in reversed(range(size))]
 
 
-def _spread(inner: IntArray, adds: dict[int, int], label: dict[int, int]) -> bool:
+def _spread(
+    inner: IntArray, adds: dict[int, int], label: dict[int, int], budget: Budget
+) -> bool:
     """Label all that known letters lead to; whether nothing is contradicted.
 
     Two states must not have one label, and what a letter adds is known once it joins
-    two states with labels.
+    two states with labels. Nothing is labelled once the budget is spent.
     """
     size, changed = inner.shape[1], True
     while changed:
         changed = False
+        budget.spend(0, calls=1 + inner.size // ENTRIES_A_STEP)
+        if budget.exhausted:
+            return False
         for a, row in enumerate(inner.tolist()):
             for q, target in enumerate(row):
                 if target == OUTSIDE or q not in label:

@@ -81,11 +81,11 @@ def _decided_after(part: Automaton) -> int:
     """How many letters it takes from the start until nothing changes any more.
 
     Raises:
-        CompileError: If it can change after any number of letters.
+        CompileError: If it can change after more letters than are looked at.
     """
     fixed = (part.transitions == np.arange(len(part.states))).all(axis=0)
     now = np.array([part.start])
-    for width in range(len(part.states)):
+    for width in range(LONGEST_WINDOW + 1):
         if fixed[now].all():
             return max(width, 1)
         now = np.unique(part.transitions[:, now])

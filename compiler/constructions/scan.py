@@ -42,7 +42,10 @@ def scan(machine: Automaton, length: int, radix: int = 2) -> Program:
     moved = len(machine.states if machine.action is None else machine.action[0])
     if moved > MOST_POINTS:
         size = float(moved) ** 4 * max(1, (length - 1).bit_length())
-        raise CompileError(f"a scan of {moved} points would have {size:.0e} parameters")
+        raise CompileError(
+            f"a scan of {moved} points would have {size:.0e} parameters; --arch rnn needs "
+            "a unit for each state and letter only"
+        )
     if machine.action is None:
         return _on_states(machine, length, radix)
     action = np.array(machine.action, dtype=np.int64)
