@@ -160,12 +160,20 @@ class Cascade:
         """Coordinates ``(batch, components)`` after one letter ``(batch,)`` each."""
         after = np.empty_like(coordinates)
         node = self.wiring.entry[letters]
-        layers = zip(self.components, self.wiring.emit, self.wiring.follow, strict=True)
-        for i, (component, emit, follow) in enumerate(layers):
-            before = coordinates[:, i]
-            after[:, i] = component.machine.transitions[emit[node], before]
-            node = follow[node, before]
+        for i, (moved, follow) in enumerate(self._steps):
+            place = node * self.components[i].size + coordinates[:, i]
+            after[:, i] = moved.take(place)
+            node = follow.take(place)
         return after
+
+    @cached_property
+    def _steps(self) -> tuple[tuple[IntArray, IntArray], ...]:
+        """For each component, ``(nodes · states,)``: its next state, and the next node."""
+        layers = zip(self.components, self.wiring.emit, self.wiring.follow, strict=True)
+        return tuple(
+            (component.machine.transitions[emit].ravel(), follow.ravel())
+            for component, emit, follow in layers
+        )
 
     def state_of(self, coordinates: IntArray) -> IntArray:
         """The states ``(batch,)`` that coordinates stand for, or ``INVALID``."""

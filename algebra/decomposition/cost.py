@@ -1,7 +1,9 @@
 """What a cascade will cost as a network, before anything is compiled."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil, log2
+
+import numpy as np
 
 from algebra.budget import Budget
 from algebra.cascade import Cascade, Component
@@ -23,11 +25,13 @@ class CascadeCost:
             last reset); a doubling scan for what has no such form.
         values: Values of all coordinates together, the width of one-hot channels.
         nodes: Nodes of the wiring, the rows of its tables.
+        levels: Components on the longest path; no part of the price.
     """
 
     depth: int
     values: int
     nodes: int
+    levels: int = field(compare=False)
 
 
 def cost(cascade: Cascade, budget: Budget | None = None) -> CascadeCost:
@@ -39,11 +43,16 @@ def cost(cascade: Cascade, budget: Budget | None = None) -> CascadeCost:
         budget.spend(PASSES * entries, PASSES * len(cascade.components))
     reads = dependencies(cascade)
     finished: list[int] = []
+    level: list[int] = []
     for i, component in enumerate(cascade.components):
-        waits = max((finished[j] for j in range(i) if reads[i, j]), default=0)
+        above = np.flatnonzero(reads[i, :i]).tolist()
+        waits = max((finished[j] for j in above), default=0)
         finished.append(waits + component_depth(component))
+        level.append(1 + max((level[j] for j in above), default=0))
     nodes = sum(len(emit) for emit in cascade.wiring.emit)
-    return CascadeCost(max(finished, default=0), sum(cascade.sizes), nodes)
+    return CascadeCost(
+        max(finished, default=0), sum(cascade.sizes), nodes, max(level, default=0)
+    )
 
 
 def component_depth(component: Component) -> int:

@@ -14,7 +14,8 @@ subduction order; they can be more than there are states (erratum E22).
 
 Sources: thesis, Theorem 15 (stated without proof); spec 6.4. Unlike there, classes of one
 height share a coordinate where this makes no group larger, because the coordinates above
-tell which class a value speaks of; and the monoid is never enumerated.
+tell which class a value speaks of; and the monoid is never enumerated. Coordinates of one
+height do not read each other, so that there are as many levels as heights.
 """
 
 from collections.abc import Sequence
@@ -42,9 +43,10 @@ PASSES = 30  # over each pair of tiles of a node, and array operations of a leve
 
 @dataclass(frozen=True, eq=False)
 class _Slot:
-    """A coordinate: which classes it serves, and how many values it has."""
+    """A coordinate: which classes it serves, how high they are, and how many values."""
 
     classes: IntArray
+    height: int
     size: int
 
 
@@ -62,6 +64,11 @@ class _Tiling:
     skeleton: Skeleton
     tile: IntArray
     slots: tuple[_Slot, ...]
+
+    def lowest(self, slot: int) -> bool:
+        """Whether a coordinate is the last one of its height."""
+        last = slot + 1 == len(self.slots)
+        return last or self.slots[slot + 1].height < self.slots[slot].height
 
 
 def holonomy(
@@ -129,8 +136,12 @@ def _slots(
         key = (-image_class.height, _signature(group))
         alike.setdefault(key, []).append(number)
     return [
-        _Slot(np.array(classes), max(_tiles_of(large[c], table) for c in classes))
-        for _, classes in sorted(alike.items())
+        _Slot(
+            np.array(classes),
+            -negative,
+            max(_tiles_of(large[c], table) for c in classes),
+        )
+        for (negative, _), classes in sorted(alike.items())
     ]
 
 
@@ -195,19 +206,23 @@ def _inside(
 
 def _wiring(tiling: _Tiling, budget: Budget) -> tuple[tuple[Component, ...], Wiring]:
     letters = len(tiling.skeleton.machine.letters)
-    # Each node is (letter, image before, image after); the states are all there is above.
-    nodes = np.zeros((letters, 3), dtype=np.int64)
+    # Each node is (letter, image before, image after), the images twice: as they were
+    # above all coordinates of this height, which alone is read, and as they are here.
+    nodes = np.zeros((letters, 5), dtype=np.int64)
     nodes[:, 0] = np.arange(letters)
     components, emits, follows = [], [], []
-    for slot in tiling.slots:
+    for at, slot in enumerate(tiling.slots):
         budget.spend(PASSES * len(nodes) * slot.size**2, PASSES)
-        rows = _moves(tiling, slot, nodes)
+        rows = _moves(tiling, slot, nodes[:, :3])
         table, emit = letters_of(rows)
-        before, valid = _inside(tiling, slot, nodes[:, 1])
-        after, _ = _inside(tiling, slot, nodes[:, 2])
-        letter = np.broadcast_to(nodes[:, :1], before.shape)
+        before, valid = _inside(tiling, slot, nodes[:, 3])
+        after, _ = _inside(tiling, slot, nodes[:, 4])
         moved = np.take_along_axis(after, rows, axis=1)
-        nodes, follow = next_layer(np.stack([letter, before, moved], axis=-1), valid)
+        read = np.repeat(nodes[:, None, :3], slot.size, axis=1)
+        if tiling.lowest(at):
+            read[..., 1:] = np.stack([before, moved], axis=-1)
+        below = np.concatenate([read, before[..., None], moved[..., None]], axis=-1)
+        nodes, follow = next_layer(below, valid)
         budget.check(len(nodes), "nodes of the wiring")
         components.append(component_of(table, number_names(slot.size)))
         emits.append(emit)

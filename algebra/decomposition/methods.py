@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 
 from algebra.budget import EFFORTS, Budget, BudgetExceeded
 from algebra.cascade import Cascade, Component
@@ -16,7 +15,7 @@ from algebra.decomposition.reach import restricted
 from algebra.decomposition.refine import refine
 from algebra.decomposition.search import MOST_STATES, Search
 from algebra.decomposition.series import derived_chain, prime_chain
-from algebra.decomposition.simplify import simplify
+from algebra.decomposition.simplify import cheapest, simplify
 from algebra.errors import KrohnError
 from algebra.rows import firsts
 from algebra.semiautomaton import Semiautomaton
@@ -136,7 +135,7 @@ def _tidied(cascade: Cascade, budget: Budget) -> Cascade:
     except BudgetExceeded as reason:
         budget.leave_out(f"coordinates that no word reaches were kept ({reason})")
         return simple
-    return min(simple, fewer, key=partial(cost, budget=budget))
+    return cheapest([simple, fewer], budget)
 
 
 def _refined(

@@ -1,10 +1,11 @@
 """Cascades without what they do not need."""
 
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from algebra.budget import Budget
 from algebra.cascade import (
@@ -25,6 +26,7 @@ PASSES = 30  # over each entry of a diagram, and array operations for each layer
 COMPARING = 10  # array operations that compare a node with all others
 
 _T = TypeVar("_T")
+BoolArray = npt.NDArray[np.bool_]
 
 
 def simplify(cascade: Cascade, budget: Budget | None = None) -> Cascade:
@@ -49,9 +51,7 @@ def simplify(cascade: Cascade, budget: Budget | None = None) -> Cascade:
     if not cascade.components:
         return cascade
     cascade = _joined(cascade, budget)
-    for at in range(len(cascade.components)):
-        cascade = _only_occurring(cascade, at)
-    return cascade
+    return _only_occurring(cascade)
 
 
 def _joined(cascade: Cascade, budget: Budget) -> Cascade:
@@ -64,7 +64,14 @@ def _joined(cascade: Cascade, budget: Budget) -> Cascade:
     if list(map(len, plain.wiring.emit)) == list(map(len, filled.wiring.emit)):
         return plain
     # To fill in what is free can make a component read another one that it need not.
-    return min(plain, filled, key=partial(cost, budget=budget))
+    return cheapest([plain, filled], budget)
+
+
+def cheapest(found: Sequence[Cascade], budget: Budget) -> Cascade:
+    """The one of least cost among those with no more levels than the first."""
+    costs = [cost(cascade, budget) for cascade in found]
+    fitting = [i for i, c in enumerate(costs) if c.levels <= costs[0].levels]
+    return found[min(fitting, key=lambda i: costs[i])]
 
 
 def _count_pass(cascade: Cascade, budget: Budget) -> None:
@@ -181,31 +188,42 @@ def _compatible(
     table: IntArray, emit: IntArray, led: IntArray
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Nodes joined, greedily, that agree wherever coordinates are valid for both."""
+    fits = _same_ways(led)
+    does = _does_for(table, emit, led)
     index = np.empty(len(emit), dtype=np.int64)
+    # For each joint node, which nodes agree with all that it stands for.
+    open_to = np.empty_like(fits)
     letters, ways = np.empty_like(emit), np.empty_like(led)
     count = 0
     # Nodes that leave little free come first: the others then have something to fit.
     for node in np.argsort((led == INVALID).sum(axis=1), kind="stable").tolist():
-        fits = _fitting(table, emit[node], led[node], letters[:count], ways[:count])
-        found = np.flatnonzero(fits)
-        if len(found):
-            place = int(found[0])
+        place = int(open_to[:count, node].argmax()) if count else 0
+        if count and open_to[place, node]:
             ways[place] = np.where(ways[place] == INVALID, led[node], ways[place])
+            open_to[place] &= fits[node]
         else:
             place, count = count, count + 1
             letters[place], ways[place] = emit[node], led[node]
+            open_to[place] = fits[node] & does[node]
         index[node] = place
     return letters[:count].copy(), ways[:count].copy(), index
 
 
-def _fitting(
-    table: IntArray, letter: int, led: IntArray, letters: IntArray, ways: IntArray
-) -> IntArray:
-    """Which of the nodes so far do for a node, too, without another letter."""
-    valid = led != INVALID
-    same_way = (~valid | (ways == INVALID) | (ways == led)).all(axis=1)
-    same_move = (~valid | (table[letters] == table[letter])).all(axis=1)
-    return np.asarray(same_way & same_move)
+def _same_ways(led: IntArray) -> BoolArray:
+    """``(nodes, nodes)``: which lead to the same wherever both are valid."""
+    same = np.ones((len(led), len(led)), dtype=bool)
+    for way in led.T:
+        valid = way != INVALID
+        same &= (way[:, None] == way) | ~valid[:, None] | ~valid
+    return same
+
+
+def _does_for(table: IntArray, emit: IntArray, led: IntArray) -> BoolArray:
+    """``(nodes, nodes)``: whether the letter of the first does for the second, too."""
+    does = np.ones((len(led), len(led)), dtype=bool)
+    for moved, way in zip(table[emit].T, led.T, strict=True):
+        does &= (moved[:, None] == moved) | (way == INVALID)
+    return does
 
 
 def _reachable_wiring(wiring: Wiring) -> Wiring:
@@ -219,29 +237,41 @@ def _reachable_wiring(wiring: Wiring) -> Wiring:
     return Wiring(entry.reshape(-1), tuple(emits), tuple(follows))
 
 
-def _only_occurring(cascade: Cascade, at: int) -> Cascade:
-    """A component with the values and the letters that occur."""
-    component, down = cascade.components[at], cascade.projection.follow[at]
-    values = np.flatnonzero((down != INVALID).any(axis=0))
-    rows = _moves_among(values, component, cascade.wiring.emit[at])
-    if component.is_permutation_reset and not _all_permute_or_reset(rows):
-        values = np.arange(component.size)
-        rows = component.machine.transitions[cascade.wiring.emit[at]]
-    table, emit = letters_of(rows)
-    names = [component.machine.states[v] for v in values.tolist()]
-    wiring, lift = cascade.wiring, cascade.lift.copy()
-    lift[:, at] = np.searchsorted(values, lift[:, at])
+def _only_occurring(cascade: Cascade) -> Cascade:
+    """Components with the values and the letters that occur."""
+    wiring, projection = cascade.wiring, cascade.projection
+    components, emits, across, downs = [], [], [], []
+    lift = cascade.lift.copy()
+    layers = zip(
+        cascade.components, wiring.emit, wiring.follow, projection.follow, strict=True
+    )
+    for at, (component, emit, follow, down) in enumerate(layers):
+        values, rows = _occurring(component, emit, down)
+        table, letter = letters_of(rows)
+        names = [component.machine.states[v] for v in values.tolist()]
+        components.append(component_of(table, names))
+        emits.append(letter)
+        across.append(follow[:, values])
+        downs.append(down[:, values])
+        lift[:, at] = np.searchsorted(values, lift[:, at])
     return replace(
         cascade,
-        components=_put(cascade.components, at, component_of(table, names)),
-        wiring=Wiring(
-            wiring.entry,
-            _put(wiring.emit, at, emit),
-            _put(wiring.follow, at, wiring.follow[at][:, values]),
-        ),
-        projection=Projection(_put(cascade.projection.follow, at, down[:, values])),
+        components=tuple(components),
+        wiring=Wiring(wiring.entry, tuple(emits), tuple(across)),
+        projection=Projection(tuple(downs)),
         lift=lift,
     )
+
+
+def _occurring(
+    component: Component, emit: IntArray, down: IntArray
+) -> tuple[IntArray, IntArray]:
+    """The values that occur, and what each node of the wiring does with them."""
+    values = np.flatnonzero((down != INVALID).any(axis=0))
+    rows = _moves_among(values, component, emit)
+    if component.is_permutation_reset and not _all_permute_or_reset(rows):
+        return np.arange(component.size), component.machine.transitions[emit]
+    return values, rows
 
 
 def _moves_among(values: IntArray, component: Component, emit: IntArray) -> IntArray:
@@ -257,7 +287,3 @@ def _all_permute_or_reset(rows: IntArray) -> bool:
     constant = (rows == rows[:, :1]).all(axis=1)
     bijective = (np.sort(rows, axis=1) == np.arange(rows.shape[1])).all(axis=1)
     return bool((constant | bijective).all())
-
-
-def _put(items: tuple[_T, ...], at: int, item: _T) -> tuple[_T, ...]:
-    return (*items[:at], item, *items[at + 1 :])
