@@ -68,6 +68,11 @@ def nodes(machine: Automaton, tail: bool = False) -> Nodes:
             state do not tell each other's runs apart, or if there are too many pairs.
     """
     part = reachable(machine)
+    if len(part.states) > MOST_PAIRS:
+        raise MachineError(
+            f"{machine.name} has more than {MOST_PAIRS} states, too many to look for "
+            "components that are left"
+        )
     beside = parts(part, tail)
     if isinstance(beside, str):
         raise MachineError(beside)

@@ -15,6 +15,8 @@ from compiler.program import Program
 
 NAME = "piecewise"
 SUMMARY = "see which subsequences there are, from both sides (J-trivial)"
+# Each of at most sixteen tests doubles the states; machines of hundreds have more tests.
+MOST_STATES = 500
 
 
 def piecewise(machine: Automaton, length: int) -> Program:
@@ -22,10 +24,12 @@ def piecewise(machine: Automaton, length: int) -> Program:
 
     Raises:
         CompileError: If no run leaves a state for good, if no subsequences of up to four
-            letters decide the state, or if too many would have to be told apart.
+            letters decide the state, or if there is too much to tell apart.
     """
     check_departs(machine)
     part = reachable(machine)
+    if len(part.states) > MOST_STATES:
+        raise CompileError(f"more than {MOST_STATES} states are not told by subsequences")
     if not j_trivial(part.semiautomaton).holds:
         raise CompileError(
             f"{machine.name} is not piecewise testable: subsequences do not decide its "

@@ -1,0 +1,143 @@
+"""Runs with few departures: the depth of their networks, with and without following them.
+
+Each machine is planned twice, by the constructions that follow departures and by all the
+others, least depth first; plans are proved in order until one holds.
+"""
+
+import argparse
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import process_time
+
+from machine_files import read_completed
+from report import Row, Table, each, parser, publish
+
+from algebra.automaton import Automaton
+from algebra.errors import KrohnError
+from algebra.operations import minimise
+from compiler.constructions.departures import construction, piecewise
+from compiler.errors import CompileError
+from compiler.plan import CONSTRUCTIONS, Plan, plans, realise
+from krohn.compilation import model_file, options_of
+from krohn.sources import read
+from verify.proof import prove
+
+LENGTH = 512
+FOLLOWING = (construction.NAME, piecewise.NAME)
+OTHERS = tuple(n for n in CONSTRUCTIONS if n not in (*FOLLOWING, "sequential"))
+# Every subsequence of k letters, each state of which is left by one letter.
+LETTERS = "abc"
+MACHINES = (
+    "regex:bccb(aa)*",
+    "regex:(ab)*c(a|b)*",
+    "regex:c*d(ab)*",
+    "regex:(ab)*c(abb)*da*",
+    "regex:(b*a){5}a*b(a|b)*",
+    "regex:(b*a){5}a*(ba*){7}(a|b)*",
+    "regex:(a|b)*cc*a(a|b|c)*",
+    "regex:(a|b)*d(b|d)*(a(b|d)*a(b|d)*)*",
+    "regex:a*b*c*d*",
+    *(
+        "regex:" + "".join(f"(a|b|c)*{LETTERS[i % 3]}" for i in range(k)) + "(a|b|c)*"
+        for k in (3, 5, 8, 10)
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A machine by a source that Krohn reads, and T."""
+
+    source: str
+    length: int
+    name: str = ""
+
+
+def measure(job: Job) -> Row:
+    """The row of one machine."""
+    machine = _machine(job)
+    others = _first_proved(machine, job.length, OTHERS)
+    began = process_time()
+    found = _first_proved(machine, job.length, FOLLOWING)
+    return {
+        "machine": job.name or job.source.removeprefix("regex:"),
+        "states": len(machine.states),
+        "depth by others": others.cost.depth if others else None,
+        "parameters by others": others.cost.parameters if others else None,
+        "by": others.construction if others else None,
+        "depth": found.cost.depth if found else None,
+        "layers": found.cost.layers if found else None,
+        "parameters": found.cost.parameters if found else None,
+        "by ": found.construction if found else None,
+        "s": round(process_time() - began, 2),
+    }
+
+
+def _machine(job: Job) -> Automaton:
+    """What shows the states of the least machine."""
+    path = Path(job.source)
+    found = read_completed(path)[0] if path.exists() else read(job.source)
+    return replace(minimise(found), output=None)
+
+
+def _first_proved(
+    machine: Automaton, length: int, names: Iterable[str]
+) -> Plan | None:
+    options = options_of("float32", strict=False, activation="relu")
+    found: list[Plan] = []
+    for name in names:
+        try:
+            found += plans(name, machine, length, options)
+        except CompileError:
+            continue
+    sizes = ("depth", "layers", "parameters")
+    for plan in sorted(found, key=lambda p: [getattr(p.cost, s) for s in sizes]):
+        try:
+            file = model_file(
+                machine, realise(plan), length, options.precision, outputs=False
+            )
+            if prove(file, machine).verdict == "verified":
+                return plan
+        except KrohnError:
+            continue
+    return None
+
+
+def again(printed: Mapping[str, str]) -> Row:
+    """The row of a machine, made anew."""
+    return measure(Job("regex:" + printed["machine"], LENGTH))
+
+
+def tables(options: argparse.Namespace) -> Iterator[Table]:
+    """One row for each machine."""
+    jobs = [Job(source, options.length) for source in MACHINES]
+    title = f"Departures at T = {options.length} in float32"
+    if options.files:
+        paths = sorted(p for p in options.files.iterdir() if p.is_file())
+        jobs = [Job(str(p), options.length, p.stem) for p in paths]
+        title = f"Departures in machine files at T = {options.length} in float32"
+    yield Table(
+        title,
+        each(measure, jobs, options.jobs),
+        "All networks are proved. Depth: blocks that attend. 'by others' is the "
+        "shallowest network of all constructions but departures and piecewise; s is the "
+        "CPU time of planning and proving with these two.",
+    )
+
+
+AGAIN = {f"Departures at T = {LENGTH} in float32": again}
+
+
+def main() -> None:
+    """Measure and print."""
+    found = parser(__doc__)
+    found.add_argument("--length", "-T", type=int, default=LENGTH)
+    found.add_argument("--files", type=Path, help="a folder of machine files instead")
+    found.add_argument("--jobs", type=int, default=1)
+    options = found.parse_args()
+    publish(tables(options), options)
+
+
+if __name__ == "__main__":
+    main()
