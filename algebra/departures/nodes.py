@@ -154,7 +154,7 @@ class _Table:
 
     def _merged(self, node: IntArray) -> IntArray:
         """Nodes joined where that costs nothing: fewer departures, or fewer paths."""
-        joining = _Joining(self, node)
+        joining = _Joining(self, node.copy())
         if len(joining.members) <= MOST_NODES:
             joining.run()
         return joining.node
@@ -163,33 +163,28 @@ class _Table:
 class _Joining:
     """Nodes joined one pair after the other.
 
-    A node may take in one that leads to it, and two nodes may be one if letters do the
-    same in both. Each value must go with one state, no cycle may arise, and a departure
-    that the letter alone decides must stay one.
+    A node may be taken in by one that it leads to, and two nodes may be one if letters do
+    the same in both. Each value must go with one state, no cycle may arise, and what the
+    letter alone decides must stay so, unless the position is all that is beside.
     """
 
     def __init__(self, table: _Table, node: IntArray) -> None:
         self.table = table
         self.node = node
         self.members = {int(n): np.flatnonzero(node == n) for n in np.unique(node)}
-        # What the position tells is free.
         self.free = bool(table.parts) and all(p.kind == "clock" for p in table.parts)
 
     def run(self) -> None:
-        for n in self._order():
-            if n not in self.members:
-                continue
-            rank = self._ranks()
-            for other in sorted(self._successors(n), key=lambda m: (-rank[m], m)):
-                if self._direct(n, other) and self._fits(n, other, True):
-                    self._join(n, other)
-                    break
-            else:
-                self._alike(n)
-
-    def _order(self) -> list[int]:
+        """Join what can be joined, the last nodes of runs first."""
         rank = self._ranks()
-        return sorted(self.members, key=lambda n: (rank[n], n))
+        for n in sorted(self.members, key=lambda n: (rank[n], n)):
+            rank = self._ranks()
+            after = sorted(self._successors(n), key=lambda m: (-rank[m], m))
+            target = next((m for m in after if self._taken_in(n, m)), None)
+            if target is None:
+                target = next((m for m in self.members if self._alike(n, m)), None)
+            if target is not None:
+                self._join(n, target)
 
     def _successors(self, n: int) -> set[int]:
         after = np.unique(self.node[self.table.after[self.members[n]]])
@@ -205,6 +200,24 @@ class _Joining:
                     rank[n] = 1 + max((rank[m] for m in successors), default=-1)
         return rank
 
+    def _taken_in(self, n: int, other: int) -> bool:
+        """Whether a node can be joined to one that it leads to."""
+        if self._overlap(n, other) or not self._direct(n, other):
+            return False
+        mine, theirs = self._stays(n, {n, other}), self._stays(other, {n, other})
+        return self.free or bool(((theirs == _MIXED) | (mine == theirs)).all())
+
+    def _alike(self, n: int, other: int) -> bool:
+        """Whether all letters do the same in two nodes, whatever stands beside."""
+        if other == n or self._overlap(n, other):
+            return False
+        mine, theirs = self._leads(n), self._leads(other)
+        return bool(((mine != _MIXED) & (mine == theirs)).all())
+
+    def _overlap(self, n: int, other: int) -> bool:
+        first, second = self.members[n], self.members[other]
+        return bool(np.isin(self.table.value[first], self.table.value[second]).any())
+
     def _direct(self, n: int, other: int) -> bool:
         """Whether no run goes from one node to the other by way of a third."""
         todo, seen = [m for m in self._successors(n) if m != other], set[int]()
@@ -217,41 +230,15 @@ class _Joining:
                 todo += self._successors(m)
         return True
 
-    def _fits(self, n: int, other: int, together: bool) -> bool:
-        first, second = self.members[n], self.members[other]
-        if len(np.intersect1d(self.table.value[first], self.table.value[second])):
-            return False
-        if self.free and together:
-            return True
-        home = {n, other} if together else set[int]()
-        mine, theirs = self._profile(n, home), self._profile(other, home)
-        both = np.stack([mine, theirs])
-        mixed = (both == _MIXED).any(axis=0)
-        return bool((mixed & together | (both[0] == both[1])).all())
-
-    def _profile(self, n: int, home: set[int]) -> IntArray:
-        """``(letters,)``: where each leads, if the letter alone decides it.
-
-        −1 for staying, −2 for elsewhere within ``home``'s terms, `_MIXED` if it depends.
-        """
+    def _stays(self, n: int, home: set[int]) -> IntArray:
+        """``(letters,)``: 1 for those that stay in some nodes, 0 for those that leave."""
         after = self.node[self.table.after[self.members[n]]]
-        stays = np.isin(after, list(home | {n}))
-        leaves = -2 if home else after
-        shown = np.where(stays, -1, leaves)
-        same = (shown == shown[:1]).all(axis=0)
-        return np.where(same, shown[0], _MIXED)
+        return _common(np.isin(after, list(home)).astype(np.int64))
 
-    def _alike(self, n: int) -> None:
-        """Join a node with another one in which all letters do the same."""
-        mine = self._profile(n, set())
-        if (mine == _MIXED).any():
-            return
-        for other in self.members:
-            if other == n or not self._fits(n, other, False):
-                continue
-            if np.array_equal(self._profile(other, set()), mine):
-                self._join(n, other)
-                return
+    def _leads(self, n: int) -> IntArray:
+        """``(letters,)``: the node that each leads to, −1 for staying."""
+        after = self.node[self.table.after[self.members[n]]]
+        return _common(np.where(after == n, -1, after))
 
     def _join(self, n: int, other: int) -> None:
         self.members[other] = np.union1d(self.members[other], self.members.pop(n))
@@ -259,3 +246,8 @@ class _Joining:
 
 
 _MIXED = np.iinfo(np.int64).max
+
+
+def _common(rows: IntArray) -> IntArray:
+    """What all rows have in each column, `_MIXED` where they differ."""
+    return np.where((rows == rows[:1]).all(axis=0), rows[0], _MIXED)
