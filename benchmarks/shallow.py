@@ -79,9 +79,7 @@ def _machine(job: Job) -> Automaton:
     return replace(minimise(found), output=None)
 
 
-def _first_proved(
-    machine: Automaton, length: int, names: Iterable[str]
-) -> Plan | None:
+def _first_proved(machine: Automaton, length: int, names: Iterable[str]) -> Plan | None:
     options = options_of("float32", strict=False, activation="relu")
     found: list[Plan] = []
     for name in names:

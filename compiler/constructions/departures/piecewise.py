@@ -29,7 +29,9 @@ def piecewise(machine: Automaton, length: int) -> Program:
     check_departs(machine)
     part = reachable(machine)
     if len(part.states) > MOST_STATES:
-        raise CompileError(f"more than {MOST_STATES} states are not told by subsequences")
+        raise CompileError(
+            f"more than {MOST_STATES} states are not told by subsequences"
+        )
     if not j_trivial(part.semiautomaton).holds:
         raise CompileError(
             f"{machine.name} is not piecewise testable: subsequences do not decide its "
