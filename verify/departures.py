@@ -14,8 +14,11 @@ from dataclasses import dataclass
 from verify.statement import Channel, Statement
 
 Flags = tuple[str, ...]
+Pointers = Mapping[int, Flags]
+"""Of which pointers a channel is a digit, or the `NUMBER`; () is that of t itself."""
+
 NUMBER = -1
-"""What a pointer holds that is no digit."""
+MOST_FLAGS = 256  # in one list: lists double
 
 
 @dataclass(frozen=True)
@@ -40,25 +43,29 @@ class Departures:
 def departures(statement: Statement) -> dict[str, Departures]:
     """The channels that are such tests."""
     found: dict[str, Departures] = {}
-    pointers: dict[str, dict[int, Flags]] = {}
+    pointers: dict[str, Pointers] = {}
+    places = _places(statement.length)
     for channel in statement.channels.values():
-        pointers[channel.name] = _pointer(statement, channel, pointers)
+        if channel.op == "position":
+            pointers[channel.name] = places.get(channel.values, {})
+        else:
+            pointers[channel.name] = _pointer(channel, pointers)
         test = _test(statement, channel, pointers)
         if test is not None:
             found[channel.name] = test
     return found
 
 
-def _pointer(
-    statement: Statement, channel: Channel, known: Mapping[str, dict[int, Flags]]
-) -> dict[int, Flags]:
-    """Of which pointers a channel is the number or a digit; () is that of t itself."""
-    if channel.op == "position":
-        before = [max(t - 1, 0) for t in range(statement.length + 1)]
-        columns = {NUMBER: before}
-        for b in range(statement.length.bit_length()):
-            columns[b] = [x >> b & 1 for x in before]
-        return {k: () for k, column in columns.items() if column == [*channel.values]}
+def _places(length: int) -> Mapping[tuple[int, ...], Pointers]:
+    """What position channels with some values are of the pointer of t itself."""
+    before = tuple(max(t - 1, 0) for t in range(length + 1))
+    found: dict[tuple[int, ...], dict[int, Flags]] = {before: {NUMBER: ()}}
+    for b in range(length.bit_length()):
+        found.setdefault(tuple(x >> b & 1 for x in before), {})[b] = ()
+    return found
+
+
+def _pointer(channel: Channel, known: Mapping[str, Pointers]) -> Pointers:
     if channel.op == "latest":
         source, where = channel.inputs
         return {k: (where,) for k, flags in known[source].items() if not flags}
@@ -66,12 +73,15 @@ def _pointer(
         source, *digits = channel.inputs
         inner = {known[digit].get(b) for b, digit in enumerate(digits)}
         if len(inner) == 1 and (last := inner.pop()):
-            return {k: flags + last for k, flags in known[source].items() if flags}
+            outer = {k: flags for k, flags in known[source].items() if flags}
+            lists = {flags: flags + last for flags in set(outer.values())}
+            few = all(len(flags) <= MOST_FLAGS for flags in lists.values())
+            return {k: lists[flags] for k, flags in outer.items()} if few else {}
     return {}
 
 
 def _test(
-    statement: Statement, channel: Channel, pointers: Mapping[str, dict[int, Flags]]
+    statement: Statement, channel: Channel, pointers: Mapping[str, Pointers]
 ) -> Departures | None:
     """Of what a channel is the test, if it compares a pointer with a first position."""
     if channel.op != "table" or len(channel.inputs) != 1:

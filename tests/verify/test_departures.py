@@ -183,3 +183,16 @@ def test_tests_of_long_words_have_small_memories() -> None:
     proof = prove(file, MACHINE)
     assert proof.verdict == "verified"
     assert proof.evidence[0]["program"]["pairs"] == len(WORD) + 1
+
+
+def test_lists_that_double_are_not_followed_without_end() -> None:
+    """Forty pointers, each composed with itself, would be a list of 2^40 flags."""
+    found = pointers.last("p0", "leaves0", LENGTH)
+    for i in range(40):
+        found |= pointers.composed(f"p{i + 1}", f"p{i}", f"p{i}", LENGTH)
+    found |= pointers.reached("seen1", "first1", "p40", LENGTH)
+    source = program(WORD, LENGTH)
+    kept = {n: op for n, op in source.operations.items() if n != "seen1"}
+    file = lowered(replace(source, operations={**kept, **found}), MACHINE)
+    assert prove(file, MACHINE).verdict == "undecided"
+    assert set(recognised(file, LENGTH)) == {"test2", "test3", "test4"}

@@ -8,6 +8,7 @@ Pointed = dict[
     tuple[str, int], tuple[str, ...]
 ]  # channel, digit: flags that come in turn
 WHOLE = -1
+MOST_FLAGS = 256  # in one list: lists double
 
 
 def departures(program: Program) -> dict[str, tuple[str, ...]]:
@@ -52,7 +53,10 @@ def _pointed(program: Program, channel: Channel, known: Pointed) -> Pointed:
     if len(after) > 1 or () in after:
         return {}
     (second,) = after
-    return {(channel.name, d): first[d] + second for d in first if first[d]}
+    lists = {flags: flags + second for flags in set(first.values()) if flags}
+    if any(len(flags) > MOST_FLAGS for flags in lists.values()):
+        return {}
+    return {(channel.name, d): lists[first[d]] for d in first if first[d]}
 
 
 def _compared(
