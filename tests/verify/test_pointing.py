@@ -9,15 +9,19 @@ import pytest
 import torch
 from departing import lowered, machine, program
 
+from compiler.interpreter import interpret
 from network.model import Model
 from network.modelfile import ModelFile, pack
 from network.precision import FloatArray
+from verify.attack.campaign import Extent, attack
+from verify.attack.meaning import Evaluator
 from verify.evidence.find import find
 from verify.exhaustive import exhaustive
 from verify.proof import prove
 from verify.recheck.heads import _leak
 from verify.recheck.model import Refused
 from verify.rivals import leak_earliest, leak_pointed
+from verify.statement import parse
 
 torch.set_num_threads(1)
 
@@ -211,3 +215,22 @@ def test_digits_must_be_there_and_binary(right: ModelFile) -> None:
         assert prove(replace(right, header=header), MACHINE).verdict != "verified"
         with pytest.raises(Refused):
             find(pack(header, right.tensors))
+
+
+@pytest.mark.parametrize(("dtype", "length"), [("float32", 40), ("bfloat16", 30)])
+def test_no_arithmetic_violates_a_bound(dtype: str, length: int) -> None:
+    """Words bred to be bad, noise at its bounds; leaks come close to theirs."""
+    file = lowered(program(WORD, length), MACHINE, dtype)
+    found = attack(file, MACHINE, prove(file, MACHINE), Extent(positions=60_000), seed=1)
+    assert found.passed, found.violations[0]
+    for kind in ("earliest: leak", "at: leak"):
+        assert 0.9 < found.tightest[kind].share <= 1
+
+
+def test_attacks_evaluate_what_the_operations_mean(right: ModelFile) -> None:
+    statement = parse(right.header["program"], 3, LENGTH)
+    words = np.random.default_rng(0).integers(0, 3, (200, LENGTH))
+    meant = Evaluator.of(statement)(torch.from_numpy(words)).values
+    values = interpret(program(WORD, LENGTH), words)
+    for name in ("seen1", FIRST, POINTER, "test4"):
+        assert np.array_equal(meant[name].numpy(), values[name])
