@@ -221,7 +221,9 @@ def test_digits_must_be_there_and_binary(right: ModelFile) -> None:
 def test_no_arithmetic_violates_a_bound(dtype: str, length: int) -> None:
     """Words bred to be bad, noise at its bounds; leaks come close to theirs."""
     file = lowered(program(WORD, length), MACHINE, dtype)
-    found = attack(file, MACHINE, prove(file, MACHINE), Extent(positions=60_000), seed=1)
+    found = attack(
+        file, MACHINE, prove(file, MACHINE), Extent(positions=60_000), seed=1
+    )
     assert found.passed, found.violations[0]
     for kind in ("earliest: leak", "at: leak"):
         assert 0.9 < found.tightest[kind].share <= 1
