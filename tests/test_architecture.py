@@ -51,6 +51,17 @@ def test_help_is_instant() -> None:
     assert done.returncode == 0
 
 
+@pytest.mark.parametrize(
+    "path", [p for p in MODULES if p.parts[0] in ("algebra", "compiler")], ids=str
+)
+def test_no_clock_decides_what_is_found(path: Path) -> None:
+    """Budgets count work, so that the same input gives the same network."""
+    for node in ast.walk(ast.parse((ROOT / path).read_text())):
+        names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        assert not {n.partition(".")[0] for n in names} & {"time", "datetime", "timeit"}
+
+
 @pytest.mark.parametrize("path", MODULES, ids=str)
 def test_no_module_hides_another(path: Path) -> None:
     name = path.stem if path.stem != "__init__" else path.parent.name
