@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from algebra.automaton import Automaton
-from algebra.budget import Budget, steps_of
+from algebra.budget import NORMAL, Budget, steps_of
 from algebra.formats import json_format
 from algebra.observation import observe as observe_states
 from algebra.shown import moore
@@ -150,11 +150,18 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     reasons = []
     options = options_of(dtype, strict, activation, uniform, positions)
     budget = Budget(steps_of(effort))
+    searched = arch == "transformer" and construction in ("auto", *plan.SEARCHING)
+    if not searched and budget.steps != NORMAL:
+        raise CompileError(
+            "--effort changes nothing here: only --construction auto, "
+            f"{' and '.join(plan.SEARCHING)} of Transformers search; leave it out"
+        )
     for built in _attempts(
         shown, length, construction, arch, options, minimise, observe, budget
     ):
         file = model_file(source, built, length, precision, observation is not None)
-        file.header["search"] = budget.record()
+        if searched:
+            file.header["search"] = budget.record()
         proof = prove(file, source, progress) if proved else None
         if proof is None or proof.verdict == "verified":
             file = with_evidence(file, proof)
