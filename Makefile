@@ -10,7 +10,7 @@ demo: $(READY)
 	@mkdir -p demo
 	$(BIN)/krohn explain examples/turnstile.dot -T 64
 	$(BIN)/krohn compile examples/turnstile.dot -T 64 -o demo/turnstile.safetensors
-	$(BIN)/krohn verify demo/turnstile.safetensors --proof --exhaustive 6 --sample 500 --html demo/turnstile.html --html-seconds 5
+	$(BIN)/krohn verify demo/turnstile.safetensors --proof --exhaustive 6 --sample 500 --html demo/turnstile.html --html-effort normal
 	$(BIN)/krohn run demo/turnstile.safetensors coin push push coin card push
 	$(BIN)/krohn draw examples/turnstile.dot -o demo/turnstile.png
 	$(BIN)/krohn draw demo/turnstile.safetensors -o demo/network.png

@@ -7,6 +7,7 @@ of its model file, of what is explained of it, and of its decomposition.
 import hashlib
 import json
 import sys
+from collections.abc import Callable
 
 import krohn
 from algebra.automaton import Automaton
@@ -25,7 +26,7 @@ def fingerprints(machine: Automaton, length: int) -> dict[str, str]:
     }
 
 
-def _digest(made) -> str:
+def _digest(made: Callable[[], bytes]) -> str:
     try:
         return hashlib.sha256(made()).hexdigest()
     except KrohnError as error:

@@ -34,7 +34,7 @@ from krohn.commands.verify_options import (
     GadgetError,
     Gadgets,
     Html,
-    HtmlSeconds,
+    HtmlEffort,
     JobFile,
     Jobs,
     Longest,
@@ -78,7 +78,7 @@ def verify(
     shorten: Shorten = 200_000,
     evidence: Evidence = None,
     html: Html = None,
-    html_seconds: HtmlSeconds = 20.0,
+    html_effort: HtmlEffort = "high",
     start: Start = None,
     observe: Observe = None,
     complete: Fill = "reject",
@@ -89,7 +89,7 @@ def verify(
     from krohn.exhaustion import sharding
     from krohn.verification import verify as verified
 
-    _check_page(html)
+    _check_page(html, html_effort)
     _check_written(file, html or evidence)
     against = Wanted(machine, start, observe, reading(complete, kind))
     wanted = against.read()
@@ -116,7 +116,7 @@ def verify(
     replay = _replay(file, found, against)
     if html is not None:
         arguments = context.find_root().obj or ()
-        _write_page(html, file, wanted, found, arguments, replay, html_seconds)
+        _write_page(html, file, wanted, found, arguments, replay, html_effort)
     result = {**found.to_object(), "replay": replay, **remarks(wanted)}
     if evidence is not None:
         from krohn.evidence import write
@@ -130,12 +130,14 @@ def verify(
     return {"verified": DONE, "refuted": REFUTED}.get(found.verdict, CANNOT)
 
 
-def _check_page(path: Path | None) -> None:
+def _check_page(path: Path | None, effort: str) -> None:
     """Refuse a bad name before anything is verified."""
     if path is not None:
+        from algebra.budget import steps_of
         from krohn.page import check_suffix
 
         check_suffix(path)
+        steps_of(effort)
 
 
 def _check_written(file: str, written: Path | str | None) -> None:
@@ -157,7 +159,7 @@ def _write_page(
     found: "Report",
     arguments: Sequence[str],
     replay: str | None,
-    seconds: float,
+    effort: str,
 ) -> None:
     """Write the page of a verdict."""
     from krohn.foreign import own_machine
@@ -166,7 +168,7 @@ def _write_page(
 
     held = machine or own_machine(modelfile.read(file))
     with waiting("writing the page"):
-        write(Request(file, held, found, arguments, replay, seconds), path)
+        write(Request(file, held, found, arguments, replay, effort), path)
 
 
 def _attacked(

@@ -123,11 +123,11 @@ Html = Annotated[
     Path | None,
     typer.Option(metavar="OUT", help="Write all that is known as one page of HTML."),
 ]
-HtmlSeconds = Annotated[
-    float,
+HtmlEffort = Annotated[
+    str,
     typer.Option(
-        metavar="SECONDS",
-        min=0,
-        help="With --html: how long to look for the longest words of each format.",
+        metavar="LEVEL",
+        help="With --html: how much to search for the longest words of each format, as "
+        "--effort of compile.",
     ),
 ]

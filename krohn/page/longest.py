@@ -4,26 +4,28 @@ A file says nothing of other lengths. What is found here is about networks of th
 construction for the same machine, each compiled and proved as a file would be.
 """
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
 from algebra.automaton import Automaton
+from algebra.budget import ENTRIES, Budget, steps_of
 from algebra.errors import KrohnError
 from algebra.formats import json_format
 from compiler.plan import CONSTRUCTIONS, ON_REQUEST
 from krohn.compilation import OWN
 from krohn.compilation import compile as compiled
 from krohn.foreign import names_machine
-from network.modelfile import ModelFile, sines
+from network.modelfile import ModelFile, parameters, sines
 from network.precision import PRECISIONS
 
-SECONDS = 20.0
+EFFORT = "high"
 LIMIT = 4096
 """No longer word is tried: proofs take the square of it in time and memory."""
-GROWTH = 5
-"""How much longer twice the length may take, with room to spare above its square."""
+PROVING = 10_000
+"""Array operations that it takes to compile and to prove the smallest networks."""
+PASSES = 500
+"""Over each parameter of larger ones."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +48,15 @@ class Longest:
 
 
 def longest(
-    file: ModelFile, proved: float | None, seconds: float = SECONDS
+    file: ModelFile, proved: bool, effort: str | float = EFFORT
 ) -> list[Longest] | str:
     """The longest certified words of a model's construction in every format.
 
     Args:
         file: The model.
-        proved: How long its own proof took; None if it was not proved.
-        seconds: For all formats together. A length that is being tried is finished.
+        proved: Whether it was proved itself.
+        effort: How much work to do for all formats together: a key of
+            `algebra.budget.EFFORTS`, or steps.
 
     Returns:
         A line for each format; or in words, why there is none.
@@ -68,27 +71,27 @@ def longest(
         return "The file states no machine that could be compiled again."
     if name not in {*CONSTRUCTIONS, *ON_REQUEST} or type(claimed) is not int:
         return "The file names no construction of Krohn that could be compiled again."
-    if proved is None:
+    if not proved:
         return "The network was not proved, so nothing is said of others like it."
-    end = time.monotonic() + seconds
+    budget = Budget(steps_of(effort))
+    size = parameters(header["architecture"])
     found: list[Longest] = []
     for dtype in PRECISIONS:
-        own = proved if dtype == file.precision.name else None
-        share = (end - time.monotonic()) / (len(PRECISIONS) - len(found))
+        share = budget.part(budget.left / (len(PRECISIONS) - len(found)))
         probe = partial(certified, file, str(name), dtype)
-        search = _Search(probe, time.monotonic() + max(share, 0.0))
-        found.append(search.run(dtype, claimed, own))
+        search = _Search(probe, share, claimed, size)
+        found.append(search.run(dtype, own=dtype == file.precision.name))
     return found
 
 
-def certified(file: ModelFile, construction: str, dtype: str, length: int) -> bool:
-    """Whether the construction of a model is proved in a format at a length."""
+def certified(file: ModelFile, construction: str, dtype: str, length: int) -> int:
+    """The parameters of what is proved in a format at a length; 0 if nothing is."""
     machine: Automaton = json_format.from_object(file.header["machine"])
     shape = file.header["architecture"]
     waves = any(any(sines(block)) for block in shape["blocks"])
     outputs = file.header["claim"].get("shows") == "outputs"
     try:
-        compiled(
+        found = compiled(
             machine,
             length,
             construction,
@@ -98,28 +101,37 @@ def certified(file: ModelFile, construction: str, dtype: str, length: int) -> bo
             observation=OWN if outputs else None,
         )
     except (KrohnError, MemoryError):
-        return False
-    return True
+        return 0
+    return parameters(found.file.header["architecture"])
 
 
 class _Search:
-    """A search for the greatest length that passes, until a moment."""
+    """A search for the greatest length that passes, within a budget.
 
-    def __init__(self, probe: Callable[[int], bool], end: float) -> None:
-        self.probe, self.end = probe, end
-        self.good, self.bad, self.last = 0, LIMIT + 1, 0.0
+    The work for a length is that of a network of a known length, with as many times its
+    parameters as the square of the length has grown.
+    """
 
-    def run(self, dtype: str, start: int, proved: float | None) -> Longest:
+    def __init__(
+        self, probe: Callable[[int], int], budget: Budget, start: int, size: int
+    ) -> None:
+        self.probe, self.budget, self.start, self.size = probe, budget, start, size
+        self.good, self.bad, self.known = 0, LIMIT + 1, start
+
+    def run(self, dtype: str, own: bool) -> Longest:
         """Double or halve until lengths on both sides are known, then bisect."""
-        if proved is None:
+        start = self.start
+        if own:
+            self.good = start
+        elif self._affords(min(start, LIMIT)):
             self._try(min(start, LIMIT))
-        else:
-            self.good, self.last = start, proved
-        while not self._narrow and self._affordable:
+        while (self.good or self.bad <= LIMIT) and not self._narrow:
+            if not self._affords(self._next()):
+                break
             self._try(self._next())
         refused = self.bad if self.bad <= LIMIT else None
         still_open = self.good > 0 and not (refused and self._narrow)
-        how = self._said(refused, proved is not None and self.good == start)
+        how = self._said(refused, own and self.good == start)
         return Longest(dtype, self.good, refused, still_open, how)
 
     @property
@@ -128,9 +140,11 @@ class _Search:
             return self.good >= LIMIT
         return self.bad - self.good <= max(1, self.good // 100)
 
-    @property
-    def _affordable(self) -> bool:
-        return time.monotonic() + GROWTH * self.last < self.end
+    def _entries(self, length: int) -> int:
+        return round(PASSES * self.size * max(1.0, length / self.known) ** 2)
+
+    def _affords(self, length: int) -> bool:
+        return PROVING + self._entries(length) // ENTRIES <= self.budget.left
 
     def _next(self) -> int:
         if self.bad > LIMIT:
@@ -138,23 +152,22 @@ class _Search:
         return (self.good + self.bad) // 2
 
     def _try(self, length: int) -> None:
-        began = time.monotonic()
-        if began >= self.end:
-            return
-        if self.probe(length):
+        self.budget.spend(self._entries(length), PROVING)
+        size = self.probe(length)
+        if size:
             self.good = max(self.good, length)
+            self.known, self.size = length, size
         else:
             self.bad = min(self.bad, length)
-        self.last = time.monotonic() - began
 
     def _said(self, refused: int | None, own: bool) -> str:
         """How it was found."""
         compiled = "this file" if own else "compiled and proved"
         if self.good == 0:
-            return f"{refused} is refused" if refused else "not tried: the time was up"
+            return f"{refused} is refused" if refused else "not tried: too much work"
         if refused is None:
             most = self.good >= LIMIT
-            why = "no longer one was tried" if most else "then the time was up"
+            why = "no longer one was tried" if most else "a longer one is too much work"
             return f"{compiled}; {why}"
-        rest = "" if self._narrow else "; then the time was up"
+        rest = "" if self._narrow else "; the rest is too much work"
         return f"{compiled}; {refused} is refused{rest}"

@@ -11,7 +11,7 @@ from krohn.drawing import DrawingError
 from krohn.foreign import with_names
 from krohn.page import pictures
 from krohn.page.chart import chart
-from krohn.page.longest import SECONDS, Longest, longest
+from krohn.page.longest import EFFORT, Longest, longest
 from krohn.page.margins import margin, noises, sublayers, worst_head
 from krohn.page.operations import operations
 from krohn.page.provenance import provenance
@@ -34,7 +34,7 @@ class Request:
         report: What came of it.
         arguments: Of the command that asked, without ``krohn``.
         replay: The command that replays the wrong word, if there is one.
-        seconds: How long to look for the longest words of other networks.
+        effort: How much work to do for the longest words of other networks.
     """
 
     path: str
@@ -42,7 +42,7 @@ class Request:
     report: Report
     arguments: Sequence[str] = field(default_factory=tuple)
     replay: str | None = None
-    seconds: float = SECONDS
+    effort: str = EFFORT
 
 
 def write(request: Request, path: Path) -> None:
@@ -139,12 +139,12 @@ def _longest(file: ModelFile, request: Request) -> list[Longest] | str:
     """How long words may be: lines, or a sentence."""
     proof = request.report.proof
     if proof is None or request.report.verdict != "verified":
-        return longest(file, None, request.seconds)
+        return longest(file, False, request.effort)
     for step in proof.evidence:
         if isinstance(bounds := step.get("longest"), dict):
             how = "by the bounds of the proof, for the weights of this file"
             return [Longest(d, int(n), None, False, how) for d, n in bounds.items()]
-    return longest(file, proof.seconds, request.seconds)
+    return longest(file, True, request.effort)
 
 
 def _operations(file: ModelFile, evidence: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import krohn
+from algebra.budget import Budget
 from algebra.formats import json_format
 from krohn import cli
 from krohn.page.chart import MOST_ROWS, chart
@@ -67,7 +68,7 @@ def page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., st
             modelfile.write(path, file.header, file.tensors)
         else:
             path = file
-        arguments = ["verify", path, "--html", out, "--html-seconds", 0, *options]
+        arguments = ["verify", path, "--html", out, "--html-effort", 0, *options]
         assert cli.run([str(a) for a in arguments]) == code
         capsys.readouterr()
         return out.read_text()
@@ -220,7 +221,7 @@ def test_a_page_is_written_whole_or_not_at_all(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("os.replace", stop)
-    assert cli.run(["verify", str(path), "--html", str(out), "--html-seconds=0"]) == 2
+    assert cli.run(["verify", str(path), "--html", str(out), "--html-effort=0"]) == 2
     assert out.read_text() == "before"
     assert len(list(tmp_path.iterdir())) == 2
 
@@ -276,8 +277,8 @@ def test_bars_end_before_the_limit_and_grow_with_shares(
 
 @given(st.integers(0, 2 * LIMIT), st.integers(1, 2 * LIMIT))
 def test_the_search_ends_beside_the_longest(most: int, start: int) -> None:
-    search = _Search(lambda length: length <= most, float("inf"))
-    found = search.run("float32", start, None)
+    search = _Search(lambda length: int(length <= most), Budget(), start, 1)
+    found = search.run("float32", own=False)
     assert found.length <= min(most, LIMIT)
     if found.open:
         assert found.length == LIMIT
@@ -287,22 +288,38 @@ def test_the_search_ends_beside_the_longest(most: int, start: int) -> None:
         assert found.refused - found.length <= max(1, found.length // 100)
 
 
-def test_without_time_only_the_file_itself_counts(grid: ModelFile) -> None:
-    lines = longest(grid, 0.1, seconds=0)
+def test_without_effort_only_the_file_itself_counts(grid: ModelFile) -> None:
+    lines = longest(grid, True, effort=0)
     assert not isinstance(lines, str)
     own = {line.dtype: (line.length, line.open) for line in lines}
     assert own["float32"] == (T, True)
     assert own["float64"] == (0, False)
-    assert "time was up" in lines[0].how
+    assert "too much work" in lines[0].how
+
+
+def test_the_work_that_is_left_decides_and_no_clock(grid: ModelFile) -> None:
+    tried: list[int] = []
+
+    def probe(length: int) -> int:
+        tried.append(length)
+        return 1_000 * length
+
+    # 14,000, 26,000, 42,000 and 74,000 steps; 128 letters would take 138,000 more.
+    search = _Search(probe, Budget(180_000), 8, 8_000)
+    assert search.run("float32", own=False) == _Search(
+        probe, Budget(180_000), 8, 8_000
+    ).run("float32", own=False)
+    assert tried == 2 * [8, 16, 32, 64]
+    assert search.budget.spent < 180_000
 
 
 def test_what_is_found_is_what_compiling_finds() -> None:
     file = krohn.compile("C2", 4, "counter", dtype="bfloat16").file
-    lines = longest(file, 0.0, seconds=8)
+    lines = longest(file, True, effort=1_000_000)
     assert not isinstance(lines, str)
     (line,) = (line for line in lines if line.dtype == "bfloat16")
     assert (line.length, line.refused, line.open) == (6, 7, False)
 
 
 def test_who_was_not_proved_has_no_longest_words(grid: ModelFile) -> None:
-    assert "not proved" in str(longest(grid, None))
+    assert "not proved" in str(longest(grid, False))

@@ -135,7 +135,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         path = folder / f"{name}.safetensors"
         modelfile.write(path, file.header, file.tensors)
         page = folder / f"{name}.html"
-        cli.run(["verify", str(path), "--html", str(page), "--html-seconds", "0"])
+        cli.run(["verify", str(path), "--html", str(page), "--html-effort", "0"])
     machine = json_format.from_object(stated_by_others())
     for name, found in zip(COMPARISONS, (sample(), sample(machine)), strict=True):
         comparing.write(found, folder / f"{name}.html")
