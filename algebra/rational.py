@@ -3,6 +3,8 @@
 import re
 from fractions import Fraction
 
+from algebra.errors import KrohnError
+
 _FORM = re.compile(
     r"\d{1,40}/\d{1,40}|(\d{1,40}(\.\d{0,40})?|\.\d{1,40})([eE][-+]?\d{1,2})?"
 )
@@ -21,3 +23,17 @@ def rational(text: str) -> Fraction:
     if not _FORM.fullmatch(text):
         raise ValueError(f"{text[:40]!r} is no number such as 1/3 or 0.4")
     return Fraction(text)
+
+
+def probability(text: str) -> Fraction:
+    """A probability as a person writes it: ``1/3`` or ``0.4``.
+
+    Raises:
+        KrohnError: If it is no number.
+    """
+    try:
+        return rational(text)
+    except (ValueError, ZeroDivisionError):
+        raise KrohnError(
+            f"{text!r} is no probability; write one such as 1/2 or 0.4"
+        ) from None

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import KrohnError
+from algebra.rational import probability
 from compare.attention import (
     Reader,
     baseline,
@@ -19,7 +20,6 @@ from compare.attention import (
 )
 from krohn.drawing import check_suffix, save
 from krohn.drawing.attention import draw_attention
-from krohn.generation import probability
 from krohn.running import letters_of
 from network import modelfile
 from verify.balance import balance

@@ -11,13 +11,11 @@ import numpy as np
 from algebra.automaton import Automaton
 from algebra.budget import NORMAL, Budget, steps_of
 from algebra.formats import json_format
-from algebra.observation import observe as observe_states
-from algebra.shown import moore
 from compiler import generator, plan
 from compiler.errors import CompileError
 from compiler.pipeline import Observer, Options
 from compiler.plan import Compiled
-from krohn.sources import read
+from krohn.sources import read, seen
 from network import modelfile
 from network.modelfile import ModelFile
 from network.precision import PRECISIONS, Precision
@@ -28,9 +26,6 @@ Architecture = Literal["transformer", "rnn"]
 Progress = Callable[[int, int], None]
 ACTIVATIONS = ("relu", "sine")
 POSITIONS = ("dyadic", "circle")
-
-OWN = "outputs"
-"""The observation that is the machine's own output."""
 
 
 @dataclass(frozen=True)
@@ -254,19 +249,6 @@ def _attempts(
             )
     for way in found:
         yield plan.realise(way, observe)
-
-
-def seen(machine: Automaton, observation: str | None) -> Automaton:
-    """The machine with the outputs that are asked for, on its states.
-
-    Raises:
-        MachineError: If it has none, or the observation is not for this machine.
-    """
-    if observation is None:
-        return machine
-    return (
-        moore(machine) if observation == OWN else observe_states(machine, observation)
-    )
 
 
 def model_file(

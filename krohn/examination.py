@@ -12,16 +12,16 @@ from torch import nn
 
 from algebra.automaton import Automaton
 from algebra.shown import Shows
-from krohn.compilation import seen
 from krohn.job import Progress
 from krohn.report import Report, refuted, unrefuted
-from krohn.sources import read
+from krohn.sources import read, seen
 from network.model import Model
 from verify.black_box import BlackBox, black_box
 from verify.bounds.layer_norm import module_bounds
 from verify.examination import PREFIXES, SAMPLES, Examination
 from verify.examination import examine as examined
-from verify.minimal import BUDGET, minimise
+from verify.minimal import minimise
+from verify.simulation import BUDGET
 from verify.simulator import Simulator
 
 REASON = "a network known from outside cannot be proved"

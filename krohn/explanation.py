@@ -11,8 +11,8 @@ from algebra.classification.content import LARGEST_COUNT, writable
 from algebra.operations import minimise, reachable
 from algebra.structure import as_counter, as_memory
 from compiler.plan import OBJECTIVES, SUMMARIES, Candidate, candidates
-from krohn.compilation import options_of, seen
-from krohn.sources import read
+from krohn.compilation import options_of
+from krohn.sources import read, seen
 
 MOST_ELEMENTS = 200_000
 MOST_ENTRIES = 20_000_000

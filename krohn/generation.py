@@ -2,18 +2,13 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from algebra.automaton import Automaton
 from algebra.bracket_distribution import BracketDistribution, distribution
-from algebra.errors import KrohnError
 from algebra.formats import json_format
-from algebra.rational import rational
 from compiler.errors import CompileError
 from compiler.generator import NAME, Freedom, generator
 from krohn.compilation import CompiledModel, precision_of, with_evidence
@@ -23,20 +18,6 @@ from network.precision import Precision
 from verify.proof import prove
 
 DEFAULT_OPENING = Fraction(1, 2)
-
-
-def probability(text: str) -> Fraction:
-    """A probability as a person writes it: ``1/3`` or ``0.4``.
-
-    Raises:
-        KrohnError: If it is no number.
-    """
-    try:
-        return rational(text)
-    except (ValueError, ZeroDivisionError):
-        raise KrohnError(
-            f"{text!r} is no probability; write one such as 1/2 or 0.4"
-        ) from None
 
 
 def compile_generator(
@@ -114,40 +95,3 @@ def _freedom(free: Freedom) -> dict[str, Any]:
     if free.pattern != "uniform":
         chosen |= {"seed": free.seed, "scale": free.scale}
     return chosen
-
-
-@dataclass(frozen=True)
-class GeneratorRunner:
-    """A generator with the machine whose words it continues.
-
-    Attributes:
-        file: The model file.
-        machine: Its machine.
-    """
-
-    file: ModelFile
-    machine: Automaton
-
-    def run(self, word: list[str]) -> dict[str, Any]:
-        """The law of the next letter, before the word and after each of its letters.
-
-        Returns:
-            ``word``; ``letters``: all letters; ``laws``: a row of probabilities for each
-            position, the start included.
-
-        Raises:
-            KrohnError: If the word is no prefix of nested brackets, or too long.
-        """
-        import torch
-
-        from network.generator import Generator
-
-        letters = self.machine.encode(word)
-        opening = probability(str(self.file.header["claim"].get("opening")))
-        distribution(self.machine, opening).stacks(letters.tolist())
-        tokens = torch.tensor(np.asarray(letters)[None], dtype=torch.int64)
-        laws = Generator(self.file)(tokens)[0].double()
-        if not laws.isfinite().all():
-            raise KrohnError("the network says no law here: some output is no number")
-        names = list(self.machine.letters)
-        return {"word": word, "letters": names, "laws": laws.tolist()}

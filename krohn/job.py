@@ -3,24 +3,23 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from algebra.automaton import Automaton, Output
 from algebra.errors import KrohnError
-from krohn.compilation import OWN, seen
-from krohn.exhaustion import Sharding, run_job
 from krohn.foreign import names_machine, own_machine, with_names
-from krohn.sources import read
+from krohn.sharding import Sharding
+from krohn.sources import OWN, read, seen
 from network import modelfile
-from network.model import Model
 from network.modelfile import ModelFile
-from verify import bracket_runs
-from verify.counterexample import Counterexample
-from verify.exhaustive import exhaustive as run_exhaustive
-from verify.minimal import BUDGET, Minimal, minimise
-from verify.sampling import sample as run_sample
-from verify.simulation import Simulation
+from verify.simulation import BUDGET, Simulation
+
+if TYPE_CHECKING:
+    from network.model import Model
+    from verify.counterexample import Counterexample
+    from verify.minimal import Minimal
 
 Progress = Callable[[str, int, int], None]
 
@@ -70,8 +69,10 @@ class Job:
         return not transformer or "program" in self.file.header
 
     @property
-    def model(self) -> Model:
+    def model(self) -> "Model":
         """The network as a torch module."""
+        from network.model import Model
+
         return Model(self.file)
 
     @property
@@ -81,6 +82,11 @@ class Job:
 
     def run_all(self, length: int) -> Simulation:
         """Run every word of up to ``length`` letters."""
+        # torch is there only where words are run.
+        from krohn.exhaustion import run_job
+        from verify import bracket_runs
+        from verify.exhaustive import exhaustive
+
         report = self.report("running all words")
         if self.sharding is not None:
             if self.generates:
@@ -88,12 +94,15 @@ class Job:
             return run_job(self.file, self.machine, length, self.sharding, report)
         if self.generates:
             return bracket_runs.run_all(self.file, self.machine, length, report)
-        return run_exhaustive(self.model, self.machine, length, report)
+        return exhaustive(self.model, self.machine, length, report)
 
     def run_sample(
         self, count: int, seed: int, longest: int | None = None
     ) -> Simulation:
         """Run random and adversarial words, of ``longest`` letters if T is greater."""
+        from verify import bracket_runs
+        from verify.sampling import sample
+
         length = self.length or DEFAULT_SAMPLE_LENGTH
         length = length if longest is None else min(length, longest)
         report = self.report("running samples")
@@ -101,10 +110,13 @@ class Job:
             length = min(length, LONGEST_PREFIX)
             found = (self.file, self.machine, count, length, seed, report)
             return bracket_runs.run_sample(*found)
-        return run_sample(self.model, self.machine, count, length, seed, report)
+        return sample(self.model, self.machine, count, length, seed, report)
 
-    def minimise(self, found: Counterexample) -> Minimal:
+    def minimise(self, found: "Counterexample") -> "Minimal":
         """What a wrong word comes to."""
+        from verify import bracket_runs
+        from verify.minimal import minimise
+
         if self.generates:
             return bracket_runs.minimise(self.file, self.machine, found, self.budget)
         return minimise(self.model, self.machine, found, self.budget)

@@ -2,15 +2,17 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from verify.attack.campaign import Attack
 from verify.bounds.heads import HeadBounds
-from verify.counterexample import Counterexample
-from verify.examination import Examination
-from verify.minimal import Minimal
 from verify.proof import Proof, Verdict
 from verify.simulation import Simulation
+
+if TYPE_CHECKING:
+    from verify.attack.campaign import Attack
+    from verify.counterexample import Counterexample
+    from verify.examination import Examination
+    from verify.minimal import Minimal
 
 
 @dataclass(frozen=True)
@@ -45,14 +47,14 @@ class Report:
     length: int | None
     words: int
     covers: str
-    counterexample: Counterexample | None = None
+    counterexample: "Counterexample | None" = None
     proof: Proof | None = None
-    minimal: Minimal | None = None
+    minimal: "Minimal | None" = None
     elsewhere: str | None = None
     seconds: float = field(default=0.0, compare=False)
     heads: tuple[HeadBounds, ...] = ()
     notes: tuple[str, ...] = ()
-    attack: Attack | None = None
+    attack: "Attack | None" = None
     runs: tuple[Simulation, ...] = ()
 
     def to_object(self) -> dict[str, Any]:
@@ -78,8 +80,8 @@ class Report:
 
 def refuted(
     runs: Sequence[Simulation],
-    found: Counterexample,
-    minimise: Callable[[Counterexample], Minimal],
+    found: "Counterexample",
+    minimise: Callable[["Counterexample"], "Minimal"],
     method: str,
 ) -> Report:
     """What a word comes to on which network and machine differ.
@@ -115,18 +117,20 @@ def refuted(
 
 
 def _minimal(
-    minimise: Callable[[Counterexample], Minimal],
+    minimise: Callable[["Counterexample"], "Minimal"],
     run: Simulation | None,
-    found: Counterexample,
-) -> Minimal:
+    found: "Counterexample",
+) -> "Minimal":
     """What is known of smaller words; nothing is run if the run knows it already."""
+    from verify.minimal import Minimal
+
     if run is not None and (run.every or run.elsewhere is not None):
         right = len(found.word) - 1 if run.every else 0
         return Minimal(found, run.every, right, 0, 0)
     return minimise(found)
 
 
-def _wrong(found: Counterexample) -> str:
+def _wrong(found: "Counterexample") -> str:
     """Where a word shows that the network is wrong."""
     if not found.word:
         return "the network is wrong before the first letter"
@@ -138,7 +142,7 @@ def _wrong(found: Counterexample) -> str:
     return said + ", because of letters that follow" * (position < len(found.word))
 
 
-def _unrepeated(found: Counterexample) -> str:
+def _unrepeated(found: "Counterexample") -> str:
     return (
         f"the network was wrong on {' '.join(found.word)!r} when it ran that word among "
         "others, and right when it ran it alone: its answers depend on the batch"
@@ -146,7 +150,7 @@ def _unrepeated(found: Counterexample) -> str:
 
 
 def unrefuted(
-    found: Examination, letters: int, reason: str, all_asked: bool = True
+    found: "Examination", letters: int, reason: str, all_asked: bool = True
 ) -> Report:
     """What an examination without a wrong word comes to.
 

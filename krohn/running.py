@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from algebra.automaton import Automaton
+from algebra.bracket_distribution import distribution
 from algebra.errors import KrohnError
+from algebra.rational import probability
 from krohn.foreign import own_machine
-from krohn.generation import GeneratorRunner
 from network import modelfile
 from network.model import NOT_FINITE, Model
+from network.modelfile import ModelFile
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,43 @@ class Runner:
                     f"the network gives no answer after letter {at}: of its logits {why}; "
                     "`krohn verify` finds the shortest such word"
                 )
+
+
+@dataclass(frozen=True)
+class GeneratorRunner:
+    """A generator with the machine whose words it continues.
+
+    Attributes:
+        file: The model file.
+        machine: Its machine.
+    """
+
+    file: ModelFile
+    machine: Automaton
+
+    def run(self, word: list[str]) -> dict[str, Any]:
+        """The law of the next letter, before the word and after each of its letters.
+
+        Returns:
+            ``word``; ``letters``: all letters; ``laws``: a row of probabilities for each
+            position, the start included.
+
+        Raises:
+            KrohnError: If the word is no prefix of nested brackets, or too long.
+        """
+        import torch
+
+        from network.generator import Generator
+
+        letters = self.machine.encode(word)
+        opening = probability(str(self.file.header["claim"].get("opening")))
+        distribution(self.machine, opening).stacks(letters.tolist())
+        tokens = torch.tensor(np.asarray(letters)[None], dtype=torch.int64)
+        laws = Generator(self.file)(tokens)[0].double()
+        if not laws.isfinite().all():
+            raise KrohnError("the network says no law here: some output is no number")
+        names = list(self.machine.letters)
+        return {"word": word, "letters": names, "laws": laws.tolist()}
 
 
 def open_runner(path: str) -> Runner | GeneratorRunner:

@@ -9,11 +9,15 @@ from algebra import formats
 from algebra.automaton import Automaton
 from algebra.errors import MachineError
 from algebra.formats import Complete, Kind, from_regex, no_choice
+from algebra.observation import observe
+from algebra.shown import moore
 from krohn.foreign import own_machine
 from network import modelfile
 
 REGEX = "regex:"
 MODEL = ".safetensors"
+OWN = "outputs"
+"""The observation that is the machine's own output."""
 
 
 @overload
@@ -68,3 +72,14 @@ def _named(text: str) -> Automaton | None:
             if not looks_like_file and not path.exists():
                 raise
     return own_machine(modelfile.read(path)) if path.suffix == MODEL else None
+
+
+def seen(machine: Automaton, observation: str | None) -> Automaton:
+    """The machine with the outputs that are asked for, on its states.
+
+    Raises:
+        MachineError: If it has none, or the observation is not for this machine.
+    """
+    if observation is None:
+        return machine
+    return moore(machine) if observation == OWN else observe(machine, observation)

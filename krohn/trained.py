@@ -6,12 +6,12 @@ from pathlib import Path
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from algebra.shown import Shows
-from compare.models.files import is_network, load
-from krohn.compilation import seen
+from compare.models.files import load
 from krohn.examination import examine
 from krohn.job import DEFAULT_SAMPLE_LENGTH, Progress
 from krohn.report import Report
-from krohn.sources import read
+from krohn.sources import read, seen
+from network.trained import is_network
 from verify.black_box import BlackBox, black_box
 from verify.examination import PREFIXES, SAMPLES
 from verify.exhaustive import words_below

@@ -3,22 +3,24 @@
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
-from krohn.exhaustion import Sharding
 from krohn.job import DEFAULT_SAMPLE_LENGTH, Job, Progress, open_job
 from krohn.report import Report, refuted, unrefuted
-from krohn.trained import open_trained
+from krohn.sharding import Sharding
 from network.modelfile import ModelFile
+from network.trained import is_network
 from verify.bounds.heads import head_bounds
-from verify.counterexample import Counterexample, pair
-from verify.examination import SAMPLES, Examination, affordable
-from verify.minimal import BUDGET
 from verify.proof import Proof, prove
-from verify.simulation import Simulation
+from verify.simulation import BUDGET, Simulation
+
+if TYPE_CHECKING:
+    from krohn.trained import Trained
+    from verify.counterexample import Counterexample
 
 SCORES = 2**28
 """About so many scores of a head are computed for samples that nobody asked for."""
@@ -67,7 +69,7 @@ def verify(
         KrohnError: If the file is damaged or the alphabets do not fit.
     """
     began = time.monotonic()
-    if (trained := open_trained(model, machine, observation)) is not None:
+    if (trained := _trained(model, machine, observation)) is not None:
         if proof or sharding is not None:
             raise KrohnError(
                 "a trained network is run in one sitting and cannot be proved; ask for "
@@ -95,6 +97,18 @@ def verify(
     report = _decide(job, proof, exhaustive, sample, seed)
     seconds = time.monotonic() - began
     return replace(report, notes=(*job.notes, *report.notes), seconds=seconds)
+
+
+def _trained(
+    model: str | Path | ModelFile,
+    machine: Automaton | str | Path | None,
+    observation: str | None,
+) -> "Trained | None":
+    if isinstance(model, ModelFile) or not is_network(model):
+        return None
+    from krohn.trained import open_trained  # torch, as for all that runs words
+
+    return open_trained(model, machine, observation)
 
 
 def _decide(
@@ -183,7 +197,7 @@ def _refuted(
     method: str,
     done: Proof | None,
     runs: list[Simulation],
-    found: Counterexample,
+    found: "Counterexample",
 ) -> Report:
     report = refuted(runs, found, job.minimise, method)
     return replace(report, proof=done)
@@ -191,6 +205,8 @@ def _refuted(
 
 def _search(job: Job, method: str, done: Proof, seed: int) -> Report:
     """The proof failed: look for a word on which the network is wrong."""
+    from verify.counterexample import pair
+
     if done.word is not None:
         found = pair(job.model, job.machine, len(done.word)).replay(np.array(done.word))
         if found is not None:
@@ -200,6 +216,8 @@ def _search(job: Job, method: str, done: Proof, seed: int) -> Report:
 
 def _examine(job: Job, done: Proof | None, reason: str, seed: int) -> Report:
     """Run all short words and long hard ones: what can be said without a proof."""
+    from verify.examination import SAMPLES, affordable
+
     length = job.length or DEFAULT_SAMPLE_LENGTH
     every = affordable(job.letters, length)
     longest = min(length, LONGEST_SAMPLE)
@@ -217,6 +235,8 @@ def _conclude(
     longest: int | None = None,
 ) -> Report:
     """What words say of a network that is not proved."""
+    from verify.examination import Examination
+
     runs = tuple(_simulations(job, exhaustive, sample, seed, longest))
     found = Examination(runs, job.length or DEFAULT_SAMPLE_LENGTH)
     if found.failed is not None and found.failed.counterexample is not None:

@@ -15,8 +15,8 @@ from network.modelfile import ModelFile
 from network.precision import BoolArray, FloatArray
 from verify.bracket_claim import claimed
 from verify.counterexample import CheckError, Counterexample
-from verify.minimal import BUDGET, AllWords, Minimal, minimise_for
-from verify.simulation import Progress, Simulation
+from verify.minimal import AllWords, Minimal, minimise_for
+from verify.simulation import BUDGET, Progress, Simulation
 
 BATCH = 512
 MOST_WORDS = 2_000_000

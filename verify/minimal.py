@@ -15,11 +15,8 @@ from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray
 from verify.counterexample import Counterexample, at_once, pair
 from verify.every_word import run_all
-from verify.simulation import Simulation
+from verify.simulation import BUDGET, Simulation
 from verify.simulator import Simulator
-
-BUDGET = 200_000
-"""How many words may be run to make a wrong one minimal; some seconds on one core."""
 
 FIRST = 8
 """Candidates in a batch after one was kept; each batch without one doubles them."""

@@ -15,7 +15,7 @@ from algebra.automaton import Automaton
 from algebra.errors import MachineError
 from algebra.shown import SHOWS, Shown, shown
 from network.modelfile import ModelFile
-from verify import generator, meaning, recurrent, sparse_recurrent, transformer
+from verify import generator, meaning, recurrent, transformer
 from verify.errors import Differs, Rejected
 from verify.established import Bounds
 from verify.statement import check_domains, parse
@@ -102,6 +102,16 @@ def _follow(
         report()
 
 
+def _every_length(
+    file: ModelFile, machine: Automaton, classes: Shown
+) -> dict[str, Any]:
+    if "entries" not in file.header["architecture"]:
+        return recurrent.prove(file, machine, classes.of)
+    from verify import sparse_recurrent  # scipy is for these networks alone
+
+    return sparse_recurrent.prove(file, machine, classes.of)
+
+
 def _steps(file: ModelFile, machine: Automaton) -> Steps:
     _check_numbers(file)
     shape = file.header["architecture"]
@@ -115,8 +125,7 @@ def _steps(file: ModelFile, machine: Automaton) -> Steps:
     if kind == "rnn":
         if length is not None:
             raise Rejected("the file claims a longest word, which an RNN does not have")
-        walk = sparse_recurrent if "entries" in shape else recurrent
-        yield walk.prove(file, machine, classes.of)
+        yield _every_length(file, machine, classes)
         return None
     if type(length) is not int or length < 1:
         raise Rejected("the file claims no length")

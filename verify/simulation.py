@@ -2,11 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from verify.counterexample import Counterexample
+if TYPE_CHECKING:
+    from verify.counterexample import Counterexample
 
 Progress = Callable[[int, int], None]
 """Told after every batch how many words are done, and how many there are."""
+
+BUDGET = 200_000
+"""How many words may be run to make a wrong one minimal; some seconds on one core."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +34,7 @@ class Simulation:
 
     words: int
     length: int
-    counterexample: Counterexample | None
+    counterexample: "Counterexample | None"
     about: str = ""
     every: bool = False
     elsewhere: str | None = None

@@ -5,7 +5,6 @@ its training made of it can be held against its Program, or examined, as any oth
 """
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -31,8 +30,8 @@ from compare.models.network import Network
 from compare.models.weights import model_file
 from network import modelfile, strict_json
 from network.modelfile import ModelFileError
+from network.trained import KEY
 
-KEY = "krohn-network"
 VERSION = 1
 
 
@@ -83,22 +82,6 @@ def load(path: str | Path) -> Network:
         raise KrohnError(f"cannot read {path}: {error.strerror or error}") from None
     except (safetensors.SafetensorError, _Damaged) as error:
         raise KrohnError(f"{path} is damaged: {error}") from None
-
-
-def is_network(path: str | Path) -> bool:
-    """Whether a file says of itself that `save` wrote a trained network into it.
-
-    It may be damaged all the same.
-    """
-    if not os.path.isfile(path):  # also of a name that no file can have
-        return False
-    try:
-        with open(path, "rb") as file:
-            length = int.from_bytes(file.read(8), "little")
-            header = strict_json.read(file.read(min(length, modelfile.LARGEST_HEADER)))
-        return KEY in header["__metadata__"]
-    except (OSError, ValueError, LookupError, TypeError):
-        return False
 
 
 class _Damaged(Exception):

@@ -163,8 +163,9 @@ def _transducer(source: Source, how: dict[str, Any]) -> "CompiledModel":
 
 def _generator(source: Source, law: Law, how: dict[str, Any]) -> "CompiledModel":
     """Compile a network that says the law of the next bracket."""
+    from algebra.rational import probability
     from compiler.generator import Freedom
-    from krohn.generation import compile_generator, probability
+    from krohn.generation import compile_generator
 
     if how != PLAIN:
         raise KrohnError(

@@ -86,7 +86,7 @@ def verify(
     as_json: Json = False,
 ) -> int:
     """Decide whether a model computes a machine: proof, all short words, samples, SMT."""
-    from krohn.exhaustion import sharding
+    from krohn.sharding import sharding
     from krohn.verification import verify as verified
 
     _check_page(html, html_effort)
@@ -143,7 +143,7 @@ def _check_page(path: Path | None, effort: str) -> None:
 def _check_written(file: str, written: Path | str | None) -> None:
     """Refuse to write of a trained network what there is of model files only."""
     if written is not None:
-        from compare.models.files import is_network
+        from network.trained import is_network
 
         if is_network(file):
             raise KrohnError(
@@ -196,11 +196,11 @@ def _attacked(
 
 def _replay(file: str, found: "Report", against: Wanted) -> str | None:
     """The command that shows a wrong word again; None if there is none."""
-    from krohn.replaying import quoted, replay_command, replay_elsewhere
-
     wrong = found.counterexample
     if wrong is None:
         return None
+    from krohn.replaying import quoted, replay_command, replay_elsewhere
+
     if found.elsewhere is not None:
         claim, start = _compiled(file), found.elsewhere
         return replay_elsewhere(file, claim, start, wrong.word, against.machine)

@@ -7,8 +7,9 @@ from algebra.errors import KrohnError
 from compare.tasks.task import Task
 from compiler.plan import candidates
 from krohn.comparison.contestants import Proved
-from krohn.compilation import OWN, CompiledModel, options_of
+from krohn.compilation import CompiledModel, options_of
 from krohn.compilation import compile as compiled
+from krohn.sources import OWN
 from network.model import Model
 from network.modelfile import ModelFile
 

@@ -13,9 +13,9 @@ from algebra.budget import ENTRIES, Budget, steps_of
 from algebra.errors import KrohnError
 from algebra.formats import json_format
 from compiler.plan import CONSTRUCTIONS, ON_REQUEST
-from krohn.compilation import OWN
 from krohn.compilation import compile as compiled
 from krohn.foreign import names_machine
+from krohn.sources import OWN
 from network.modelfile import ModelFile, parameters, sines
 from network.precision import PRECISIONS
 

@@ -9,7 +9,7 @@ import pytest
 
 import krohn
 from krohn.cli import run
-from krohn.exhaustion import bytes_of, part_of
+from krohn.sharding import bytes_of, part_of
 from verify import shards
 
 

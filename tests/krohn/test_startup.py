@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+import krohn
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "turnstile.dot"
 SLOW = {
     *("torch", "sympy", "scipy", "networkx", "matplotlib", "z3", "jinja2"),
@@ -37,6 +39,21 @@ def imported(*arguments: str) -> set[str]:
 )
 def test_commands_without_a_network_are_light(command: str) -> None:
     assert not imported(*command.split())
+
+
+def test_proofs_need_no_torch(tmp_path: Path) -> None:
+    model, evidence = str(tmp_path / "s3.safetensors"), str(tmp_path / "s3.json")
+    assert not imported("compile", "S3", "-T", "8", "-o", model)
+    assert not imported("verify", model, "--proof", "--evidence", evidence)
+    assert not imported("recheck", model, evidence)
+
+
+def test_running_words_needs_torch_and_little_else(tmp_path: Path) -> None:
+    model = str(tmp_path / "s3.safetensors")
+    krohn.compile("S3", 8, proved=False).save(model)
+    modules = imported("run", model, "213")
+    # torch itself tries sympy, networkx, jinja2 and pydot.
+    assert modules <= {"torch", "sympy", "networkx", "jinja2", "pydot"}
 
 
 def test_a_regular_expression_needs_only_its_parser_and_what_that_imports() -> None:

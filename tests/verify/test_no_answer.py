@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 import krohn
 from algebra.errors import KrohnError
 from algebra.formats import json_format
-from krohn.generation import GeneratorRunner
 from krohn.ideal import verify_ideal
-from krohn.running import Runner
+from krohn.running import GeneratorRunner, Runner
 from network.model import NOT_FINITE, TIED, Model
 from network.modelfile import ModelFile, pack
 from verify.evidence.find import find
