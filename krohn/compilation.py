@@ -3,8 +3,9 @@
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from inspect import signature
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from compiler import generator, plan
 from compiler.errors import CompileError
 from compiler.pipeline import Observer, Options
 from compiler.plan import Compiled
+from krohn.needs import TRANSFORMER, refuse
 from krohn.sources import read, seen
 from network import modelfile
 from network.modelfile import ModelFile
@@ -132,6 +134,18 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
         KrohnError: If it cannot be compiled or cannot be proved.
     """
     began = time.monotonic()
+    values = {
+        "arch": arch,
+        "construction": construction,
+        "length": length,
+        "strict": strict,
+        "activation": activation,
+        "uniform": uniform,
+        "positions": positions,
+        "minimise": minimise,
+        "effort": effort,
+    }
+    _check_options(values)
     if construction == generator.NAME:
         raise CompileError(
             "a balanced generator says laws instead of states; make it with "
@@ -174,6 +188,17 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
             else "a shorter length, or another construction"
         )
     )
+
+
+def _check_options(values: Mapping[str, Any]) -> None:
+    """Refuse an architecture that there is not, and options that it has no use for."""
+    if values["arch"] not in get_args(Architecture):
+        raise CompileError(
+            f"--arch takes {' or '.join(get_args(Architecture))}, not {values['arch']!r}"
+        )
+    usual = signature(compile).parameters
+    given = [name for name, value in values.items() if value != usual[name].default]
+    refuse(TRANSFORMER, values, given)
 
 
 def precision_of(dtype: str) -> Precision:
@@ -235,6 +260,8 @@ def _attempts(
         return
     if length is None:
         raise CompileError("a Transformer needs the longest length it is for (-T)")
+    if length < 1:
+        raise CompileError("the length must be at least 1")
     if construction != "auto":
         found = plan.plans(construction, machine, length, options, minimise, budget)
     else:

@@ -139,6 +139,11 @@ def open_job(
     """
     file = model if isinstance(model, ModelFile) else modelfile.read(model)
     modelfile.claimed_length(file.header)
+    if observation is not None and file.header["claim"].get("shows") != "outputs":
+        raise KrohnError(
+            "--observe is for models that say outputs; this one says states, and is held "
+            "against these"
+        )
     if machine is None:
         return Job(file, _stated(file), progress)
     wanted = machine if isinstance(machine, Automaton) else read(machine)

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from algebra.errors import KrohnError
+import typer
+
 from krohn import show
 from krohn.commands.compile_options import (
     Arch,
@@ -33,28 +34,16 @@ from krohn.commands.options import (
     Start,
     Strict,
     Uniform,
+    check,
     reading,
     remarks,
 )
 from krohn.commands.terminal import emit, progress
+from krohn.needs import COMPILE
 
 if TYPE_CHECKING:
     from algebra.automaton import Automaton
     from krohn.compilation import CompiledModel
-
-
-# What `--construction balanced` has no use for, and what it must not differ from.
-PLAIN = {
-    "arch": "transformer",
-    "start": None,
-    "strict": False,
-    "activation": "relu",
-    "uniform": False,
-    "positions": "dyadic",
-    "observation": None,
-    "effort": "normal",
-    "observe": None,
-}
 
 
 @dataclass(frozen=True)
@@ -81,19 +70,9 @@ class Law:
         """What was given, by the names of `compiler.generator.Freedom`."""
         return {k: v for k, v in vars(self).items() if v is not None}
 
-    def refuse(self) -> None:
-        """Say which option the other constructions do not have.
-
-        Raises:
-            KrohnError: If one was given.
-        """
-        named = {"pattern": "--attention", "depth": "--depth-layer"}
-        for name in self.given():
-            option = named.get(name, f"--{name}")
-            raise KrohnError(f"{option} is for --construction balanced only")
-
 
 def compile(  # noqa: A001  (the command is called so)
+    context: typer.Context,
     machine: Machine,
     output: Output,
     length: LongestWord = None,
@@ -120,8 +99,7 @@ def compile(  # noqa: A001  (the command is called so)
     as_json: Json = False,
 ) -> None:
     """Derive a network for a machine, prove it, and write it to a model file."""
-    if arch not in ("transformer", "rnn"):
-        raise KrohnError(f"--arch takes transformer or rnn, not {arch!r}")
+    check(context, COMPILE)
     law = Law(attention, depth_layer, seed, scale, opening)
     source = Source(reading(complete, kind).read(machine), length, dtype, proof)
     how = {
@@ -136,9 +114,8 @@ def compile(  # noqa: A001  (the command is called so)
         "observe": show.program if passes else None,
     }
     if construction == "balanced":
-        model = _generator(source, law, how)
+        model = _generator(source, law)
     else:
-        law.refuse()
         how |= {"construction": construction, "minimise": minimise}
         model = _transducer(source, how)
     model.save(output)
@@ -161,17 +138,12 @@ def _transducer(source: Source, how: dict[str, Any]) -> "CompiledModel":
         )
 
 
-def _generator(source: Source, law: Law, how: dict[str, Any]) -> "CompiledModel":
+def _generator(source: Source, law: Law) -> "CompiledModel":
     """Compile a network that says the law of the next bracket."""
     from algebra.rational import probability
     from compiler.generator import Freedom
     from krohn.generation import compile_generator
 
-    if how != PLAIN:
-        raise KrohnError(
-            "--construction balanced takes none of --arch, --start, --strict, "
-            "--activation, --observe, --uniform, --positions, --effort and --passes"
-        )
     given = law.given()
     opening = probability(given.pop("opening", "1/2"))
     with progress() as report:

@@ -11,7 +11,6 @@ from krohn.commands.options import (
     Fill,
     Json,
     Machine,
-    Minimise,
     ReadAs,
     reading,
     remarks,
@@ -37,7 +36,6 @@ def decompose(
             metavar="STATE", help="Decompose only what is reachable from this state."
         ),
     ] = None,
-    minimise: Minimise = "depth",
     complete: Fill = "reject",
     kind: ReadAs = None,
     as_json: Json = False,

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from algebra.errors import KrohnError
-from krohn.commands.options import EFFORT, Fill, Json, ReadAs, reading, remarks
+from krohn.commands.options import EFFORT, Fill, Json, ReadAs, check, reading, remarks
 from krohn.commands.terminal import emit, waiting
+from krohn.needs import DRAW
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 def draw(
+    context: typer.Context,
     source: Annotated[
         str, typer.Argument(metavar="MACHINE|F", help="A machine or a model file.")
     ],
@@ -35,13 +36,10 @@ def draw(
     from krohn import drawing
     from network import modelfile
 
+    check(context, DRAW)
     drawing.check_suffix(output)
     how = reading(complete, kind)
-    if effort is not None and not eggbox:
-        raise KrohnError("--effort is for --eggbox only: nothing else is searched for")
     if source.endswith(".safetensors"):
-        if eggbox:
-            raise KrohnError("--eggbox needs a machine, not a model file")
         file = modelfile.read(source)
         if file.header["architecture"]["kind"] == "generator":
             from krohn.attention import compare_attention

@@ -1,6 +1,7 @@
 """The options that several commands have."""
 
 import sys
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,6 +9,7 @@ import typer
 
 from algebra.errors import KrohnError
 from algebra.formats import Complete, Kind
+from krohn.needs import Need, refuse
 
 if TYPE_CHECKING:
     from algebra.automaton import Automaton
@@ -88,6 +90,21 @@ Against = Annotated[
 ]
 
 
+def check(context: typer.Context, needs: Collection[Need]) -> None:
+    """Refuse options on the command line that do nothing.
+
+    Raises:
+        KrohnError: If one was given.
+    """
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    given = {n for n, source in sources.items() if source and source.name in TYPED}
+    refuse(needs, context.params, given)
+
+
+TYPED = ("COMMANDLINE", "ENVIRONMENT")
+"""How typer calls the sources of what somebody said."""
+
+
 @dataclass(frozen=True)
 class Reading:
     """How the options say to read the file of a machine.
@@ -165,23 +182,7 @@ class Wanted:
         if self.machine is not None:
             found = self.reading.read(self.machine)
             return found if self.start is None else found.with_start(self.start)
-        if self.start is not None:
-            raise KrohnError(
-                "--start needs --machine: the file states its own start state"
-            )
         return None
-
-    def refuse(self, needed: str) -> None:
-        """Refuse options that do nothing.
-
-        Args:
-            needed: The option without which they do nothing.
-
-        Raises:
-            KrohnError: If any was given.
-        """
-        for option in self.arguments():
-            raise KrohnError(f"{option.partition('=')[0]} needs {needed}")
 
     def arguments(self) -> list[str]:
         """The options again, as they were given."""

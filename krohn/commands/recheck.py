@@ -13,13 +13,16 @@ from krohn.commands.options import (
     ReadAs,
     Start,
     Wanted,
+    check,
     reading,
     remarks,
 )
 from krohn.commands.terminal import CANNOT, DONE, emit, waiting
+from krohn.needs import RECHECK
 
 
 def recheck(
+    context: typer.Context,
     file: Annotated[str, typer.Argument(metavar="F", help="A model file.")],
     evidence: Annotated[
         str, typer.Argument(metavar="EVIDENCE", help="What `verify --evidence` wrote.")
@@ -32,10 +35,11 @@ def recheck(
     as_json: Json = False,
 ) -> int:
     """Check evidence again, by a small checker that shares no code with the proof."""
-    from krohn.evidence import check
+    from krohn.evidence import check as checked
 
+    check(context, RECHECK)
     wanted = Wanted(machine, start, observe, reading(complete, kind)).read()
     with waiting("checking"):
-        found = check(file, evidence, wanted, observe)
+        found = checked(file, evidence, wanted, observe)
     emit(found.to_object() | remarks(wanted), as_json, lambda: show.evidence(found))
     return DONE if found.verdict == "verified" else CANNOT

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from algebra.errors import KrohnError
 from krohn import show
 from krohn.commands.options import (
     Against,
@@ -18,10 +17,12 @@ from krohn.commands.options import (
     ReadAs,
     Start,
     Wanted,
+    check,
     reading,
 )
 from krohn.commands.stream import run_stream
 from krohn.commands.terminal import DONE, REFUTED, emit
+from krohn.needs import RUN
 
 if TYPE_CHECKING:
     from algebra.automaton import Automaton
@@ -79,6 +80,7 @@ Last = Annotated[
 
 
 def run(
+    context: typer.Context,
     file: Annotated[str, typer.Argument(metavar="F", help="A model file.")],
     word: Word = None,
     expect: Expect = None,
@@ -93,16 +95,12 @@ def run(
     as_json: Json = False,
 ) -> int:
     """Run a model on a word and print what it says after every letter."""
+    check(context, RUN)
     against = Wanted(machine, start, observe, reading(complete, kind))
     if stream is not None:
-        against.refuse("--expect")
-        _check_stream(word, expect is not None or expect_own)
         return run_stream(file, stream, last, as_json)
-    if last:
-        raise KrohnError("--last is for --stream FILE")
     if expect is not None or expect_own:
         return _compare(file, word, expect, against, as_json)
-    against.refuse("--expect")
     from krohn.running import open_runner
 
     runner = open_runner(file)
@@ -110,13 +108,6 @@ def run(
         result = runner.run(letters)
         emit(result, as_json, partial(show.answers, result))
     return DONE
-
-
-def _check_stream(word: list[str] | None, expects: bool) -> None:
-    if word:
-        raise KrohnError("--stream FILE reads the letters; give no word beside it")
-    if expects:
-        raise KrohnError("--expect is for words; a stream prints what the model says")
 
 
 def _words(word: list[str] | None, machine: "Automaton") -> Iterator[list[str]]:

@@ -19,6 +19,7 @@ from krohn.commands.options import (
     ReadAs,
     Start,
     Wanted,
+    check,
     reading,
     remarks,
 )
@@ -47,6 +48,7 @@ from krohn.commands.verify_options import (
     SmtLib,
     Timeout,
 )
+from krohn.needs import VERIFY
 
 if TYPE_CHECKING:
     from algebra.automaton import Automaton
@@ -89,6 +91,7 @@ def verify(
     from krohn.sharding import sharding
     from krohn.verification import verify as verified
 
+    check(context, VERIFY)
     _check_page(html, html_effort)
     _check_written(file, html or evidence)
     against = Wanted(machine, start, observe, reading(complete, kind))
@@ -254,8 +257,6 @@ class Solver:
                 "--smt and --gadgets are claims of their own; ask for each, and for "
                 "--proof, --exhaustive, --sample and --attack, in another call"
             )
-        if self.smt is None and self.smt_lib is not None:
-            raise KrohnError("--smt-lib needs --smt N: which words to ask about")
         if self.gadgets is not None and self.machine is not None:
             raise KrohnError(
                 "--gadgets asks about the tables that the file states itself"

@@ -1,0 +1,197 @@
+"""Which options have an effect only beside others: one table for each command.
+
+An option that does nothing is an error, in one line that says what it needs.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from algebra.errors import KrohnError
+
+Values = Mapping[str, Any]
+
+SPELLED = {
+    "length": "-T",
+    "kind": "--as",
+    "observation": "--observe",
+    "expect_own": "--expect",
+    "word": "a word",
+}
+"""Options that are not called like their parameter."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """Options that have an effect only if something holds.
+
+    Attributes:
+        options: The names of their parameters.
+        holds: Whether they have an effect, from the values of all parameters.
+        why: What is said after the first of them that was given.
+    """
+
+    options: tuple[str, ...]
+    holds: Callable[[Values], bool]
+    why: str
+
+
+def refuse(needs: Collection[Need], values: Values, given: Collection[str]) -> None:
+    """Refuse options that do nothing.
+
+    Args:
+        needs: The table of the command.
+        values: Of all parameters, by name.
+        given: Which parameters were given.
+
+    Raises:
+        KrohnError: If one of them does nothing.
+    """
+    for need in needs:
+        for option in need.options:
+            if option in given and not need.holds(values):
+                raise KrohnError(f"{spelled(option)} {need.why}")
+
+
+def spelled(option: str) -> str:
+    """An option as it is written in a command."""
+    return SPELLED.get(option, f"--{option.replace('_', '-')}")
+
+
+def _any(*names: str) -> Callable[[Values], bool]:
+    def holds(values: Values) -> bool:
+        return any(values[name] not in (None, False) for name in names)
+
+    return holds
+
+
+def _balanced(values: Values) -> bool:
+    return bool(values["construction"] == "balanced")
+
+
+def _searches(values: Values) -> bool:
+    from compiler.plan import SEARCHING
+
+    return values["construction"] in ("auto", *SEARCHING)
+
+
+TRANSFORMER = (
+    Need(
+        (
+            "length",
+            "strict",
+            "activation",
+            "uniform",
+            "positions",
+            "minimise",
+            "effort",
+            "passes",
+        ),
+        lambda values: values["arch"] != "rnn",
+        "is for Transformers; there is one ReLU RNN of a machine, for words of every "
+        "length (--arch rnn)",
+    ),
+    Need(
+        ("effort",),
+        _searches,
+        "is for constructions that search, and for auto; this one does not",
+    ),
+)
+"""What networks that say states have no use for, by architecture and construction."""
+
+COMPILE = (
+    Need(
+        (
+            "arch",
+            "start",
+            "strict",
+            "activation",
+            "uniform",
+            "positions",
+            "minimise",
+            "observe",
+            "effort",
+            "passes",
+        ),
+        lambda values: not _balanced(values),
+        "says nothing to --construction balanced, which takes none of --arch, --start, "
+        "--strict, --activation, --uniform, --positions, --minimise, --observe, --effort "
+        "and --passes",
+    ),
+    Need(
+        ("attention", "depth_layer", "seed", "scale", "opening"),
+        _balanced,
+        "is for --construction balanced only",
+    ),
+    *TRANSFORMER,
+)
+
+_MACHINE = Need(
+    ("start", "observe", "complete", "kind"),
+    _any("machine"),
+    "needs --machine: without it the model is held against the machine that its file "
+    "states",
+)
+
+RECHECK = (_MACHINE,)
+
+VERIFY = (
+    _MACHINE,
+    Need(("smt_lib",), _any("smt"), "needs --smt N: which words to ask about"),
+    Need(("error",), _any("gadgets"), "needs --gadgets NOISE"),
+    Need(
+        ("timeout",), _any("smt", "gadgets"), "is for questions to z3: --smt, --gadgets"
+    ),
+    Need(("html_effort",), _any("html"), "needs --html OUT"),
+    Need(
+        ("seed",),
+        lambda v: (
+            _any("sample", "smt", "gadgets", "attack", "length")(v)
+            or not _any("proof", "exhaustive")(v)
+        ),
+        "is of samples, attacks and z3; a proof and all words have no use for it",
+    ),
+    Need(
+        ("shorten", "evidence"),
+        lambda values: not _any("smt", "gadgets")(values),
+        "has no effect on questions to z3",
+    ),
+    Need(
+        ("jobs", "memory", "job", "shard", "cluster", "every_start"),
+        _any("exhaustive"),
+        "is for all words up to a length; say --exhaustive N as well",
+    ),
+)
+
+RUN = (
+    Need(("last",), _any("stream"), "is for --stream FILE"),
+    Need(
+        ("word",),
+        lambda values: values["stream"] is None,
+        "is what --stream FILE reads; give no word beside it",
+    ),
+    Need(
+        ("expect", "expect_own"),
+        lambda values: values["stream"] is None,
+        "is for words; a stream prints what the model says",
+    ),
+    Need(
+        ("machine", "start", "observe", "complete", "kind"),
+        _any("expect", "expect_own"),
+        "needs --expect",
+    ),
+    _MACHINE,
+)
+
+DRAW = (
+    Need(
+        ("eggbox", "complete", "kind"),
+        lambda values: not str(values["source"]).endswith(".safetensors"),
+        "needs a machine, not a model file",
+    ),
+    Need(
+        ("effort",),
+        _any("eggbox"),
+        "is for --eggbox only: nothing else is searched for",
+    ),
+)
