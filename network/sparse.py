@@ -60,6 +60,18 @@ class Sparse:
         """``(entries,)``: the row of each entry."""
         return np.repeat(np.arange(self.shape[0]), np.diff(self.offsets))
 
+    def moved(
+        self, rows: IntArray | None = None, columns: IntArray | None = None
+    ) -> "Sparse":
+        """Row i of the result is row ``rows[i]`` of this one; likewise columns."""
+        at, to = self.rows, self.columns
+        at = at if rows is None else rows.argsort()[at]
+        to = to if columns is None else columns.argsort()[to]
+        order = np.lexsort((to, at))
+        counts = np.bincount(at, minlength=self.shape[0])
+        offsets = np.concatenate([[0], counts.cumsum()])
+        return Sparse(self.shape, offsets, to[order], self.values[order])
+
     def dense(self) -> FloatArray:
         """The matrix with its zeros."""
         whole = np.zeros(self.shape)

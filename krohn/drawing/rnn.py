@@ -2,10 +2,13 @@
 
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
+from scipy import sparse
 
 from algebra.automaton import Automaton
+from algebra.errors import KrohnError
 from algebra.formats import json_format
 from algebra.operations import reachable
+from algebra.semiautomaton import IntArray
 from krohn.drawing.canvas import (
     INK,
     PALETTE,
@@ -16,13 +19,16 @@ from krohn.drawing.canvas import (
     legible,
     measure,
 )
-from network.modelfile import ModelFile
+from network.modelfile import ModelFile, sparse_matrices
+from network.sparse import Sparse
 
 SIGNED = LinearSegmentedColormap.from_list(
     "signed", [PALETTE[1], "#ffffff", PALETTE[0]]
 )
 MOST = 5.2
 MOST_CELLS = 500
+MOST_ENTRIES = 2**24
+"""Of a product of sparse matrices that is drawn."""
 LABELLED = 0.14
 
 
@@ -32,26 +38,68 @@ def draw_rnn(canvas: Canvas, file: ModelFile) -> list[str]:
     Returns:
         Remarks to put below.
     """
-    tensors = file.tensors
+    shape = file.header["architecture"]
     machine = json_format.from_object(file.header["machine"])
-    inputs, weight, out = (
-        tensors[name] for name in ("input.weight", "hidden.weight", "unembed.weight")
-    )
-    cell = min(0.3, MOST / len(weight))
-    side = cell * len(weight)
+    hidden = shape["hidden"]
+    inputs, weight, out = _sparse(file) if "entries" in shape else _dense(file)
+    cell = min(0.3, MOST / hidden)
+    side = cell * hidden
     high, wide = (
-        _length(n, cell, most) for n, most in ((len(inputs), 1.4), (out.shape[1], 2.8))
+        _length(n, cell, most)
+        for n, most in ((shape["vocabulary"], 1.4), (shape["outputs"], 2.8))
     )
     limit = max(float(np.abs(m).max(initial=0.0)) for m in (inputs, weight, out)) or 1.0
     upper = Box(0, 0.25, side, 0.25 + high)
     square = Box(0, -side, side, 0)
     readout = Box(side + 0.25, -side, side + 0.25 + wide, 0)
     for box, matrix in ((upper, inputs), (square, weight), (readout, out)):
-        canvas.image(box, _pooled(matrix), SIGNED, limit)
+        canvas.image(box, matrix, SIGNED, limit)
         canvas.rectangle(box, fill="none", edge=SOFT)
     _name_sides(canvas, machine, file, (upper, square, readout))
-    _recurrence(canvas, machine, len(weight))
-    return _remarks(machine, len(weight), limit)
+    _recurrence(canvas, machine, hidden)
+    return _remarks(machine, hidden, limit)
+
+
+def _dense(file: ModelFile) -> list[Points]:
+    names = ("input.weight", "hidden.weight", "unembed.weight")
+    return [_pooled(file.tensors[name]) for name in names]
+
+
+def _sparse(file: ModelFile) -> list[Points]:
+    matrices = {
+        name: Sparse.named(file.tensors, name, columns)
+        for name, columns in sparse_matrices(file.header["architecture"]).items()
+    }
+    left, right = matrices["hidden.left"], matrices["hidden.right"]
+    fan = int(np.diff(right.offsets)[left.columns].sum())
+    if fan > MOST_ENTRIES:
+        raise KrohnError(
+            f"a recurrence of {fan:,} entries is too large to draw (at most "
+            f"{MOST_ENTRIES:,})"
+        )
+    product = sparse.coo_array(_matrix(left) @ _matrix(right))
+    rows, columns = (places.astype(np.int64) for places in product.coords)
+    outer = (matrices[name] for name in ("input.weight", "unembed.weight"))
+    inputs, out = (_cells(m.shape, m.rows, m.columns, m.values) for m in outer)
+    whole = (left.shape[0], right.shape[1])
+    return [inputs, _cells(whole, rows, columns, product.data), out]
+
+
+def _matrix(held: Sparse) -> sparse.csr_array:
+    parts = (held.values, held.columns, held.offsets)
+    return sparse.csr_array(parts, shape=held.shape)
+
+
+def _cells(
+    shape: tuple[int, int], rows: IntArray, columns: IntArray, values: Points
+) -> Points:
+    """The largest entry of every cell, as `_pooled` gives it."""
+    high, wide = (min(MOST_CELLS, n) for n in shape)
+    found = np.zeros((high, wide))
+    order = np.argsort(np.abs(values), kind="stable")
+    at = rows[order] * high // shape[0], columns[order] * wide // shape[1]
+    found[at] = values[order]
+    return found
 
 
 def _length(entries: int, cell: float, most: float) -> float:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,10 @@ import krohn
 from algebra import zoo
 from algebra.automaton import Automaton, Output
 from algebra.semiautomaton import Semiautomaton
+from compare.models.compiled import compiled
+from compare.models.cost import cost
+from compare.models.weights import model_file
+from krohn import cli
 from network.model import Model
 from network.modelfile import ModelFile, ModelFileError, pack, parameters
 from network.modelfile import _parse as parse
@@ -207,3 +212,33 @@ def test_damaged_shapes_are_refused(shape: dict[str, object]) -> None:
     architecture = {**file.header["architecture"], **shape}
     with pytest.raises(ModelFileError):
         parse(pack({**file.header, "architecture": architecture}, file.tensors))
+
+
+@pytest.mark.usefixtures("sparse")
+def test_sparse_networks_are_drawn_and_attacked(tmp_path: Path) -> None:
+    model = krohn.compile("S3", arch="rnn")
+    path = tmp_path / "m.safetensors"
+    model.save(path)
+    assert cli.run(["draw", str(path), "-o", str(tmp_path / "m.svg")]) == 0
+    assert cli.run(["verify", str(path), "--attack", "0.1"]) == 0
+    network = compiled(model.file)
+    again = model_file(network)
+    assert again.tensors.keys() == model.file.tensors.keys()
+    assert all(
+        np.array_equal(again.tensors[n], t) for n, t in model.file.tensors.items()
+    )
+    entries = model.file.header["architecture"]["entries"]
+    assert cost(network, 10).flops == 20 * (
+        sum(entries.values()) - entries["input.weight"]
+    )
+
+
+def test_units_of_sparse_matrices_can_change_places() -> None:
+    rng = np.random.default_rng(0)
+    whole = (rng.random((5, 7)) < 0.4) * 1.0
+    held = Sparse.of((5, 7), *np.nonzero(whole), 1.0)
+    rows, columns = rng.permutation(5), rng.permutation(7)
+    assert held.problem() is None
+    moved = held.moved(rows, columns)
+    assert moved.problem() is None
+    assert np.array_equal(moved.dense(), whole[np.ix_(rows, columns)])

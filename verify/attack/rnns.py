@@ -1,6 +1,6 @@
 """Attacks on the proof of an RNN, which says that nothing is ever rounded."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,14 +9,17 @@ from torch import Tensor
 
 from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray
-from network.modelfile import ModelFile
+from network.modelfile import ModelFile, sparse_matrices
 from network.precision import FLOAT64, FloatArray, Precision
 from network.rnn import Rnn
+from network.sparse import Sparse, is_index
 from verify.attack.answers import judge_margin
 from verify.attack.record import Batch, Record
 from verify.attack.search import Breeding
 
 AT_ONCE = 1024
+MOST_NUMBERS = 2**26
+"""In all hidden states of a batch; 961 units, 64 letters and 1,024 words are fewer."""
 ORDERS = 3
 BATCHES = (1, 7, 64)
 LENGTH = 64
@@ -75,17 +78,23 @@ class Way:
 
 def ways(target: Target, rng: np.random.Generator) -> list[Way]:
     """Batches of several sizes, and hidden units in several orders."""
-    file, precision = target.file, target.file.precision
+    file, precision, most = target.file, target.file.precision, _at_once(target)
     units = np.arange(len(file.tensors["hidden.start"]))
     plain = network(file, units, precision)
     still = torch.from_numpy(units)
-    found = [Way("eager", plain, still, AT_ONCE)]
-    found += [Way(f"batches of {n}", plain, still, n) for n in BATCHES]
+    found = [Way("eager", plain, still, most)]
+    found += [Way(f"batches of {n}", plain, still, min(n, most)) for n in BATCHES]
     for i in range(ORDERS):
         order = rng.permutation(len(units))
         net, back = network(file, order, precision), torch.from_numpy(order.argsort())
-        found.append(Way(f"order {i + 1}", net, back, AT_ONCE))
+        found.append(Way(f"order {i + 1}", net, back, most))
     return found
+
+
+def _at_once(target: Target) -> int:
+    """How many words at once: of each, all hidden states are kept."""
+    each = target.length * len(target.file.tensors["hidden.start"])
+    return max(1, min(AT_ONCE, MOST_NUMBERS // each))
 
 
 def network(file: ModelFile, order: IntArray, precision: Precision) -> Rnn:
@@ -93,12 +102,32 @@ def network(file: ModelFile, order: IntArray, precision: Precision) -> Rnn:
     new: dict[str, FloatArray] = dict(file.tensors)
     for name in ("hidden.start", "hidden.bias"):
         new[name] = new[name][order]
-    new["hidden.weight"] = new["hidden.weight"][np.ix_(order, order)]
-    new["input.weight"] = new["input.weight"][:, order]
-    new["unembed.weight"] = new["unembed.weight"][order]
+    matrices = sparse_matrices(file.header["architecture"])
+    if matrices:
+        new |= _moved(file, matrices, order)
+    else:
+        new["hidden.weight"] = new["hidden.weight"][np.ix_(order, order)]
+        new["input.weight"] = new["input.weight"][:, order]
+        new["unembed.weight"] = new["unembed.weight"][order]
     dtype = getattr(torch, precision.name)
-    loaded = {n: torch.from_numpy(a.copy()).to(dtype) for n, a in new.items()}
+    loaded = {
+        name: torch.from_numpy(a.copy()).to(torch.int64 if is_index(name) else dtype)
+        for name, a in new.items()
+    }
     return Rnn(file.header["architecture"], loaded)
+
+
+def _moved(
+    file: ModelFile, matrices: Mapping[str, int], order: IntArray
+) -> dict[str, FloatArray]:
+    """The tensors of sparse matrices, their hidden units in another order."""
+    found: dict[str, FloatArray] = {}
+    for name, columns in matrices.items():
+        held = Sparse.named(file.tensors, name, columns)
+        of_rows = name in ("hidden.left", "unembed.weight")
+        moved = held.moved(rows=order) if of_rows else held.moved(columns=order)
+        found |= moved.tensors(name)
+    return found
 
 
 def rounds(target: Target, rng: np.random.Generator, record: Record) -> Iterator[None]:
@@ -109,12 +138,13 @@ def rounds(target: Target, rng: np.random.Generator, record: Record) -> Iterator
     """
     back = np.arange(len(target.file.tensors["hidden.start"]))[::-1].copy()
     judged = network(target.file, back, FLOAT64)
-    true = Way("float64", judged, torch.from_numpy(back), AT_ONCE)
+    most = _at_once(target)
+    true = Way("float64", judged, torch.from_numpy(back), most)
     breeding = Breeding(target.machine, target.length, rng)
     found = ways(target, rng)
     while True:
         for way in found:
-            words = breeding.words(min(AT_ONCE, 16 * way.most))
+            words = breeding.words(min(most, 16 * way.most))
             with torch.inference_mode():
                 _judge(Batch(words, way.name, record), target, way(words), true(words))
             record.ways[way.name] += words.numel()
