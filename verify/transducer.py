@@ -11,6 +11,7 @@ from itertools import product
 from operator import add
 
 from verify.before import strictly_before
+from verify.clocks import Clock, clock
 from verify.counts import Counts, counts
 from verify.departures import Departures, departures
 from verify.errors import Rejected
@@ -58,10 +59,11 @@ class Transducer:
     last values for a shift, the last marked value for a latest, the sum for a prefix
     sum or a marked sum, and for a latest match the value at BOS with the last value
     behind each key; latest matches of one source and key share these. Functions of the
-    position share one cell, which counts. A sum that is only ever read
-    through periodic tables is kept modulo the period; such sums of letters are kept
-    together, as the class of what can be told apart by what is read of them. Of two other
-    sums that are only ever read as their difference the smaller is taken from both.
+    position share one cell, which counts as far as they tell positions apart. A sum that
+    is only ever read through periodic tables is kept modulo the period; such sums of
+    letters are kept together, as the class of what can be told apart by what is read of
+    them. Of two other sums that are only ever read as their difference the smaller is
+    taken from both.
 
     A cell of a latest match may stand for `several` values. Tables that give one result
     for all of them read it; everything else that does raises `Ambiguous`.
@@ -77,6 +79,7 @@ class Transducer:
             source and the flag.
         windows: Channels that hold the image of a point under all letters so far.
         tests: Channels that say whether some flags have come one after the other.
+        clock: How far functions of the position tell positions apart.
         counts: The sums of letters that are kept together; their class is the first
             cell after the output values.
         followed: By which channels those are followed that have cells of another kind
@@ -93,6 +96,7 @@ class Transducer:
     strict: dict[str, tuple[str, str]]
     windows: dict[str, Window]
     tests: dict[str, Departures]
+    clock: Clock
     counts: Counts | None
     followed: dict[str, tuple[str, ...]]
     needed: tuple[Channel, ...]
@@ -161,6 +165,7 @@ class Transducer:
             strict=strict,
             windows=windows,
             tests=tests,
+            clock=clock([c.values for c in needed if c.op == "position"]),
             counts=together,
             followed=followed,
             needed=left,
@@ -208,7 +213,7 @@ class Transducer:
         top, size = self.slots[channel.name]
         if channel.op == "position":
             past = memory[top : top + 1]
-            kept[top] = (past[0] + 1 if past else 0,)
+            kept[top] = (self.clock.after(past[0]) if past else 0,)
             values[channel.name] = channel.values[kept[top][0]]
             return
         if top in kept:  # shared with a latest match that was there before

@@ -73,7 +73,6 @@ class _Explorer:
     def __init__(self, first: Part, mode: Mode) -> None:
         self.part = first
         self.strict = mode != "all"
-        self.exact = any(kind == "position" for _, kind, _ in first.steps)
         kinds = {c.name: kind for c, kind, _ in first.steps}
         apart = {"state": (), "all": first.cells}.get(
             mode, [n for n in first.cells if kinds[n] != "latest-match"]
@@ -126,7 +125,7 @@ class _Explorer:
     def _find(self, q: IntArray, t: IntArray, after: Sets) -> list[int]:
         """The abstract states of memories; they are made, or grow, as need be."""
         keys = [q.view(np.uint8).reshape(len(q), -1)]
-        keys += [t.view(np.uint8).reshape(len(q), -1)] if self.exact else []
+        keys += [self.part.told[t].view(np.uint8).reshape(len(q), -1)]
         keys += [np.packbits(after[n].reshape(len(q), -1), axis=1) for n in self.apart]
         found = []
         for i, row in enumerate(np.hstack(keys)):

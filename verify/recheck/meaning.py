@@ -1,6 +1,7 @@
 """The Program computes the machine: invariants of its memory (docs/recheck.md, 2)."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from math import prod
 from typing import Any
@@ -172,13 +173,35 @@ class Part:
         for rows in np.array_split(np.argwhere(goes_on), blocks):
             self._follow(*rows.T)
 
+    @cached_property
+    def told(self) -> IntArray:
+        """``(T + 1,)``: which positions functions of the position tell apart, if any do.
+
+        The last values repeat themselves backwards as far as the longest border of a
+        prefix says (Knuth, Morris and Pratt 1977).
+        """
+        given = [c.values for c, kind, _ in self.steps if kind == "position"]
+        if not given:
+            return np.zeros(self.program.length + 1, np.int64)
+        value = np.unique(np.array(given), axis=1, return_inverse=True)[1].reshape(-1)
+        back, border = value[::-1].tolist(), [0]
+        for end in range(1, len(back)):
+            k = border[-1]
+            while k and back[k] != back[end]:
+                k = border[k - 1]
+            border.append(k + (back[k] == back[end]))
+        last = int(np.argmax(border))
+        start, period = len(back) - 1 - last, last + 1 - border[last]
+        t = np.arange(len(back))
+        return np.where(t < start, t, start + (t - start) % period)
+
     def _follow(self, s: IntArray, a: IntArray) -> None:
         """Take letters ``a`` out of abstract states ``s``."""
         q, target = self.machine.transitions[a, self.states[s]], self.follow[s, a]
         demand(self.states[target] == q, "a letter moves the machine elsewhere")
-        late = self.depths[s] + 1 - self.depths[target]
-        exact = any(kind == "position" for _, kind, _ in self.steps)
-        demand(late == 0 if exact else late >= 0, "a state is reached too early")
+        now, then = self.depths[s] + 1, self.depths[target]
+        same = self.told[now] == self.told[then]
+        demand((now >= then) & same, "a state is reached too early")
         old = {name: sets[of[s]] for name, (sets, of) in self.cells.items()}
         row, known, after = self.move(old, self.states[s], a, self.depths[s] + 1)
         for name, (sets, of) in self.cells.items():
