@@ -104,6 +104,24 @@ class Budget:
         if self._whole is not None:
             self._whole._spend(steps)
 
+    def reserve(self, what: str, entries: int, calls: int = 1) -> None:
+        """Count work that is done as a whole, before it is done.
+
+        Args:
+            what: What takes the work, for the message.
+            entries: How many entries of arrays are made or compared.
+            calls: How many array operations do it.
+
+        Raises:
+            BudgetExceeded: If fewer steps remain; none is counted then.
+        """
+        steps = calls + int(entries) // ENTRIES
+        if steps > self.left:
+            raise BudgetExceeded(
+                f"{what} would take {steps:,} steps, and {self.left:,.0f} remain", 0
+            )
+        self._spend(steps)
+
     def check(self, found: int, what: str) -> None:
         """Go on only if the limits are kept.
 

@@ -8,10 +8,12 @@ from algebra.automaton import Automaton
 from algebra.budget import Budget, steps_of
 from algebra.classification import Classification, classify
 from algebra.classification.content import LARGEST_COUNT, writable
+from algebra.classification.findings import find
 from algebra.operations import minimise, reachable
 from algebra.structure import as_counter, as_memory
 from compiler.plan import OBJECTIVES, SUMMARIES, Candidate, candidates
 from krohn.compilation import options_of
+from krohn.language import language
 from krohn.sources import read, seen
 
 MOST_ELEMENTS = 200_000
@@ -49,8 +51,10 @@ def explain(
         ``chosen`` and ``why``; ``properties`` (name, whether it holds or null, why,
         and a witness), ``aperiodic``, ``solvable``, ``groups``, ``monoid_size`` (of S¹,
         null if unknown), ``monoid_at_least``, ``semigroup_size`` (of T(A)), all of the
-        reachable part; ``depth``: what they mean for networks; ``effort`` (steps, null if
-        unlimited) and ``cut_short``, what was left out for that; and further facts.
+        reachable part; ``language``: what its language is called (see
+        `krohn.language.language`); ``depth``: what they mean for networks; ``effort``
+        (steps, null if unlimited) and ``cut_short``, what was left out for that; and
+        further facts.
 
     Raises:
         KrohnError: If the machine cannot be read.
@@ -61,14 +65,18 @@ def explain(
     options = options_of(dtype, strict, activation)
     part = reachable(machine)
     budget = Budget(steps_of(effort))
-    kind = classify(part, _for_theory(part, budget.steps))
-    for what in kind.cut:
+    theory, limit = (_for_theory(part, budget.steps) for _ in range(2))
+    known = find(part, theory)
+    kind = classify(known, theory)
+    spoken = language(machine, limit, known)
+    for what in (*theory.cut, *limit.cut):
         budget.leave_out(what)
     compiled = machine if observation else replace(machine, output=None)
     found = candidates(compiled, length, options, minimise, budget)
     return {
         **_facts(machine, part),
         **_theory(kind),
+        "language": spoken,
         "length": length,
         "dtype": dtype,
         **_offers(found, minimise),

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from compiler.program import Map, Program, reads
 from compiler.program import Table as Rows
+from krohn.show_language import lines as language_lines
 
 if TYPE_CHECKING:
     from krohn.comparison.result import Comparison
@@ -68,6 +69,9 @@ def explanation(facts: dict[str, Any]) -> None:
     if facts["points"]:
         out.print(f"Its letters act faithfully on {facts['points']} points.")
     for line in _monoid(facts):
+        out.print(line)
+    out.print()
+    for line in language_lines(facts["language"]):
         out.print(line)
     out.print("\nFor the depth of networks:")
     for line in facts["depth"]:

@@ -1,6 +1,6 @@
 """Everything that can be said about what kind of machine a machine is."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from algebra.classification.synchronising import synchronising
 from algebra.errors import MachineError
 from algebra.groups.permutation_group import PermutationGroup
 from algebra.monoid import TransformationMonoid
-from algebra.rows import firsts
 from algebra.semiautomaton import Semiautomaton
 
 MOST_ELEMENTS = 200_000
@@ -59,7 +58,7 @@ class Classification:
 
 
 def classify(
-    machine: Semiautomaton | Automaton, budget: Budget | None = None
+    machine: Semiautomaton | Automaton | Findings, budget: Budget | None = None
 ) -> Classification:
     """Which classes of the theory a machine belongs to, each with evidence.
 
@@ -68,12 +67,12 @@ def classify(
     refuted before it ran out stays refuted.
 
     Args:
-        machine: Any machine; outputs do not matter.
+        machine: Any machine; outputs do not matter. Or what was found out about it.
         budget: The most elements of the monoid, and the most work for elements, images
             and groups; 200,000 elements and `NORMAL` steps unless given.
     """
     budget = budget or Budget(NORMAL, MOST_ELEMENTS)
-    findings = find(_each_once(machine), budget)
+    findings = machine if isinstance(machine, Findings) else find(machine, budget)
     groups = _groups(findings, budget)
     order = _group_order(findings)
     return Classification(
@@ -85,19 +84,6 @@ def classify(
         factors=None if groups is None else groups.factors,
         cut=budget.cut,
     )
-
-
-def _each_once(machine: Semiautomaton | Automaton) -> Semiautomaton | Automaton:
-    """The machine with one of the letters that act alike; outputs do not matter."""
-    kept, _ = firsts(machine.transitions)
-    if len(kept) == len(machine.letters):
-        return machine
-    names = tuple(machine.letters[a] for a in kept.tolist())
-    fewer = Semiautomaton(machine.transitions[kept], names, machine.states)
-    if isinstance(machine, Semiautomaton):
-        return fewer
-    action = machine.action and tuple(machine.action[a] for a in kept.tolist())
-    return replace(machine, semiautomaton=fewer, action=action, output=None)
 
 
 def _properties(findings: Findings) -> tuple[Property, ...]:

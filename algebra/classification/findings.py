@@ -1,6 +1,6 @@
 """What can be found out about a machine within a budget: elements and images."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +13,7 @@ from algebra.green import Green, green
 from algebra.groups.permutation_group import PermutationGroup
 from algebra.monoid import TransformationMonoid
 from algebra.operations import reachable
+from algebra.rows import firsts
 from algebra.semiautomaton import Semiautomaton
 from algebra.skeleton import Skeleton, skeleton
 
@@ -55,7 +56,11 @@ class Findings:
 
 
 def find(machine: Semiautomaton | Automaton, budget: Budget) -> Findings:
-    """Enumerate elements and images: each gets half of the work that is left."""
+    """Enumerate elements and images: each gets half of the work that is left.
+
+    Of letters that act alike, the first one stands for all.
+    """
+    machine = _each_once(machine)
     if isinstance(machine, Automaton):
         acting, machine = _points(machine), machine.semiautomaton
     else:
@@ -74,6 +79,19 @@ def find(machine: Semiautomaton | Automaton, budget: Budget) -> Findings:
         budget.leave_out(f"not all images were listed ({error})")
         return Findings(machine, acting, elements, shortage, None, str(error))
     return Findings(machine, acting, elements, shortage, images, "")
+
+
+def _each_once(machine: Semiautomaton | Automaton) -> Semiautomaton | Automaton:
+    """The machine with one of the letters that act alike; outputs do not matter."""
+    kept, _ = firsts(machine.transitions)
+    if len(kept) == len(machine.letters):
+        return machine
+    names = tuple(machine.letters[a] for a in kept.tolist())
+    fewer = Semiautomaton(machine.transitions[kept], names, machine.states)
+    if isinstance(machine, Semiautomaton):
+        return fewer
+    action = machine.action and tuple(machine.action[a] for a in kept.tolist())
+    return replace(machine, semiautomaton=fewer, action=action, output=None)
 
 
 def _points(machine: Automaton) -> Semiautomaton:

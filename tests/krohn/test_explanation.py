@@ -14,6 +14,7 @@ from compiler.plan import candidates
 from krohn import show
 from krohn.compilation import precision_of
 from krohn.explanation import explain
+from krohn.show_language import lines
 
 RANDOM = np.random.default_rng(0)
 
@@ -56,7 +57,9 @@ def test_monoids_and_groups(
     assert json.loads(json.dumps(facts))["properties"]
     text = printed(facts, capsys)
     assert f"{facts['semigroup_size']:,} transformations" in text
-    assert len(text.splitlines()) <= 50
+    language = list(lines(facts["language"]))
+    assert len(language) <= 8
+    assert len(text.splitlines()) - len(language) - 1 <= 50
 
 
 @pytest.mark.parametrize(

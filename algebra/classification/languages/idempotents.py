@@ -1,0 +1,263 @@
+"""Tests on pairs of idempotents: threshold testable, and dot-depth one."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from algebra.budget import Budget, BudgetExceeded
+from algebra.classification.findings import Findings
+from algebra.classification.languages.language import Language
+from algebra.classification.languages.threshold import least_threshold, least_window
+from algebra.classification.property import Property, Witness, spell
+from algebra.graphs import towards
+from algebra.green import Green
+from algebra.monoid import IntegerRows, compose
+from algebra.semiautomaton import IntArray
+
+Found = tuple[str, Witness] | None
+
+
+class Locals:
+    """The sets eSf for the idempotents e, f that matter, as rows and element numbers.
+
+    An equation over elements of eSf and fSe that holds for e and f holds for idempotents
+    below them, and for D-related ones; so one idempotent of each highest regular D-class
+    of T(A) is enough.
+    """
+
+    def __init__(self, language: Language, findings: Findings, budget: Budget) -> None:
+        assert findings.relations is not None
+        self.machine = language.machine
+        self.green: Green = findings.relations
+        self.monoid = self.green.monoid
+        self.rows = self.monoid.elements.astype(np.int64)
+        self.tops = _highest(self.green)
+        inside = np.ones(self.monoid.size, dtype=bool)
+        inside[0] = self.monoid.identity_is_product
+        self.budget = budget
+        self.spend(2 * len(self.tops) * self.monoid.size)
+        # ex = x and xf = x, for the idempotents e and f that matter.
+        self._left = {
+            e: inside & (self.rows[:, self.rows[e]] == self.rows).all(axis=1)
+            for e in self.tops
+        }
+        self._right = {
+            f: inside & (self.rows[f][self.rows] == self.rows).all(axis=1)
+            for f in self.tops
+        }
+
+    def between(self, e: int, f: int) -> IntArray:
+        """The elements of eSf."""
+        return np.flatnonzero(self._left[e] & self._right[f])
+
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """All pairs of idempotents that matter."""
+        return ((e, f) for e in self.tops for f in self.tops)
+
+    def spend(self, products: int) -> None:
+        """Count products of elements.
+
+        Raises:
+            BudgetExceeded: If there are too many.
+        """
+        entries = products * self.rows.shape[1]
+        self.budget.reserve("products of elements", entries)
+
+    def spell(self, **elements: int) -> Witness:
+        """A smallest non-empty word of each element."""
+        return {
+            name: spell(
+                self.machine,
+                self.monoid.word(x) or self.monoid.identity_word() or (),
+            )
+            for name, x in elements.items()
+        }
+
+
+def threshold_testable(
+    language: Language,
+    findings: Findings,
+    aperiodic: Property,
+    local: Property,
+    budget: Budget,
+) -> Property:
+    """How often factors of k letters occur, counted up to t, and the ends: LTT.
+
+    Holds for some k and t exactly if S is aperiodic and p·r·q = q·r·p for all p, q in
+    eSf and r in fSe (Thérien, Weiss 1985; Beauquier, Pin 1989). If the monoids eSe
+    commute, it is enough to take one element of each D-class for p, q and r, since
+    elements of eSe and fSf can be moved past p, q and r (docs/classes.md, theorem 4).
+    """
+    name = "locally threshold testable"
+    if local.holds:
+        known = (local.witness or {}).get("k")
+        return _counted(language, "it is locally testable", budget, known)
+    if aperiodic.holds is False:
+        return Property(name, False, aperiodic.evidence, aperiodic.witness)
+    if findings.relations is None:
+        return Property(name, None, findings.shortage)
+    found = Locals(language, findings, budget)
+    failure = _not_commuting(found) or _not_exchanging(found)
+    if failure:
+        return Property(name, False, *failure)
+    reason = "aperiodic, and prq = qrp for p, q in eSf and r in fSe, e and f idempotent"
+    return _counted(language, reason, budget)
+
+
+def _counted(
+    language: Language, reason: str, budget: Budget, testable: int | None = None
+) -> Property:
+    """The least k, and for it the least t, as far as the search goes.
+
+    Args:
+        language: A language that is locally threshold testable.
+        reason: Why it is.
+        budget: The most work.
+        testable: The least k for which it is locally testable, if there is one.
+    """
+    name, witness = "locally threshold testable", dict[str, int]()
+    try:
+        witness["k"] = k = least_window(language, budget)
+        reason = f"counts of factors of {k} letters, and the ends, decide"
+        t = 1 if k == testable else least_threshold(language, k, budget)
+        witness["t"] = t
+        reason = f"counts up to {t} of factors of {k} letters, and the ends, decide"
+    except BudgetExceeded as error:
+        reason += f"; the least {'t' if witness else 'k'} is not known ({error})"
+    return Property(name, True, reason, witness or None)
+
+
+def _not_commuting(found: Locals) -> Found:
+    for e in found.tops:
+        local = found.between(e, e)
+        image = np.unique(found.rows[e])
+        found.spend(len(local) ** 2)
+        for x in local.tolist():
+            both = found.rows[local[:, None], found.rows[x, image]]
+            other = found.rows[x][found.rows[local[:, None], image]]
+            bad = np.flatnonzero((both != other).any(axis=1))
+            if len(bad):
+                words = found.spell(e=e, x=x, y=int(local[bad[0]]))
+                return (
+                    "e is idempotent and neutral for x and y, but xy is not yx",
+                    words,
+                )
+    return None
+
+
+def _not_exchanging(found: Locals) -> Found:
+    for e, f in found.pairs():
+        if e == f:
+            continue
+        there = _one_of_each(found, found.between(e, f))
+        back = _one_of_each(found, found.between(f, e))
+        found.spend(len(there) ** 2 * len(back))
+        for p in there.tolist():
+            for r in back.tolist():
+                pr = found.rows[r][found.rows[p]]
+                rp = found.rows[p][found.rows[r]]
+                q = found.rows[there]
+                bad = np.flatnonzero((q[:, pr] != rp[q]).any(axis=1))
+                if len(bad):
+                    words = found.spell(e=e, f=f, p=p, q=int(there[bad[0]]), r=r)
+                    return "prq is not qrp, where e = ee begins, f = ff ends p", words
+    return None
+
+
+def _one_of_each(found: Locals, members: IntArray) -> IntArray:
+    """One of the elements for each D-class."""
+    chosen = np.unique(found.green.d_class[members], return_index=True)[1]
+    return members[np.sort(chosen)]
+
+
+def dot_depth_one(
+    language: Language,
+    findings: Findings,
+    aperiodic: Property,
+    known: Property | None,
+    budget: Budget,
+) -> Property:
+    """Boolean combinations of u₀Σ*u₁Σ*…Σ*uₙ: piecewise locally testable (PLT).
+
+    Which sequences of factors occur one after the other decides. Knast (1983): exactly
+    if (rs)^ω·r·v·(uv)^ω = (rs)^ω·(uv)^ω for all idempotents e, f, and r, u in eSf, s, v
+    in fSe. With α = (rs)^ω, ρ = αr, β = (uv)^ω and λ = vβ this says ρλ = αβ; the pairs
+    (α, ρ) are the idempotents of eSe with the elements of Sf in their R-classes, the
+    pairs (λ, β) likewise with L-classes (docs/classes.md, theorem 5).
+
+    Args:
+        language: The language.
+        findings: What is known about its machine.
+        aperiodic: Whether it is star-free.
+        known: A property that holds and implies this one, if there is one.
+        budget: The most work.
+    """
+    name = "piecewise locally testable"
+    if known is not None:
+        return Property(name, True, f"it is {known.name}")
+    if aperiodic.holds is False:
+        return Property(name, False, aperiodic.evidence, aperiodic.witness)
+    if findings.relations is None:
+        return Property(name, None, findings.shortage)
+    failure = _not_knast(Locals(language, findings, budget))
+    if failure:
+        return Property(name, False, *failure)
+    return Property(name, True, "Knast's equation of dot-depth one holds")
+
+
+def _not_knast(found: Locals) -> Found:
+    idempotent = np.zeros(found.monoid.size, dtype=bool)
+    idempotent[found.monoid.idempotents] = True
+    for e, f in found.pairs():
+        local = found.between(e, e)
+        chosen = local[idempotent[local]]
+        alpha, rho = _related(found, chosen, found.between(e, f), found.green.r_class)
+        beta, lam = _related(found, chosen, found.between(f, e), found.green.l_class)
+        found.spend(len(alpha) * len(beta))
+        for a, p in zip(alpha.tolist(), rho.tolist(), strict=True):
+            one = _then(found, p, lam)
+            other = _then(found, a, beta)
+            bad = np.flatnonzero((one != other).any(axis=1))
+            if len(bad):
+                b, q = int(beta[bad[0]]), int(lam[bad[0]])
+                words = found.spell(e=e, f=f, α=a, ρ=p, λ=q, β=b)
+                return "ρλ is not αβ, where ρ begins like α and λ ends like β", words
+    return None
+
+
+def _then(found: Locals, first: int, last: IntArray) -> IntegerRows:
+    rows = np.broadcast_to(found.rows[first], (len(last), found.rows.shape[1]))
+    return compose(rows, found.rows[last])
+
+
+def _related(
+    found: Locals, idempotents: IntArray, others: IntArray, label: IntArray
+) -> tuple[IntArray, IntArray]:
+    """All pairs of an idempotent and another element with the same label."""
+    order = others[np.argsort(label[others], kind="stable")]
+    low = np.searchsorted(label[order], label[idempotents], "left")
+    high = np.searchsorted(label[order], label[idempotents], "right")
+    found.spend(int((high - low).sum()))
+    first = np.repeat(idempotents, high - low)
+    start = np.repeat(
+        low - np.concatenate([[0], np.cumsum(high - low)[:-1]]), high - low
+    )
+    return first, order[start + np.arange(len(first))]
+
+
+def _highest(green: Green) -> list[int]:
+    """An idempotent of each regular D-class of T(A) that lies below no other such class."""
+    regular = green.idempotent_counts > 0
+    if not green.monoid.identity_is_product:
+        regular[green.d_class[0]] = False
+    end = len(regular)
+    above, below = green.order.T
+    first = np.unique(below[regular[above]])
+    # Ways against the order, from lower classes to those below regular ones.
+    source = np.concatenate([below, first])
+    target = np.concatenate([above, np.full(len(first), end)])
+    order = np.argsort(source, kind="stable")
+    following = towards(end + 1, source[order], target[order], end)
+    lowered = following[:end] != np.arange(end)
+    chosen = np.flatnonzero(regular & ~lowered)
+    return [int(e) for e in green.first_idempotents[chosen]]

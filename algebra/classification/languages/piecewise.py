@@ -1,0 +1,167 @@
+"""Piecewise testable: which subsequences of a word occur, and how long they must be."""
+
+from algebra.budget import Budget, BudgetExceeded
+from algebra.classification.digraph import j_trivial
+from algebra.classification.languages.language import Language
+from algebra.classification.property import Property, count
+
+Ranks = tuple[int, ...]
+Pair = tuple[int, int]
+
+
+def piecewise_testable(language: Language, budget: Budget) -> Property:
+    """The set of subsequences of at most k letters decides: PT_k (Simon 1975).
+
+    Holds for some k exactly if the syntactic monoid is J-trivial. For the least k let
+    r(x, a) be the largest i such that x and xa have the same subsequences of at most i
+    letters, and l(a, y) the same for y and ay. Then xy and xay have the same ones of at
+    most k letters exactly if r(x, a) + l(a, y) ≥ k, and if two words have the same
+    ones, steps that insert or leave out one letter lead from one to the other without
+    leaving their class (Simon; Lothaire 1983, chapter 6). So the least k is the largest
+    r(x, a) + l(a, y) + 1 for which xy and xay lead to different states. Docs/classes.md,
+    theorem 3.
+    """
+    name = "piecewise testable"
+    found = j_trivial(language.machine)
+    if not found.holds:
+        return Property(name, False, found.evidence, found.witness)
+    try:
+        k, states = _least(language, budget)
+    except BudgetExceeded as error:
+        reason = f"{found.evidence}; the least k is not known ({error})"
+        return Property(name, True, reason)
+    reason = f"which subsequences of at most {count(k, 'letter')} occur decides"
+    return Property(name, True, reason, {"k": k, "states": states})
+
+
+def _least(language: Language, budget: Budget) -> tuple[int, list[str]]:
+    """The least k, and two states that only subsequences of k letters tell apart."""
+    search = _Ranks(language, budget)
+    right, left = search.right(), search.left()
+    best, states = 1, list[str]()
+    for (state, letter), rank in sorted(right.items()):
+        after = search.rows[letter][state]
+        k = 1 + rank + max(ranks[letter] for ranks in left[state, after])
+        if k > best or not states:
+            best = k
+            states = [language.machine.states[q] for q in (state, after)]
+    return best, states
+
+
+class _Ranks:
+    """The largest vectors (r(x, a))_a of the words x that lead to a state, and mirrored.
+
+    After a letter c, r(xc, c) = r(x, c) + 1 and r(xc, a) = min(r(x, a), r(x, c) + 1) for
+    the other letters a; larger vectors lead to larger ones, so that the largest ones are
+    enough. Repeating the letters of a set B that keep the state makes their ranks as
+    large as one likes, and cuts the others at 1 + min over B; only sets of the letters
+    with the largest ranks need be tried. Ranks above the number of states do not matter,
+    since k is at most that (Klíma, Polák 2013).
+    """
+
+    def __init__(self, language: Language, budget: Budget) -> None:
+        machine = language.machine
+        self.budget = budget
+        self.start = language.start
+        self.states = language.states
+        self.letters = [
+            a for a in range(len(machine.letters)) if not language.neutral[a]
+        ]
+        self.rows: list[list[int]] = machine.transitions.tolist()
+        self.most = self.states + 1
+        self.zero = (0,) * len(machine.letters)
+        self.order = self._order()
+
+    def right(self) -> dict[Pair, int]:
+        """The largest r(x, a) for each state of a word x and letter a that changes it."""
+        at: dict[int, set[Ranks]] = {self.start: {self.zero}}
+        best: dict[Pair, int] = {}
+        for state in self.order:
+            moving = [a for a in self.letters if self.rows[a][state] != state]
+            still = [a for a in self.letters if self.rows[a][state] == state]
+            for ranks in self._spun(at.pop(state, set()), still):
+                for a in moving:
+                    best[state, a] = max(best.get((state, a), 0), ranks[a])
+                    at.setdefault(self.rows[a][state], set()).add(self._read(ranks, a))
+        return best
+
+    def left(self) -> dict[Pair, set[Ranks]]:
+        """The largest (l(a, y))_a of the words y that lead a pair to different states."""
+        wanted = self._pairs()
+        found: dict[Pair, set[Ranks]] = {}
+        for pair in wanted:
+            moved = [(a, self._after(pair, a)) for a in self.letters]
+            vectors = {self.zero}
+            for a, after in moved:
+                if after != pair and after[0] != after[1]:
+                    vectors |= {self._read(ranks, a) for ranks in found[after]}
+            still = [a for a, after in moved if after == pair]
+            found[pair] = self._spun(vectors, still)
+        return found
+
+    def _after(self, pair: Pair, letter: int) -> Pair:
+        return self.rows[letter][pair[0]], self.rows[letter][pair[1]]
+
+    def _pairs(self) -> list[Pair]:
+        """The pairs that a letter makes of a state, and all that follow, backwards."""
+        place = {state: i for i, state in enumerate(self.order)}
+        first = {(q, self.rows[a][q]) for q in self.order for a in self.letters}
+        queue = sorted(pair for pair in first if pair[0] != pair[1])
+        seen = set(queue)
+        for pair in queue:
+            for a in self.letters:
+                after = self._after(pair, a)
+                if after[0] != after[1] and after not in seen:
+                    self._keep(1)
+                    seen.add(after)
+                    queue.append(after)
+        return sorted(seen, key=lambda p: (-place[p[0]] - place[p[1]], p))
+
+    def _order(self) -> list[int]:
+        """The states, each before those that it leads to."""
+        ahead = [0] * self.states
+        for row in self.rows:
+            for state, after in enumerate(row):
+                ahead[after] += after != state
+        queue = [q for q in range(self.states) if not ahead[q]]
+        for state in queue:
+            for row in self.rows:
+                ahead[row[state]] -= row[state] != state
+                if row[state] != state and not ahead[row[state]]:
+                    queue.append(row[state])
+        return queue
+
+    def _read(self, ranks: Ranks, letter: int) -> Ranks:
+        cut = min(ranks[letter] + 1, self.most)
+        return tuple(
+            cut if a == letter else min(rank, cut) for a, rank in enumerate(ranks)
+        )
+
+    def _spun(self, vectors: set[Ranks], still: list[int]) -> set[Ranks]:
+        """The largest vectors after any words over the letters that keep the state."""
+        found = set(vectors)
+        for ranks in vectors:
+            for least in {ranks[a] for a in still}:
+                inside = {a for a in still if ranks[a] >= least}
+                found.add(
+                    tuple(
+                        self.most if a in inside else min(rank, least + 1)
+                        for a, rank in enumerate(ranks)
+                    )
+                )
+            self._keep(1 + len(still) + len(found))
+        return _largest(found)
+
+    def _keep(self, more: int) -> None:
+        self.budget.reserve("the ranks of letters", 0, more)
+
+
+def _largest(vectors: set[Ranks]) -> set[Ranks]:
+    """Those that no other one dominates."""
+    found: list[Ranks] = []
+    for ranks in sorted(vectors, reverse=True):
+        if not any(
+            all(a <= b for a, b in zip(ranks, other, strict=True)) for other in found
+        ):
+            found.append(ranks)
+    return set(found)

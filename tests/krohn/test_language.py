@@ -1,0 +1,88 @@
+"""What `krohn explain` calls a language."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from algebra.automaton import Automaton, Output
+from algebra.budget import Budget
+from algebra.classification.languages import classify_language
+from algebra.semiautomaton import Semiautomaton
+from krohn.explanation import explain
+from krohn.show_language import lines
+
+TURNSTILE = Path(__file__).parents[2] / "examples" / "turnstile.dot"
+
+
+def spoken(source: str, effort: str | float = "normal") -> tuple[dict, str]:
+    facts = explain(source, 8, effort=effort)["language"]
+    assert json.loads(json.dumps(facts))["classes"]
+    return facts, "\n".join(lines(facts))
+
+
+def test_a_strictly_local_language() -> None:
+    facts, text = spoken("regex:(ab)*")
+    assert facts["of"] == "the words it accepts"
+    assert "it is: strictly 2-local, locally 2-testable, piecewise" in text
+    assert "forbidden factors, shortest first: “⋊ b”, “a a”, “a ⋉”, “b b”" in text
+    assert "it is in C-RASP (1 round of counts)" in text
+    found = {p["name"]: p for p in facts["classes"]}
+    assert found["strictly local"]["witness"]["k"] == 2
+    weights = found["C-RASP"]["witness"]["components"][0]["counts"]
+    assert weights == [{"a": -1, "b": 1}]
+
+
+def test_what_is_said_of_tiers_is_said_once() -> None:
+    _, text = spoken("regex:(a|b|c)*a(a|b|c)*b(a|b|c)*")
+    assert "tier-based locally 2-testable" in text
+    assert "threshold" not in text.split("it is not:")[0]
+    assert "2-piecewise testable" in text
+    assert "not strictly local for any k: a (a)ⁿ b and a b (a)ⁿ are in it" in text
+
+
+def test_letters_that_act_alike_and_counts() -> None:
+    facts, text = spoken("regex:(b|c)*(a(b|c)*)?")
+    assert facts["alike"] == (("b", "c"),)
+    assert facts["tier"] == ("a",)
+    assert "strictly 2-piecewise" in text
+    assert "locally 1-testable with counts up to 2" in text
+    assert "forbidden subsequences, shortest first: “a a”" in text
+
+
+def test_a_machine_without_acceptance() -> None:
+    facts, text = spoken(str(TURNSTILE))
+    assert "for each state" in facts["of"]
+    assert "a flip-flop: “push” leads locked and paid to locked" in text
+    readme = (TURNSTILE.parents[1] / "README.md").read_text()
+    for line in text.splitlines():
+        assert line.split(", ")[0][:60] in readme
+
+
+def test_what_the_work_does_not_reach_is_not_guessed() -> None:
+    facts, text = spoken("regex:(a|b)*a(a|b){3}", effort=200)
+    open_ones = [p["name"] for p in facts["classes"] if p["holds"] is None]
+    assert open_ones
+    assert "not decided: " in text
+    full, _ = spoken("regex:(a|b)*a(a|b){3}")
+    for few, more in zip(facts["classes"], full["classes"], strict=True):
+        assert few["holds"] in (None, more["holds"])
+
+
+@pytest.mark.parametrize("states", [600, 3_000])
+def test_large_machines_end_within_their_budget(states: int) -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.integers(states, size=(4, states))
+    output = Output("states", rng.integers(2, size=states), ("accept", "reject"))
+    names = tuple(f"q{i}" for i in range(states))
+    large = Automaton(Semiautomaton(rows, tuple("abcd"), names), 0, output)
+    budget = Budget(100_000, 5_000)
+    found = classify_language(large, budget)
+    assert budget.spent <= 100_000
+    assert found["star-free"].holds is False
+
+
+def test_the_same_input_gives_the_same_answer() -> None:
+    once, again = (spoken("regex:a*b(a|c)*", effort=2_000)[0] for _ in range(2))
+    assert once == again
