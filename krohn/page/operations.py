@@ -76,6 +76,8 @@ def _does(bar: Bar, channel: Mapping[str, Any]) -> str:
     kind = bar.note or str(channel.get("function", channel["op"]))
     sources = sorted(bar.sources)
     of = ", ".join(sources[:4]) + (f", … ({len(sources)})" if len(sources) > 4 else "")
+    if channel["op"] == "at":
+        return f"{of} at position {bar.where.removesuffix('[0]')}"
     where = f" where {bar.where}" if bar.where else ""
     return f"{kind} of {of or 'the letter'}{where}"
 

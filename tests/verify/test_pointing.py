@@ -10,6 +10,7 @@ import torch
 from departing import lowered, machine, program
 
 from compiler.interpreter import interpret
+from krohn.page.operations import operations
 from network.model import Model
 from network.modelfile import ModelFile, pack
 from network.precision import FloatArray
@@ -236,3 +237,13 @@ def test_attacks_evaluate_what_the_operations_mean(right: ModelFile) -> None:
     values = interpret(program(WORD, LENGTH), words)
     for name in ("seen1", FIRST, POINTER, "test4"):
         assert np.array_equal(meant[name].numpy(), values[name])
+
+
+def test_pages_and_drawings_say_where_a_head_points(right: ModelFile) -> None:
+    """The digits of a pointer are one bar, and what the head does is one phrase."""
+    rows, left = operations(right.header, {}, embedded=True)
+    does = {row.name: row.does for row in rows}
+    assert not left
+    assert does[POINTER] == "last1 at position last2"
+    assert does[FIRST] == "earliest of left where test2"
+    assert "last2[0..2]" in does

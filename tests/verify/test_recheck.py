@@ -36,6 +36,10 @@ RIGHT: list[tuple[str, int, str, dict[str, Any]]] = [
     ("Parity8@2,3,7", 8, "parity-selected", {}),
     ("Grid3", 5, "memorising", {}),
     ("D6", 6, "chunked", {}),
+    ("regex:(a|b)*c(a|c)*b(b|c)*a(a|b)*", 9, "departures", {}),
+    ("regex:(a|b)*c(a|c)*b(b|c)*a(a|b)*", 7, "departures", {"strict": True}),
+    ("regex:a*b*c*d*", 8, "piecewise", {"dtype": "bfloat16"}),
+    ("regex:bccb(aa)*", 12, "departures", {"dtype": "float64"}),
 ]
 
 
