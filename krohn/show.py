@@ -203,12 +203,12 @@ def _proof(out: Console, facts: dict[str, Any]) -> None:
 
 def _cut_short(out: Console, facts: dict[str, Any]) -> None:
     """What a search left out, and how to ask for more."""
-    for what in facts.get("cut_short", ()):
-        out.print(f"Cut short: {what}.")
-    if facts.get("cut_short") and facts["effort"] is not None:
-        out.print(
-            f"A search took at most {facts['effort']:,} steps; --effort asks for more."
-        )
+    if not facts.get("cut_short"):
+        return
+    more = "no --effort finds more"
+    if facts["effort"] is not None:
+        more = f"--effort asks for more than {facts['effort']:,} steps of each search"
+    out.print(f"Cut short: {'; '.join(facts['cut_short'])} ({more}).")
 
 
 def _count(number: int, noun: str) -> str:
