@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from algebra.automaton import Automaton
-from algebra.budget import NORMAL, Budget, steps_of
+from algebra.budget import Budget, steps_of
 from algebra.formats import json_format
 from compiler import generator, plan
 from compiler.errors import CompileError
@@ -160,11 +160,6 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     options = options_of(dtype, strict, activation, uniform, positions)
     budget = Budget(steps_of(effort))
     searched = arch == "transformer" and construction in ("auto", *plan.SEARCHING)
-    if not searched and budget.steps != NORMAL:
-        raise CompileError(
-            "--effort changes nothing here: only --construction auto, "
-            f"{' and '.join(plan.SEARCHING)} of Transformers search; leave it out"
-        )
     for built in _attempts(
         shown, length, construction, arch, options, minimise, observe, budget
     ):
