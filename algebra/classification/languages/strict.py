@@ -11,7 +11,7 @@ from algebra.classification.languages.pairs import Pairs, check_size, longest_wa
 from algebra.classification.property import Property, Witness, spell
 
 BEGIN, END = "⋊", "⋉"
-MOST_WORDS = 2_000
+MOST_WORDS = 10_000
 MOST_SHOWN = 5
 
 Word = tuple[int, ...]
