@@ -21,6 +21,8 @@ Path: TypeAlias = tuple[int, ...]
 """Flags by their number."""
 
 ANY = "any-letter"
+LONGEST_SUM = 1400
+"""T of the longest prefix sum that float32 tells apart, about: 2·T²·2^-24 < 1/4."""
 
 
 @dataclass(frozen=True)
@@ -42,11 +44,13 @@ class Paths:
     Attributes:
         beside: Where the flags stand and the channels go.
         flags: The flags by their number.
+        sums: Whether prefix sums may be used; pointers do what they do, in more layers.
     """
 
     def __init__(self, beside: Beside) -> None:
         self.beside = beside
         self.flags: list[Function] = []
+        self.sums = beside.length <= LONGEST_SUM
         self._ways: dict[tuple[str, Path], Way] = {}
 
     def flag(self, flag: Function) -> int:
@@ -90,22 +94,28 @@ class Paths:
 
     def _left(self, path: Path) -> Iterable[Way]:
         rest, times = _run(path)
-        if times == 1:
-            yield self._seen(path)
-        yield self._counted(rest, path[-1], times)
+        ends = self._one_by_one(path)
+        if times == 1 and ends is not None:
+            yield self._seen(path, ends)
+        if self.sums:
+            yield self._counted(rest, path[-1], times)
         yield from self._halves(path)
 
     def _completes(self, path: Path) -> Iterable[Way]:
-        yield self._one_by_one(path)
+        ends = self._one_by_one(path)
+        if ends is not None:
+            yield ends
         if len(path) > 1:
             yield self.left(path)
 
-    def _one_by_one(self, path: Path) -> Way:
-        """The last flag, where all other departures were made before."""
+    def _one_by_one(self, path: Path) -> Way | None:
+        """The last flag, where all other departures were made before, if that is known."""
         flag = self.flags[path[-1]]
         if len(path) == 1:
             return Way(flag.depth, lambda: flag.name)
         before = self._before(path[:-1], path[-1])
+        if before is None:
+            return None
         name = f"departs.{_spell(path)}"
         both: dict[Row, int] = {(a, b): a & b for a, b in product(range(2), repeat=2)}
 
@@ -114,8 +124,8 @@ class Paths:
 
         return Way(max(before.depth, flag.depth), make)
 
-    def _seen(self, path: Path) -> Way:
-        ends, name = self._one_by_one(path), f"left.{_spell(path)}"
+    def _seen(self, path: Path, ends: Way) -> Way:
+        name = f"left.{_spell(path)}"
 
         def make() -> str:
             letters = self.beside.letters
@@ -125,18 +135,19 @@ class Paths:
 
         return Way(ends.depth + 1, make)
 
-    def _before(self, path: Path, after: int) -> Way:
+    def _before(self, path: Path, after: int) -> Way | None:
         """Whether all departures were made before a position with the flag ``after``."""
         rest, times = _run(path)
-        counted = self._counted(rest, path[-1], times, before=True)
-        if (self.flags[path[-1]].shown & self.flags[after].shown).any():
-            return counted
-        # The last departure is not made there, so it was made before if it was made.
-        return min(self.left(path), counted, key=lambda way: way.depth)
+        ways = [self._counted(rest, path[-1], times, before=True)] if self.sums else []
+        if not (self.flags[path[-1]].shown & self.flags[after].shown).any():
+            # The last departure is not made there, so it was made before if it was made.
+            ways.insert(0, self.left(path))
+        return min(ways, key=lambda way: way.depth, default=None)
 
     def _counted(self, rest: Path, flag: int, times: int, before: bool = False) -> Way:
         """Whether a flag was there so often since other departures, by a sum."""
         ends = self._one_by_one((*rest, flag))
+        assert ends is not None  # a sum says what was so before
         name = f"{'before' if before else 'left'}.{_spell((*rest, *[flag] * times))}"
         most = self.beside.length
 

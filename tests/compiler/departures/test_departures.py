@@ -13,10 +13,11 @@ from algebra.classification.digraph import components
 from algebra.departures.nodes import Nodes, nodes
 from algebra.operations import minimise
 from compiler.constructions.departures.construction import departures
+from compiler.constructions.departures.paths import LONGEST_SUM
 from compiler.constructions.departures.piecewise import piecewise
 from compiler.errors import CompileError
 from compiler.interpreter import states
-from compiler.program import Program, is_attention, reads
+from compiler.program import PrefixSum, Program, is_attention, reads
 from krohn import compile as derive
 from krohn import read
 
@@ -145,6 +146,22 @@ def test_piecewise_testable_machines(seed: int) -> None:
         return
     check(m, program, length)
     assert depth(program) <= 2
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"), [("(b*a){5}a*b(a|b)*", 3), ("((a|b)*a){3}(a|b)*", 2)]
+)
+def test_long_words_are_followed_without_sums(text: str, wanted: int) -> None:
+    """float32 has no sums of so many letters; pointers take log of all departures."""
+    m = regex(text)
+    program = departures(Automaton(m.semiautomaton, m.start), LONGEST_SUM + 1)
+    operations = program.operations.values()
+    assert not any(isinstance(operation, PrefixSum) for operation in operations)
+    words = (np.random.default_rng(0).random((50, LONGEST_SUM)) > 0.997).astype(int)
+    for some in (words, 1 - words):
+        trace = m.semiautomaton.trace(some, m.start)
+        assert np.array_equal(states(program, some), trace)
+    assert depth(program) == wanted
 
 
 def test_most_ordered_machines_of_six_states_are_refused_or_served() -> None:
