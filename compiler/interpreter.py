@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from algebra.rows import distinct
 from algebra.semiautomaton import IntArray
 from compiler.errors import CompileError
 from compiler.program import (
@@ -178,8 +179,7 @@ def look_up(function: Table, arguments: IntArray, name: str = "table") -> IntArr
     """
     flat = arguments.reshape(-1, arguments.shape[-1])
     everything = np.concatenate([function.rows, flat])
-    _, code = np.unique(everything, axis=0, return_inverse=True)
-    code = code.reshape(-1)
+    _, code = distinct(everything - everything.min(initial=0))
     known = len(function.rows)
     value = np.full(int(code.max()) + 1, -1, dtype=np.int64)
     position = np.full(int(code.max()) + 1, -1, dtype=np.int64)

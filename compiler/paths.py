@@ -92,17 +92,20 @@ def diagram(rows: IntArray, values: IntArray) -> Diagram:
         values: ``(rows,)``.
     """
     made = Diagram()
+    columns = [rows[:, i].tolist() for i in range(rows.shape[1])]
+    leaves = (-1 - values).tolist()
 
     def below(low: int, high: int, column: int) -> int:
-        if column == rows.shape[1]:
-            return -1 - int(values[low])
-        part = rows[low:high, column]
-        cuts = np.flatnonzero(np.diff(part)) + 1
-        bounds = [low, *(low + cuts).tolist(), high]
+        if column == len(columns):
+            return int(leaves[low])
+        part, seen = rows[low:high, column], columns[column]
+        cuts = np.flatnonzero(part[1:] != part[:-1]) + (low + 1)
+        last = column + 1 == len(columns)
         branches: dict[int, list[int]] = {}
-        for start, stop in pairwise(bounds):
-            to = below(start, stop, column + 1)
-            branches.setdefault(to, []).append(int(rows[start, column]))
+        for start, stop in pairwise([low, *cuts.tolist(), high]):
+            # Most calls would end at once.
+            to = leaves[start] if last else below(start, stop, column + 1)
+            branches.setdefault(to, []).append(seen[start])
         return made.node(column, branches)
 
     made.root = below(0, len(rows), 0)
