@@ -91,7 +91,9 @@ def _each_once(machine: Semiautomaton | Automaton) -> Semiautomaton | Automaton:
     if isinstance(machine, Semiautomaton):
         return fewer
     action = machine.action and tuple(machine.action[a] for a in kept.tolist())
-    return replace(machine, semiautomaton=fewer, action=action, output=None)
+    return replace(
+        machine, semiautomaton=fewer, action=action, output=None, inputs=None
+    )
 
 
 def _points(machine: Automaton) -> Semiautomaton:

@@ -13,6 +13,8 @@ from algebra.errors import KrohnError, MachineError
 from algebra.formats import json_format, kiss2, kiss2_terms, read, write
 from algebra.inputs import Inputs
 from krohn import cli
+from krohn.decomposition import decompose
+from krohn.explanation import explain
 
 BITS = 9
 VECTORS = ["".join(bits) for bits in itertools.product("01", repeat=BITS)]
@@ -101,6 +103,12 @@ def test_letters_of_many_bits_are_classes(circuit: Path) -> None:
     assert machine.letter(WORD[0][1:]) is None
     with pytest.raises(MachineError, match="is not a letter"):
         machine.run(["1"])
+
+
+def test_machines_of_many_bits_are_explained_and_taken_apart(circuit: Path) -> None:
+    machine = read(circuit, "stay")
+    assert explain(machine, 8)["letters"] == 6
+    assert decompose(machine).found.cascade.components
 
 
 def test_open_next_states_are_missing_but_keep_their_outputs(circuit: Path) -> None:
