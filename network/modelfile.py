@@ -294,7 +294,8 @@ def _block_shapes(
 ) -> dict[str, tuple[int, ...]]:
     if not isinstance(block, dict) or not isinstance(block.get("mlp"), list):
         raise ModelFileError(f"is damaged: {at} is no block")
-    heads, k, v = (size(block, key, least=0) for key in ("heads", "d_qk", "d_v"))
+    heads = size(block, "heads", least=0)
+    k, v = (size(block, key, least=min(heads, 1)) for key in ("d_qk", "d_v"))
     shapes: dict[str, tuple[int, ...]] = {}
     if heads:
         shapes |= {

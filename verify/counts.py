@@ -16,6 +16,8 @@ from algebra.semiautomaton import IntArray
 from verify.statement import Channel, Statement
 
 MOST_STATES = 100_000
+MOST_VALUES = 20_000_000
+"""Of all states and letters together, and in all rounds of a partition."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +52,14 @@ def counts(
         read: The channels that each of them is followed by.
 
     Returns:
-        None if there is no such sum, or if there are too many joint values.
+        None if there is no such sum, or if that takes too much: then the sums are
+        followed one by one.
     """
     sums = [c for c in needed if period.get(c.name) and _of_letters(statement, c)]
-    if not sums or prod(period[c.name] for c in sums) > MOST_STATES:
+    joint = prod(period[c.name] for c in sums)
+    if not sums or joint > MOST_STATES:
+        return None
+    if joint * (statement.letters * len(sums) + len(needed)) > MOST_VALUES:
         return None
     covered = _functions(needed, sums)
     others = {n for c in needed if c.name not in covered for n in read[c.name]}
@@ -63,6 +69,8 @@ def counts(
     inner = [c for c in needed if c.name in covered and c.name not in names]
     rows = [_values(inner, dict(zip(names, s, strict=True)), visible) for s in states]
     label = _classes(np.array(rows).reshape(len(rows), -1), follow)
+    if label is None:
+        return None
     chosen = np.unique(label, return_index=True)[1].tolist()
     return Counts(
         frozenset(covered),
@@ -119,11 +127,16 @@ def _values(
     return [values[n] for n in visible]
 
 
-def _classes(shown: IntArray, follow: IntArray) -> IntArray:
-    """The coarsest partition that respects what is shown and every letter (Moore)."""
-    label = distinct(shown)[1]
-    while True:
+def _classes(shown: IntArray, follow: IntArray) -> IntArray | None:
+    """The coarsest partition that respects what is shown and every letter (Moore).
+
+    Returns:
+        None if that takes too many rounds.
+    """
+    label, most = distinct(shown)[1], MOST_VALUES // follow.size
+    for _ in range(1 + most):
         finer = distinct(np.column_stack([label, label[follow]]))[1]
         if finer.max() == label.max():
             return label
         label = finer
+    return None

@@ -7,13 +7,14 @@ turn by what they read (docs/soundness.md, section 5).
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import count, islice
+from itertools import islice
 
 from verify.errors import Rejected
 from verify.statement import Channel, Statement
 
 MOST_CUBES = 200_000
-MOST_QUESTIONS = 1_000_000
+QUESTION = 4
+"""Steps that a question takes beside the values that are compared."""
 Values = frozenset[int]
 Cube = Mapping[str, Values]
 
@@ -45,7 +46,6 @@ class Decider:
     _questions: dict[tuple[str, Values | None], Question | int] = field(
         default_factory=dict
     )
-    _asked: Iterator[int] = field(default_factory=count)
 
     def cubes(self, channel: Channel) -> list[tuple[Cube, int]]:
         """Cubes that exclude each other, each with the value of a Map on it.
@@ -103,8 +103,7 @@ class Decider:
         but: int | None = None,
     ) -> Iterator[tuple[Cube, int]]:
         """The parts of a cube with their answers, ``but`` for those with one answer."""
-        if next(self._asked) > MOST_QUESTIONS:
-            raise Rejected("tables of tables ask too many questions")
+        self.statement.effort.spend(QUESTION)
         if isinstance(question, int):
             if question != but:
                 yield cube, question
@@ -134,6 +133,7 @@ class Decider:
         A channel that the letter determines restricts the letter, and through it other
         such channels.
         """
+        self.statement.effort.spend(len(cube) + len(channel.domain))
         values = wanted & cube.get(channel.name, frozenset(channel.domain))
         narrowed = {**cube, channel.name: values}
         letter = self.statement.channels[channel.inputs[0]] if channel.inputs else None
@@ -148,6 +148,7 @@ class Decider:
         """The first question of a table; with ``wanted``, whether its value is in it."""
         key = channel.name, wanted
         if key not in self._questions:
+            self.statement.effort.spend(len(channel.table) * len(channel.inputs))
             rows = channel.table.items()
             if wanted is not None:
                 rows = {row: int(v in wanted) for row, v in rows}.items()

@@ -216,7 +216,10 @@ def exhaustive(
 
 def words_below(letters: int, generations: int) -> int:
     """How many words go on from one, by 1 to so many letters."""
-    return sum(letters**i for i in range(1, generations + 1))
+    if letters == 1:
+        return generations
+    every: int = letters ** (generations + 1) - letters
+    return every // (letters - 1)
 
 
 def _affordable(judge: Pair, network: Network, length: int, budget: int) -> int:

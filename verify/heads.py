@@ -20,6 +20,8 @@ from verify.stream import FEATURE, Stream, per_value
 from verify.weights import EXPONENTIAL, Scores, scores
 
 CELLS = 8_000_000
+PAIRS_IN_A_STEP = 5000
+"""A scan of all T up to 2^16 looks at 2^36 pairs of positions, and is verified."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ class Attention:
         Raises:
             Rejected: If a matrix has an entry that it should not have.
         """
-        expected = np.zeros(self.out.shape[:1] + (len(self.positions[0]),) * 2, bool)
+        stated: set[tuple[int, int, int]] = set()
         for channel in channels:
             source = self.statement.channels[channel.inputs[0]]
             if source.name not in self.stream.names:
@@ -101,19 +103,23 @@ class Attention:
                 raise Rejected(f"{channel.name!r} has another code than its source")
             if channel.head is None or channel.head >= len(self.out):
                 raise Rejected(f"channel {channel.name!r} names no head")
-            expected[channel.head, source.span, channel.span] = True
-        if not expected.any(axis=(1, 2)).all():
+            dims = zip(source.span, channel.span, strict=True)
+            stated |= {(channel.head, *pair) for pair in dims}
+        if len({head for head, _, _ in stated}) < len(self.out):
             raise Rejected("a head serves no channel")
-        found = (self.value != 0).astype(np.float64) @ (self.out != 0)
-        if (found > 1).any() or not np.array_equal(found > 0, expected):
-            raise Rejected("the heads of a block copy other dimensions than stated")
         # One term in every sum: no rounding but that of the attention itself.
-        if ((self.value != 0).sum(axis=1) > 1).any() or not _unit(self.value):
+        carries = self.value != 0
+        if (carries.sum(axis=1) > 1).any() or not _unit(self.value):
             raise Rejected("a head's values are not copies of single dimensions")
         if (self.value.any(axis=1) != self.out.any(axis=2)).any():
             raise Rejected("a head carries a value that it does not write")
         if ((self.out != 0).sum(axis=(0, 1)) > 1).any():
             raise Rejected("several heads write to one dimension")
+        head, column, written = np.nonzero(self.out)
+        read = carries.argmax(axis=1)[head, column]
+        found = zip(head.tolist(), read.tolist(), written.tolist(), strict=True)
+        if set(found) != stated:
+            raise Rejected("the heads of a block copy other dimensions than stated")
 
     def gain(self, channel: Channel) -> float:
         """By what the head multiplies what it copies, the same in each dimension.
@@ -204,6 +210,7 @@ class Attention:
         self._features(self.query[head])
         self._features(self.key[head])
         q, k = self._projected(self.query[head]), self._projected(self.key[head])
+        self._spend_on_pairs()
         error = self._score_error(q, k)
         leak, gap, peak = 0.0, np.inf, 0.0
         rows = max(1, CELLS // len(k.value))
@@ -212,6 +219,10 @@ class Attention:
             leak, gap = max(leak, found[0]), min(gap, found[1])
             peak = max(peak, found[2])
         return self._sharp(leak, gap, *self._finished(error, peak + error))
+
+    def _spend_on_pairs(self) -> None:
+        """What is looked at for all pairs of positions."""
+        self.statement.effort.spend(len(self.positions) ** 2 // PAIRS_IN_A_STEP)
 
     def _score_error(self, q: Noisy, k: Noisy) -> float:
         """The error of any score, before it is stored or exponentiated."""
@@ -319,6 +330,7 @@ class Attention:
         if (q.total != 0).any():
             raise Rejected("the query of a head that looks into blocks is not exact")
         keys = self._flagged_keys(head, where)
+        self._spend_on_pairs()
         leak, gap, error, peak = 0.0, np.inf, 0.0, 0.0
         rows = max(1, CELLS // (4 * len(keys.value)))
         for low in range(0, len(q.value), rows):

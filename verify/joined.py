@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray
-from verify.transducer import Ambiguous, Memory, Transducer, several, values_of
+from verify.transducer import Ambiguous, Memory, Sets, Transducer
 
 Key = tuple[int, Memory]
 """A state of the machine, and a memory without what latest matches remember."""
@@ -59,9 +59,10 @@ def _explore(
                     if statement.decode.get(after[:outputs]) != right:
                         return None
                     readings[after[:outputs]] = right
-                    _join(known, changed, _key(state, after, cells), after)
-        if len(known) > most:
-            return None
+                    key_after = _key(state, after, cells)
+                    _join(transducer.sets, known, changed, key_after, after)
+                    if len(known) > most:
+                        return None
         frontier = list(changed)
     return readings, len(known)
 
@@ -79,21 +80,19 @@ def _key(state: int, memory: Memory, cells: frozenset[int]) -> Key:
 
 
 def _join(
-    known: dict[Key, Memory], changed: dict[Key, None], key: Key, after: Memory
+    sets: Sets,
+    known: dict[Key, Memory],
+    changed: dict[Key, None],
+    key: Key,
+    after: Memory,
 ) -> None:
     before = known.get(key)
     if before == after:
         return
-    both = after if before is None else tuple(map(_both, before, after))
+    both = after if before is None else tuple(map(sets.both, before, after))
     if both != before:
         known[key] = both
         changed[key] = None
-
-
-def _both(first: int, second: int) -> int:
-    if first == second:
-        return first
-    return several((*values_of(first), *values_of(second)))
 
 
 def _steps(transducer: Transducer, memory: Memory, letter: int) -> Iterator[Memory]:
@@ -113,5 +112,5 @@ def _steps(transducer: Transducer, memory: Memory, letter: int) -> Iterator[Memo
             cell = found.cell
             worlds += (
                 (*world[:cell], value, *world[cell + 1 :])
-                for value in values_of(world[cell])
+                for value in sorted(transducer.sets.values(world[cell]))
             )

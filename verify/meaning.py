@@ -112,8 +112,10 @@ def _follow(transducer: Transducer, machine: Automaton, shows: IntArray) -> Mean
             if reached not in parents:
                 parents[reached] = pair, letter
                 following.append(reached)
-        if len(parents) > MOST_PAIRS:
-            raise Rejected(f"the Program has more than {MOST_PAIRS} states to visit")
+            if len(parents) > MOST_PAIRS:
+                raise Rejected(
+                    f"the Program has more than {MOST_PAIRS} states to visit"
+                )
         if not following:
             break
         frontier = following

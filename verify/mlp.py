@@ -8,6 +8,7 @@ rounding carried along, and how far a sum can be from what it should be
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from math import prod
 
 import numpy as np
@@ -215,6 +216,11 @@ class Mlp:
         """
         above, after = self.layers[-1]
         above, after = above[np.ix_(units, np.array(dims))], after[dims]
+        sizes = [*map(len, self.needed(units)), len(dims)]
+        products = sum(a * b for a, b in pairwise(sizes))
+        self.statement.effort.spend_on_arrays(
+            len(target) * (sum(sizes) + products // 30)
+        )
         # What is kept of a channel shares its noise with what the units hold of it.
         shares = bool(self.kept_channels(dims))
         worst = []

@@ -116,6 +116,6 @@ def _steps(
                 if new:
                     known.add(pair)
                     following.append(pair)
-        if len(known) > most:
-            raise Rejected(f"a part of the Program has more than {most} states")
+                if len(known) > most:
+                    raise Rejected(f"a part of the Program has more than {most} states")
         frontier = following

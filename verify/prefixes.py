@@ -12,7 +12,6 @@ from itertools import product
 from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray
 from verify.statement import Channel, Reach, Statement
-from verify.windows import behind
 
 MOST_WORDS = 500_000
 
@@ -92,13 +91,15 @@ def _chain(statement: Statement, name: str) -> list[Chunk]:
 
 def _chunk(statement: Statement, channel: Channel) -> Chunk | None:
     """The table as one that reads letters and at most one state."""
-    letters, states = [], []
+    letters, states, known = [], [], dict[str, tuple[int, ...]]()
     for place, name in enumerate(channel.inputs if channel.op == "table" else ()):
-        found = behind(statement, name)
+        found = statement.behind[name]
         by = found.by if found.op == "shift" else 0
-        source = behind(statement, found.inputs[0]) if by else found
-        says = _of_the_letter(statement, source)
-        if len(set(says)) > 1:
+        source = statement.behind[found.inputs[0]] if by else found
+        if source.name not in known:
+            says = _of_the_letter(statement, source)
+            known[source.name] = says if len(set(says)) > 1 else ()
+        if says := known[source.name]:
             letters.append((place, by, says))
         elif by:  # what says one thing only may be the start state
             states.append((place, by, found.inputs[0]))
@@ -139,8 +140,12 @@ def _is_right(
     if chunk.before:
         known = reach[chunk.before].later | {first}
         starts = [(v, q) for v, q in names.items() if v in known]
-    if len(starts) * (statement.letters + 1.0) ** chunk.size > MOST_WORDS:
+    if chunk.size > MOST_WORDS.bit_length():
         return False
+    words = len(starts) * (statement.letters + 1) ** chunk.size
+    if words > MOST_WORDS:
+        return False
+    statement.effort.spend(words * (len(chunk.letters) + chunk.size))
     for word in _words(statement.letters, chunk.size):
         # Where the word began less than B positions ago, the state before is the start.
         begun = word[0] == statement.letters

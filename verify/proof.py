@@ -21,6 +21,15 @@ from verify.established import Bounds
 from verify.statement import check_domains, parse
 
 Verdict = Literal["verified", "refuted", "undecided", "out-of-range"]
+# What following a malformed file may end in.
+FAILURES = (
+    ArithmeticError,
+    LookupError,
+    TypeError,
+    ValueError,
+    MemoryError,
+    RecursionError,
+)
 Steps = Generator[dict[str, Any], None, Bounds | None]
 
 
@@ -80,7 +89,7 @@ def prove(
         result = Proof("verified", "", length, established, bounds=known)
     except Rejected as error:
         result = Proof("undecided", str(error), length, established)
-    except (ArithmeticError, LookupError, TypeError, ValueError, MemoryError) as error:
+    except FAILURES as error:
         reason = f"the file cannot be followed ({type(error).__name__}: {error})"
         result = Proof("undecided", reason, length, established)
     except Differs as found:

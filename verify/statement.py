@@ -1,7 +1,8 @@
 """What a model file states of its Program, read strictly: every field is checked."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import product
 from math import gcd, prod
 from typing import Any
@@ -10,9 +11,14 @@ import numpy as np
 
 from algebra.semiautomaton import IntArray
 from network.precision import FloatArray
+from verify.effort import Effort
 from verify.errors import Rejected
 
 MOST_ROWS = 4_000_000
+LARGEST = 2**31
+"""All numbers of a Program are less: sums of a few fit 64 bits, products of two too."""
+MOST_CODES = 2**26
+"""How many entries the codes of all values of a channel have at most."""
 SUMS = ("prefix-sum", "marked-sum")
 FLAGGED = {"latest": 1, "sibling-latest": 1, "earliest": 0}  # the flag at BOS
 ATTENTION = ("shift", *FLAGGED, "latest-match", "at", *SUMS)
@@ -61,9 +67,9 @@ class Channel:
     def code(self, values: Sequence[int] | IntArray) -> FloatArray:
         """``(values, dimensions)``: how values are laid out."""
         column = np.asarray(values, dtype=np.int64)
-        if self.one_hot:
-            return np.eye(len(self.span))[column]
-        return column[:, None].astype(np.float64)
+        units = np.arange(len(self.span))
+        found = column[:, None] == units if self.one_hot else column[:, None]
+        return found.astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -77,6 +83,7 @@ class Statement:
         decode: The state that each tuple of output values means.
         letters: How many letters there are; the token value of BOS.
         length: T.
+        effort: What may still be spent on it, and on what is made of it.
     """
 
     channels: Mapping[str, Channel]
@@ -85,6 +92,44 @@ class Statement:
     decode: Mapping[tuple[int, ...], int]
     letters: int
     length: int
+    effort: Effort = field(default_factory=Effort, repr=False, compare=False)
+
+    @cached_property
+    def behind(self) -> Mapping[str, Channel]:
+        """The channel that each one copies, through identity tables."""
+        found: dict[str, Channel] = {}
+        for name, channel in self.channels.items():
+            copies = channel.op == "table" and len(channel.inputs) == 1
+            below = self.channels[channel.inputs[0]] if copies else channel
+            same = below.op != "token" and all(
+                row == (value,) for row, value in channel.table.items()
+            )
+            found[name] = found[below.name] if copies and same else channel
+        return found
+
+    @cached_property
+    def live(self) -> Mapping[int, list[Channel]]:
+        """The stored channels that stand at each snapshot.
+
+        Raises:
+            Rejected: If there are too many of them.
+        """
+        found: dict[int, list[Channel]] = {}
+        for channel in self.channels.values():
+            if channel.dims:
+                self.effort.spend(channel.dies - channel.born + 1)
+                for snapshot in range(channel.born, channel.dies + 1):
+                    found.setdefault(snapshot, []).append(channel)
+        return found
+
+    @cached_property
+    def readers(self) -> Mapping[str, Sequence[Channel]]:
+        """The channels that read each one, in order."""
+        found: dict[str, list[Channel]] = {name: [] for name in self.channels}
+        for channel in self.channels.values():
+            for name in dict.fromkeys(channel.inputs):
+                found[name].append(channel)
+        return found
 
 
 def parse(program: Mapping[str, Any], letters: int, length: int) -> Statement:
@@ -107,6 +152,8 @@ def parse(program: Mapping[str, Any], letters: int, length: int) -> Statement:
         raise Rejected(f"the file's program is malformed: {error!r}") from None
     if not outputs or not channels.keys() >= set(outputs):
         raise Rejected("the file's program has no outputs")
+    if len(decode) < len(program["decode"]):
+        raise Rejected("the file's program decodes a tuple of values twice")
     return Statement(channels, features, outputs, decode, letters, length)
 
 
@@ -126,6 +173,8 @@ def _channel(entry: Mapping[str, Any]) -> Channel:
         raise Rejected(f"channel {entry['name']!r} is shifted by nothing")
     code = entry["code"] if stored else "integer"
     width = domain[-1] + 1 if code == "one-hot" else 1
+    if len(domain) * width > MOST_CODES:
+        raise Rejected(f"channel {entry['name']!r} has too many values to be one-hot")
     if code not in ("integer", "one-hot") or (dims and dims[1] - dims[0] != width):
         raise Rejected(f"channel {entry['name']!r} has no code that fits its place")
     return Channel(
@@ -166,12 +215,16 @@ def _table(entry: Mapping[str, Any]) -> dict[tuple[int, ...], int]:
     table = {tuple(map(_whole, row[:-1])): _whole(row[-1]) for row in entry["rows"]}
     if not arity or any(len(row) != arity for row in table):
         raise Rejected(f"the table of {entry['name']!r} has rows of the wrong length")
+    if len(table) < len(entry["rows"]):
+        raise Rejected(f"the table of {entry['name']!r} has a row twice")
     return table
 
 
 def _whole(value: Any) -> int:
     if type(value) is not int or value < 0:
         raise ValueError(f"{value!r} is not a whole number")
+    if value >= LARGEST:
+        raise ValueError(f"a number is {LARGEST} or more")
     return value
 
 
@@ -186,6 +239,11 @@ class Reach:
 
     bos: int
     later: frozenset[int]
+
+    @cached_property
+    def most(self) -> int:
+        """The largest value after BOS."""
+        return max(self.later)
 
 
 def check_domains(statement: Statement) -> dict[str, Reach]:
@@ -237,7 +295,8 @@ def _reach_sum(channel: Channel, inputs: list[Reach], statement: Statement) -> R
     if read.bos != 0:
         raise Rejected(f"{channel.name!r} sums a channel that is not 0 at BOS")
     step = gcd(*read.later) or 1
-    most = max(read.later, default=0) * sum(added(channel, statement)[1:])
+    adds = added(channel, statement) if channel.op != "prefix-sum" else ()
+    most = read.most * (sum(adds) if adds else statement.length)
     # Before they are listed: more values than the domain has are outside it.
     if most // step >= len(channel.domain):
         raise Rejected(f"channel {channel.name!r} takes values outside its domain")
@@ -263,13 +322,14 @@ def added(channel: Channel, statement: Statement) -> tuple[int, ...]:
 
 def _reach_select(channel: Channel, inputs: list[Reach], _: Statement) -> Reach:
     index, *values = inputs
-    if max(index.later | {index.bos}) >= len(values):
+    if max(index.most, index.bos) >= len(values):
         raise Rejected(f"{channel.name!r} selects a channel that is not there")
-    chosen = frozenset().union(*(values[i].later for i in index.later))
+    each = {channel.inputs[1 + i]: values[i] for i in index.later}
+    chosen = frozenset[int]().union(*(read.later for read in each.values()))
     return Reach(values[index.bos].bos, chosen)
 
 
-def _reach_added(channel: Channel, inputs: list[Reach], _: Statement) -> Reach:
+def _reach_added(channel: Channel, inputs: list[Reach], statement: Statement) -> Reach:
     later, work = frozenset({0}), 0
     for read in inputs:
         runs = all(_is_run(values) for values in (later, read.later))
@@ -277,6 +337,7 @@ def _reach_added(channel: Channel, inputs: list[Reach], _: Statement) -> Reach:
         if work > MOST_ROWS:
             raise Rejected(f"the sum {channel.name!r} has too many values to check")
         later = _sums(later, read.later, runs)
+    statement.effort.spend(work)
     return Reach(sum(read.bos for read in inputs), later)
 
 

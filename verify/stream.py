@@ -56,11 +56,7 @@ def owners(
     Raises:
         Rejected: If two channels claim a dimension, or one lies outside the stream.
     """
-    live = [
-        c
-        for c in statement.channels.values()
-        if c.dims and c.born <= snapshot <= c.dies
-    ]
+    live = statement.live.get(snapshot, [])
     owner = np.full(d_model, FREE)
     for low, high in statement.features.values():
         _claim(owner, range(low, high), FEATURE, "a position feature")

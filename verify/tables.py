@@ -53,6 +53,7 @@ def _by_cubes(
 ) -> FloatArray:
     """The noise of each value, bounded at once where one value is decided."""
     sums = _sums(mlp, channel.span, units, names)
+    mlp.statement.effort.spend(len(cubes) * len(names))
     rows, of = sums.rows([cube for cube, _ in cubes], MOST_ROWS)
     results = np.array([value for _, value in cubes], dtype=np.int64)[of]
     distance = _joint_distance(mlp, channel, sums, rows, results)
@@ -75,6 +76,7 @@ def _has_few_rows(
 ) -> bool:
     """Whether all joint values of some channels in all cubes can be tried."""
     sizes = {n: len(mlp.statement.channels[n].domain) for n in names}
+    mlp.statement.effort.spend(len(cubes) * len(names))
     counts = (prod(len(c[n]) if n in c else sizes[n] for n in names) for c, _ in cubes)
     return sum(counts) <= MOST_TRIED
 
@@ -91,6 +93,10 @@ def _by_rows(
     rows: list[tuple[int, ...]] = []
     found: list[int] = []
     for cube, value in cubes:
+        count = prod(len(cube.get(n, domains[n])) for n in names)
+        if len(rows) + count > MOST_ROWS:
+            raise Rejected("an MLP mixes channels with too many joint values")
+        mlp.statement.effort.spend(count * (1 + len(names)))
         every = product(*(sorted(cube.get(n, domains[n])) for n in names))
         rows += filter(_has_row(channel, names), every)
         found += [value] * (len(rows) - len(found))
@@ -149,6 +155,7 @@ def _joint_distance(
     weight, bias = mlp.layers[-1]
     weight, bias = weight[np.ix_(units, np.array(dims))], bias[dims]
     zero = mlp.inputs({})
+    mlp.statement.effort.spend_on_arrays(rows.size * len(units))
     worst = []
     size = max(1, CELLS // max(1, len(units)))
     for low in range(0, len(rows), size):

@@ -6,20 +6,27 @@ here, and its parts are read by nothing else.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
+from math import prod
 from operator import add
 
+from verify import repeats
 from verify.before import strictly_before
 from verify.clocks import Clock, clock
 from verify.counts import Counts, counts
 from verify.departures import Departures, departures
+from verify.effort import Effort
 from verify.errors import Rejected
 from verify.statement import ATTENTION, SUMS, Channel, Reach, Statement
 from verify.windows import Window, whole_windows
 
 LONGEST_DELAY = 16
 MOST_CELLS = 96
+ADVANCE = 4
+"""Steps of every letter that is followed, beside its channels and cells."""
+IN_SET = 16
+"""Steps for a value in a set that is kept: it takes so much more memory than a step."""
 
 UNBOUNDED = ("sibling-latest", "at")
 REMEMBERING = ("position", *(op for op in ATTENTION if op not in UNBOUNDED))
@@ -39,16 +46,41 @@ class Ambiguous(Exception):
         self.cell = cell
 
 
-def several(values: Iterable[int]) -> int:
-    """A cell of a latest match that stands for several values: minus their bits."""
-    return -sum(1 << value for value in set(values))
+@dataclass
+class Sets:
+    """What cells stand for: a value for itself, a negative number for several.
 
+    Attributes:
+        effort: What may still be spent on them.
+        known: The number of each set of several values.
+    """
 
-def values_of(cell: int) -> tuple[int, ...]:
-    """The values that a cell stands for, ascending."""
-    if cell >= 0:
-        return (cell,)
-    return tuple(v for v in range((-cell).bit_length()) if -cell >> v & 1)
+    effort: Effort
+    known: dict[frozenset[int], int] = field(default_factory=dict)
+    each: list[frozenset[int]] = field(default_factory=list)
+
+    def values(self, cell: int) -> frozenset[int]:
+        """The values that a cell stands for."""
+        return self.each[-1 - cell] if cell < 0 else frozenset([cell])
+
+    def both(self, first: int, second: int) -> int:
+        """A cell that stands for what either of two stands for."""
+        if first == second:
+            return first
+        some, others = self.values(first), self.values(second)
+        self.effort.spend(len(some) + len(others))
+        found = some | others
+        return first if found == some else self.cell(found)
+
+    def cell(self, values: frozenset[int]) -> int:
+        """The cell that stands for some values."""
+        if len(values) == 1:
+            return next(iter(values))
+        if values not in self.known:
+            self.effort.spend(IN_SET * len(values))
+            self.each.append(values)
+            self.known[values] = -len(self.each)
+        return self.known[values]
 
 
 @dataclass(frozen=True)
@@ -65,8 +97,8 @@ class Transducer:
     them. Of two other sums that are only ever read as their difference the smaller is
     taken from both.
 
-    A cell of a latest match may stand for `several` values. Tables that give one result
-    for all of them read it; everything else that does raises `Ambiguous`.
+    A cell of a latest match may stand for several values (`Sets`). Tables that give one
+    result for all of them read it; everything else that does raises `Ambiguous`.
 
     Attributes:
         statement: The Program.
@@ -86,6 +118,7 @@ class Transducer:
             than their operation: windows, tests and latest values before.
         needed: The channels on which the outputs depend, if the parts that these are put
             together from are left out.
+        sets: What cells stand for.
     """
 
     statement: Statement
@@ -100,6 +133,7 @@ class Transducer:
     counts: Counts | None
     followed: dict[str, tuple[str, ...]]
     needed: tuple[Channel, ...]
+    sets: Sets
 
     @staticmethod
     def of(statement: Statement, reach: Mapping[str, Reach]) -> "Transducer":
@@ -169,6 +203,7 @@ class Transducer:
             counts=together,
             followed=followed,
             needed=left,
+            sets=Sets(statement.effort),
         )
 
     def advance(self, memory: Memory, letter: int) -> Memory:
@@ -177,6 +212,7 @@ class Transducer:
         Raises:
             Ambiguous: If it depends on a cell that stands for several values.
         """
+        self.statement.effort.spend(ADVANCE + len(self.needed) + len(memory))
         values: dict[str, int] = {}
         kept: dict[int, Memory] = {}
         sources: dict[str, int] = {}
@@ -195,12 +231,25 @@ class Transducer:
                     top = self.slots[channel.name][0]
                     sources[channel.name] = top + self._place(channel, values)
             elif sources.keys() & set(channel.inputs):
-                values[channel.name] = _settled(channel, values, sources)
+                values[channel.name] = self._settled(channel, values, sources)
             else:
                 values[channel.name] = _pointwise(channel, values, letter)
         _refuse(sources, self.statement.outputs)
         shown = tuple(values[n] for n in self.statement.outputs)
         return sum((kept[top] for top in sorted(kept)), start=shown)
+
+    def _settled(
+        self, channel: Channel, values: Mapping[str, int], sources: Mapping[str, int]
+    ) -> int:
+        """What a table gives whichever of their values its inputs have."""
+        if channel.op != "table":
+            _refuse(sources, channel.inputs)
+        each = [self.sets.values(values[n]) for n in channel.inputs]
+        self.statement.effort.spend(prod(map(len, each)))
+        results = {channel.table[row] for row in product(*each)}
+        if len(results) > 1:
+            _refuse(sources, channel.inputs)
+        return results.pop()
 
     def _remember(
         self,
@@ -352,19 +401,6 @@ def _refuse(sources: Mapping[str, int], names: Iterable[str]) -> None:
             raise Ambiguous(sources[name])
 
 
-def _settled(
-    channel: Channel, values: Mapping[str, int], sources: Mapping[str, int]
-) -> int:
-    """What a table gives whichever of their values its inputs have."""
-    if channel.op != "table":
-        _refuse(sources, channel.inputs)
-    rows = product(*(values_of(values[n]) for n in channel.inputs))
-    results = {channel.table[row] for row in rows}
-    if len(results) > 1:
-        _refuse(sources, channel.inputs)
-    return results.pop()
-
-
 def _twins(
     statement: Statement,
     needed: tuple[Channel, ...],
@@ -381,18 +417,20 @@ def _twins(
     for i, second in enumerate(sums):
         for first in sums[:i]:
             free = {first.name, second.name}.isdisjoint({*found, *found.values()})
-            if free and _only_difference(statement, first, second):
+            alike = statement.readers[first.name] == statement.readers[second.name]
+            if free and alike and _only_difference(statement, first, second):
                 found[second.name] = first.name
     return found
 
 
 def _only_difference(statement: Statement, first: Channel, second: Channel) -> bool:
-    """Whether all that read one of two sums see no change if both change alike."""
+    """Whether all that read two sums see no change if both change alike."""
     pair = (first.name, second.name)
     step = _even_step(first)
     if step != _even_step(second) or not step or set(pair) & set(statement.outputs):
         return False
-    readers = [c for c in statement.channels.values() if set(pair) & set(c.inputs)]
+    readers = statement.readers[first.name]
+    statement.effort.spend(sum(len(r.table) * len(r.inputs) for r in readers))
     return bool(readers) and all(_is_level(reader, pair, step) for reader in readers)
 
 
@@ -417,28 +455,22 @@ def _is_level(reader: Channel, pair: tuple[str, str], step: int) -> bool:
 def _period(statement: Statement, summed: Channel) -> int:
     """The smallest n such that every reader of the sum only sees it modulo n, or 0."""
     sequence, step = _seen(statement, summed)
-    for n in range(1, len(sequence)):
-        if sequence[n:] == sequence[:-n]:
-            return n * step
-    return 0
+    return repeats.period(sequence) * step
 
 
 def _tail(statement: Statement, summed: Channel) -> tuple[int, int]:
     """From where on every reader only sees the sum modulo what, as early as may be."""
     sequence, step = _seen(statement, summed)
-    best, length = (0, 0), len(sequence)
-    for n in range(1, len(sequence) // 2 + 1):
-        start = len(sequence) - n
-        while start and sequence[start - 1] == sequence[start - 1 + n]:
-            start -= 1
-        if start + n < min(length, len(sequence) - n):
-            best, length = (start * step, n * step), start + n
-    return best
+    start, length = repeats.tail(sequence)
+    return start * step, length * step
 
 
-def _seen(statement: Statement, summed: Channel) -> tuple[list[tuple[int, ...]], int]:
-    """What the readers of a sum make of 0, g, 2g, …, and g; nothing if they see more."""
-    readers = [c for c in statement.channels.values() if summed.name in c.inputs]
+def _seen(statement: Statement, summed: Channel) -> tuple[list[int], int]:
+    """What the readers of a sum make of 0, g, 2g, …, and g; nothing if they see more.
+
+    Values that the readers make the same of have the same number.
+    """
+    readers = statement.readers[summed.name]
     if summed.name in statement.outputs or not readers:
         return [], 1
     if any(r.op != "table" or len(r.inputs) != 1 for r in readers):
@@ -446,7 +478,9 @@ def _seen(statement: Statement, summed: Channel) -> tuple[list[tuple[int, ...]],
     if any((v,) not in r.table for r in readers for v in summed.domain):
         return [], 1
     columns = [[r.table[(v,)] for v in summed.domain] for r in readers]
-    sequence = list(zip(*columns, strict=True))
+    numbers: dict[tuple[int, ...], int] = {}
+    seen = zip(*columns, strict=True)
+    sequence = [numbers.setdefault(values, len(numbers)) for values in seen]
     step = summed.domain[1] - summed.domain[0] if len(summed.domain) > 1 else 1
     if summed.domain != tuple(range(0, step * len(sequence), step)):
         return [], 1

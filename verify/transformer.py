@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from algebra.semiautomaton import IntArray
 from network.modelfile import ModelFile, sines
 from network.precision import FLOAT64, FloatArray
 from verify.errors import Rejected
@@ -18,6 +19,9 @@ from verify.statement import ATTENTION, SUMS, Channel, Reach, Statement
 from verify.stream import FEATURE, FREE, Stream, owners
 from verify.sums import check_sum
 from verify.tables import check_map
+
+MOST_LOGITS = 2**27
+"""Of all readings, and of every noise that they carry."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +58,8 @@ class Tensors:
 
     def born(self, snapshot: int) -> list[Channel]:
         """The channels that first stand at a snapshot."""
-        channels = self.statement.channels.values()
-        return [c for c in channels if c.dims and c.born == snapshot]
+        live = self.statement.live.get(snapshot, [])
+        return [c for c in live if c.born == snapshot]
 
 
 def prove(
@@ -173,8 +177,8 @@ def _attention(
 def _dying(tensors: Tensors, snapshot: int) -> list[Channel]:
     if snapshot == 2 * tensors.blocks:
         return []
-    channels = tensors.statement.channels.values()
-    return [c for c in channels if c.dims and c.dies == snapshot]
+    live = tensors.statement.live.get(snapshot, [])
+    return [c for c in live if c.dies == snapshot]
 
 
 def _heads(tensors: Tensors, before: Stream, block: int) -> Attention:
@@ -285,13 +289,13 @@ def _read_out(tensors: Tensors, stream: Stream, meaning: Meaning) -> Logits:
     for channel in channels:
         if channel.name not in stream.names:
             raise Rejected(f"the output {channel.name!r} is not there at the end")
-    used = sorted({d for c in channels for d in c.span})
+    used = np.array(sorted({d for c in channels for d in c.span}))
     others = np.delete(weight, used, axis=0)
     if others.any():
         raise Rejected("the read-out depends on more than the outputs")
-    x = _readings(tensors, stream, channels, meaning)
+    x = _readings(tensors, stream, used, meaning)
     states = np.array(list(meaning.readings.values()))
-    logits = x.affine(weight, bias)
+    logits = x.affine(weight[used], bias)
     margin = _margin(logits, states)
     if not margin > 0:
         raise Rejected(f"the read-out can confuse two states (margin {margin:.2g})")
@@ -299,15 +303,22 @@ def _read_out(tensors: Tensors, stream: Stream, meaning: Meaning) -> Logits:
 
 
 def _readings(
-    tensors: Tensors, stream: Stream, channels: list[Channel], meaning: Meaning
+    tensors: Tensors, stream: Stream, used: IntArray, meaning: Meaning
 ) -> Noisy:
+    """``(readings, used)``: what stands in the dimensions that are read out."""
+    outputs = [tensors.statement.channels[n] for n in tensors.statement.outputs]
     tuples = np.array(list(meaning.readings), dtype=np.int64)
-    x = np.zeros((len(tuples), tensors.d_model))
+    noises = [stream.noise_at(c, v) for c, v in zip(outputs, tuples.T, strict=True)]
+    noisy = sum(len(c.span) for c, n in zip(outputs, noises, strict=True) if n.any())
+    width = len(used) + tensors.tensor("unembed.bias").size
+    if len(tuples) * width * (1 + noisy) > MOST_LOGITS:
+        raise Rejected("the read-out tells too many tuples of values apart")
+    x = np.zeros((len(tuples), len(used)))
     slopes = []
-    for column, channel in zip(tuples.T, channels, strict=True):
-        x[:, channel.span] = channel.code(column)
-        noise = stream.noise_at(channel, column)
-        for dimension in channel.span if noise.any() else ():
+    for channel, column, noise in zip(outputs, tuples.T, noises, strict=True):
+        span = np.searchsorted(used, channel.span)
+        x[:, span] = channel.code(column)
+        for dimension in span if noise.any() else ():
             slopes.append(np.zeros_like(x))
             slopes[-1][:, dimension] = noise
     ones = (1.0,) * len(slopes)

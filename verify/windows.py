@@ -42,14 +42,14 @@ def _compose(
     known: Mapping[str, Window],
     reach: Mapping[str, Reach],
 ) -> Window | None:
-    index, *values = (behind(statement, n) for n in channel.inputs)
+    index, *values = (statement.behind[n] for n in channel.inputs)
     found = _family(statement, values, known, reach)
     if found is None:
         return None
     family, width = found
     if index.op != "shift" or index.by != width:
         return None
-    source = behind(statement, index.inputs[0]).name
+    source = statement.behind[index.inputs[0]].name
     earlier = known.get(source)
     if earlier is None and source in family:
         earlier = _letter_map(family, family.index(source), reach)
@@ -91,18 +91,6 @@ def _letter_map(
 ) -> Window | None:
     """A window of one letter: any channel of points that is ``point`` itself at BOS."""
     found = reach[family[point]]
-    if found.bos != point or max(found.later) >= len(family):
+    if found.bos != point or found.most >= len(family):
         return None
     return Window(family, 1, point)
-
-
-def behind(statement: Statement, name: str) -> Channel:
-    """The channel that this one copies, through identity tables."""
-    channel = statement.channels[name]
-    while channel.op == "table" and len(channel.inputs) == 1:
-        below = statement.channels[channel.inputs[0]]
-        same = all(row == (value,) for row, value in channel.table.items())
-        if not same or below.op == "token":
-            break
-        channel = below
-    return channel

@@ -20,10 +20,11 @@ from compiler.program import Program
 from compiler.transformer import describe, lower
 from network.precision import FLOAT32
 from verify import meaning
+from verify.effort import Effort
 from verify.errors import Differs
 from verify.joined import joined
 from verify.statement import Channel, Statement, check_domains, parse
-from verify.transducer import Ambiguous, Transducer, several, values_of
+from verify.transducer import Ambiguous, Sets, Transducer
 
 MANY = 100_000
 
@@ -49,7 +50,12 @@ def transducer(statement: Statement) -> Transducer:
 
 @given(st.sets(st.integers(0, 70), min_size=1))
 def test_cells_stand_for_sets(values: set[int]) -> None:
-    assert values_of(several(values)) == tuple(sorted(values))
+    sets, cell = Sets(Effort()), min(values)
+    for value in values:
+        cell = sets.both(cell, value)
+    assert sets.values(cell) == values
+    assert (cell < 0) == (len(values) > 1)
+    assert sets.both(cell, max(values)) == sets.cell(frozenset(values)) == cell
 
 
 @pytest.mark.parametrize(
@@ -102,7 +108,7 @@ def test_a_cell_that_is_read_is_settled_first() -> None:
     after = found.advance(start, machine.letters.index("("))
     (latest,) = {found.slots[c.name] for c in found.needed if c.op == "latest-match"}
     unsure = list(after)
-    unsure[latest[0] + 2] = several([0, 1])
+    unsure[latest[0] + 2] = found.sets.cell(frozenset([0, 1]))
     with pytest.raises(Ambiguous) as caught:
         found.advance(tuple(unsure), machine.letters.index(")"))
     assert caught.value.cell == latest[0] + 2

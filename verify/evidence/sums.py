@@ -8,6 +8,7 @@ import numpy as np
 from algebra.semiautomaton import IntArray
 from verify.recheck.meaning import SUMS, Step
 from verify.recheck.program import Channel
+from verify.repeats import overlaps
 
 Rule = list[list[Any]]
 """The sums, what may be taken from each at once, and what must be left."""
@@ -53,7 +54,7 @@ def _seen(channel: Channel, readers: Sequence[Channel]) -> IntArray:
 def _repeats(sequence: IntArray) -> tuple[int, int]:
     """From where on a sequence repeats itself every how many; 0 if it does not."""
     back = sequence[::-1]
-    same = _overlaps(back.tolist())
+    same = overlaps(back.tolist())
     starts = len(back) - same - np.arange(len(back))
     periodic = np.flatnonzero(starts[1:] == 0) + 1
     if len(periodic):
@@ -64,20 +65,6 @@ def _repeats(sequence: IntArray) -> tuple[int, int]:
     period = 1 + int((starts + np.arange(len(back)))[1 : last + 1].argmin())
     start = int(starts[period])
     return (start, period) if same[period] else (0, 0)
-
-
-def _overlaps(sequence: Sequence[int]) -> IntArray:
-    """How long the sequence agrees with itself from each place on (Z function)."""
-    found = [len(sequence)] + [0] * (len(sequence) - 1)
-    low = high = 0
-    for i in range(1, len(sequence)):
-        length = max(0, min(high - i, found[i - low])) if i < high else 0
-        while i + length < len(sequence) and sequence[length] == sequence[i + length]:
-            length += 1
-        if i + length > high:
-            low, high = i, i + length
-        found[i] = length
-    return np.array(found)
 
 
 def _pairs(sums: Sequence[Channel]) -> Iterator[tuple[Channel, Channel]]:

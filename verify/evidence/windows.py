@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-from verify.recheck.meaning import behind
 from verify.recheck.program import Channel, Program
 
 Claim = tuple[int, int]
@@ -31,7 +30,7 @@ def _compose(
     claims: dict[str, Claim],
     families: dict[tuple[str, ...], int],
 ) -> Claim | None:
-    index, *values = (behind(program, n) for n in channel.inputs)
+    index, *values = (program.behind[n] for n in channel.inputs)
     if index.op != "shift" or [v.bos for v in values] != [*range(len(values))]:
         return None
     first = next((claims[v.name] for v in values if v.name in claims), None)
@@ -42,9 +41,8 @@ def _compose(
     members = list(families)[first[0]]
     if index.by != first[1] or len(members) != len(values):
         return None
-    earlier = _width(
-        program, behind(program, index.inputs[0]), first[0], claims, members
-    )
+    source = program.behind[index.inputs[0]]
+    earlier = _width(program, source, first[0], claims, members)
     fixed = {n for n in members if len(program.channels[n].later) == 1}
     fits = all(claims.get(v.name) == first or v.name in fixed for v in values)
     alone = first[1] == 1 and [v.name for v in values] == list(members)

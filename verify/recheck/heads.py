@@ -38,21 +38,25 @@ class Heads:
 
     def copies(self, channels: Sequence[Channel]) -> None:
         """The heads write the given channels' sources to them, and nothing else."""
-        expected = np.zeros((len(self.out), *[self.out.shape[2]] * 2), np.bool_)
+        expected = set[tuple[int | None, int, int]]()
         for channel in channels:
             source = self.stream.channel(channel.inputs[0])
             alike = source.one_hot == channel.one_hot
             demand(alike and len(source.span) == len(channel.span), "unlike codes")
             demand(channel.head in range(len(self.out)), f"{channel.name!r}: no head")
             demand(self.stream.owner[channel.span] == FREE, "a head overwrites a value")
-            expected[channel.head, source.span, channel.span] = True
-        found = (self.value != 0).astype(np.float64) @ (self.out != 0)
-        demand(found == expected, "the heads of a block copy something else")
-        demand(expected.any(axis=(1, 2)), "a head serves no channel")
+            both = zip(source.span, channel.span, strict=True)
+            expected |= {(channel.head, *pair) for pair in both}
+        serving = len({head for head, _, _ in expected}) == len(self.out)
+        demand(serving, "a head serves no channel")
         single = (self.value != 0).sum(axis=1) <= 1
         demand(single & np.isin(self.value, (0, 1)).all(axis=1), "values are no copies")
         demand(self.value.any(axis=1) == self.out.any(axis=2), "a value goes nowhere")
         demand((self.out != 0).sum(axis=(0, 1)) <= 1, "heads write to one dimension")
+        head, column, written = self.out.nonzero()
+        read = (self.value != 0).argmax(axis=1)[head, column]
+        found = set(zip(*(x.tolist() for x in (head, read, written)), strict=True))
+        demand(found == expected, "the heads of a block copy something else")
 
     def noise(self, channel: Channel) -> tuple[FloatArray, float]:
         """``(values,)``: the noise of each value of a channel; and the head's leak."""

@@ -24,7 +24,7 @@ from verify.recheck.program import (
     whole,
 )
 
-BLOCK = 2**25
+BLOCK, MOST_WORK = 2**25, 2**36  # values; a million take about a millisecond
 SUMS = ("prefix-sum", "marked-sum")
 Ways = dict[str, tuple[str, tuple[str, ...]]]  # how channels are followed, and by which
 Step = tuple[Channel, str, tuple[str, ...]]
@@ -32,9 +32,11 @@ Step = tuple[Channel, str, tuple[str, ...]]
 
 def check(program: Program, said: Any, machine: Machine) -> dict[tuple[int, ...], int]:
     """The tuples that the outputs can be, with their classes, if all are right."""
-    followed, parts = ways(program, said), list[Part]()
+    followed, parts, work = ways(program, said), list[Part](), 0
     for one in said["parts"]:
         parts.append(part(program, machine, followed, parts, one))
+        work += parts[-1].work
+        demand(work <= MOST_WORK, "the parts take too much work")
         parts[-1].prove()
     return readings(program, machine, [parts[j] for j in said["final"]])
 
@@ -50,8 +52,10 @@ def readings(
         for *values, q in one.shown:
             beside_state[q].append(tuple(values))
     found = {}
-    for right, *choices in zip(machine.shows.tolist(), *shown, strict=True):
-        demand(prod(map(len, choices)) <= MOST, "parts show too much to be combined")
+    each_state = list(zip(machine.shows.tolist(), *shown, strict=True))
+    count = sum(prod(map(len, choices)) for _, *choices in each_state)
+    demand(count <= MOST, "parts show too much to be combined")
+    for right, *choices in each_state:
         for each in product(*choices):
             value = dict(zip(names, sum(each, start=()), strict=True))
             reading = tuple(value[n] for n in program.outputs)
@@ -72,16 +76,6 @@ def ways(program: Program, said: Any) -> Ways:
     return found
 
 
-def behind(program: Program, name: str) -> Channel:
-    """What a channel copies, through tables that change nothing."""
-    channel = program.channels[name]
-    while channel.op == "table" and len(channel.inputs) == 1:
-        if not np.array_equal(channel.rows[:, 0], channel.results):
-            break
-        channel = program.channels[channel.inputs[0]]
-    return channel
-
-
 def _check_window(program: Program, said: Any, name: str) -> None:
     """Theorem 2; the point of a window is its value at BOS."""
     family, width = said["windows"][name]
@@ -90,14 +84,14 @@ def _check_window(program: Program, said: Any, name: str) -> None:
         demand(member.bos == p and member.later.max() < len(members), "no letter maps")
 
     def is_window(what: str, size: int) -> bool:
-        channel = behind(program, what)
+        channel = program.behind[what]
         member = channel.bos < len(members) and channel is members[channel.bos]
         claimed = said["windows"].get(channel.name) == [family, size]
         fixed = size == 1 or channel.later.tolist() == [channel.bos]
         return size > 0 and (claimed or (member and fixed))
 
     index, *values = program.channels[name].inputs
-    shift, points = behind(program, index), [program.channels[v].bos for v in values]
+    shift, points = program.behind[index], [program.channels[v].bos for v in values]
     fits = program.channels[name].op == "select" and points == [*range(len(members))]
     demand(fits and shift.op == "shift", f"{name!r} is no window")
     whole_family = all(is_window(v, shift.by) for v in values)
@@ -160,6 +154,13 @@ class Part:
     split: list[str]
     shown: set[tuple[int, ...]]
 
+    @property
+    def work(self) -> int:
+        """How many values are looked at to follow every letter out of every state."""
+        width = sum(len(c.domain) for c, _, _ in self.steps)
+        width += sum(sets.shape[1] * of.shape[1] for sets, of in self.cells.values())
+        return int(self.follow.size * width)
+
     def prove(self) -> None:
         """Follow every letter out of every abstract state."""
         start = self.states[0] == self.machine.start and self.depths[0] == 0
@@ -167,9 +168,7 @@ class Part:
         for rule in self.reduced:
             self._check_reduced(*rule)
         goes_on = np.repeat(self.depths[:, None] < self.length, self.program.letters, 1)
-        width = sum(len(c.domain) for c, _, _ in self.steps)
-        width += sum(sets.shape[1] * of.shape[1] for sets, of in self.cells.values())
-        blocks = goes_on.size * width // BLOCK + 1
+        blocks = self.work // BLOCK + 1
         for rows in np.array_split(np.argwhere(goes_on), blocks):
             self._follow(*rows.T)
 
@@ -400,14 +399,15 @@ def part(
         assumed[name] = _assumed(program.channels[name], parts[j], length)
     followed = followed | dict.fromkeys(assumed, ("assumed", ()))
     found = steps(program, followed, outputs)
-    cells = {}
+    cells, room = {}, MOST_CELLS
     for step in found:
         channel, kind, _ = step
         if channel.name in said["cells"]:
             back = assumed[channel.name][1] if kind == "assumed" else None
             domain, start, size = memory(program, machine, step, back)
             sets, of = said["cells"][channel.name]
-            demand(len(sets) * len(domain) < MOST_CELLS, "there are too many sets")
+            room -= len(sets) * len(domain)
+            demand(room > 0, "there are too many sets")
             told = np.array([np.isin(domain, one) for one in sets], np.bool_)
             told, of = told.reshape(len(sets), len(domain)), whole(of, 2)
             demand(of.shape == (len(states), size), f"{channel.name!r}: other cells")

@@ -1,6 +1,7 @@
 """The Program of a model file, and the values that its channels take (Lemma 1)."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -65,6 +66,16 @@ class Program:
     letters: int
     length: int
 
+    @cached_property
+    def behind(self) -> dict[str, Channel]:
+        """What each channel copies, through tables that change nothing."""
+        found: dict[str, Channel] = {}
+        for name, c in self.channels.items():
+            copies = c.op == "table" and len(c.inputs) == 1
+            same = copies and np.array_equal(c.rows[:, 0], c.results)
+            found[name] = found[c.inputs[0]] if same else c
+        return found
+
 
 def whole(values: Any, axes: int) -> IntArray:
     """An array of whole numbers, 0 or more and less than `LARGEST`."""
@@ -86,6 +97,7 @@ def parse(said: Any, letters: int, length: int) -> Program:
     features = [(low, high) for low, high in map(tuple, said["features"].values())]
     outputs = tuple(known[name].name for name in said["outputs"])
     decode = {tuple(values): state for values, state in said["decode"]}
+    demand(len(decode) == len(said["decode"]), "a tuple is decoded twice")
     return Program(known, features, outputs, decode, letters, length)
 
 
