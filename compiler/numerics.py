@@ -295,6 +295,9 @@ def mark_penalty(length: int, precision: Precision) -> float:
     return float(2 ** ceil(log2(needed)))
 
 
+COARSE = 2.0**-11
+
+
 def check_count(
     length: int,
     most: int,
@@ -305,7 +308,8 @@ def check_count(
     """Refuse sums up to ``most`` over ``length`` positions that a format blurs.
 
     The normaliser and the weighted sum lose up to T·u each in the worst order, the
-    scores a few u·ln C, a narrow format two roundings of a weight; all of it must stay
+    scores a few u·ln C, a narrow format two roundings of a weight and exponentials that
+    are off by 2^-12 each (docs/soundness.md, A6); all of it must stay
     on the plateau of the table that reads the sum (docs/numerics.md).
 
     Args:
@@ -321,7 +325,7 @@ def check_count(
     unit = precision.accumulator_unit
     relative = 2 * (length + 48) * unit + 18 * unit * log(scale)
     if precision.digits < precision.accumulator_digits:
-        relative += 4 * precision.unit
+        relative += 4 * precision.unit + COARSE
     if most * relative >= plateau:
         raise CompileError(
             f"{precision.name} cannot tell sums of {length} letters apart; "

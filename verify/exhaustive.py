@@ -216,8 +216,8 @@ def exhaustive(
 
 def words_below(letters: int, generations: int) -> int:
     """How many words go on from one, by 1 to so many letters."""
-    if letters == 1:
-        return generations
+    if letters == 1 or generations < 1:
+        return max(generations, 0)
     every: int = letters ** (generations + 1) - letters
     return every // (letters - 1)
 

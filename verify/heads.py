@@ -11,15 +11,18 @@ import numpy as np
 
 from network.precision import FLOAT32, FLOAT64, BoolArray, FloatArray, Precision
 from verify.errors import Rejected
+from verify.exponentials import AT_ZERO, COARSE, NEAR, drift, is_narrow
 from verify.matching import Matching
 from verify.noisy import Noisy, snaps_to_itself, step_of
 from verify.pointing import Pointing
 from verify.rivals import leak_earliest, leak_growing, leak_in_sibling, leak_latest
 from verify.statement import Channel, Reach, Statement, added
 from verify.stream import FEATURE, Stream, per_value
-from verify.weights import EXPONENTIAL, Scores, scores
+from verify.weights import Scores, scores
 
 CELLS = 8_000_000
+ROUNDINGS = 96
+"""Units of the accumulator: of sums, quotients and products in a sharp head."""
 PAIRS_IN_A_STEP = 5000
 """A scan of all T up to 2^16 looks at 2^36 pairs of positions, and is verified."""
 
@@ -147,13 +150,14 @@ class Attention:
         largest = max(source.domain) + float(self.stream.noise[source.name].max())
         self._check_sums(largest)
         unit = self.precision.accumulator_unit
-        # The right weight is 1 − leak up to the roundings of exp, sum and quotient.
-        astray = 2 * look.leak + EXPONENTIAL * unit
-        if self.precision.digits < self.precision.accumulator_digits:
+        # The right weight is 1 − leak up to the roundings of sum and quotient.
+        astray = 2 * look.leak + ROUNDINGS * unit
+        if is_narrow(self.precision):
             # With fused multiply-add its exponent is not 0 but up to u·largest.
             exponent = 1.5 * unit * look.largest
-            spill = astray + exponent >= self.precision.unit / 2
-            astray += exponent + 2 * self.precision.unit * spill
+            # Rounded to 1 before it multiplies, but not where it is divided by.
+            astray += exponent + (AT_ZERO if exponent <= NEAR else COARSE)
+            astray += 2 * self.precision.unit * (astray >= self.precision.unit / 2)
         error = noise + (code + noise) * astray + 4 * look.leak * max(largest, 1.0)
         return per_value(
             channel, values, self._written(channel, code, error).max(axis=1)
@@ -245,6 +249,7 @@ class Attention:
             raise Rejected("so many positions are too many for sums in this format")
         # Adding up exponentials rounds too: one logarithm for each position.
         own = 4 * FLOAT64.unit * len(self.positions) * largest
+        own += drift(self.precision, len(self.positions))
         with np.errstate(over="ignore"):
             leak = leak * float(np.exp(2 * error + own))
         if not (leak < 0.125 and gap > 2 * error):

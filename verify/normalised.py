@@ -12,9 +12,9 @@ import numpy as np
 from algebra.semiautomaton import IntArray
 from network.precision import FloatArray, Precision
 from verify.errors import Rejected
+from verify.exponentials import relative_error
 from verify.noisy import INFLATION, Noisy
 
-EXPONENTIAL = 40
 LARGEST_RATIO = 80.0
 GRID = 2.0**20
 SLACK = 1.01
@@ -29,12 +29,14 @@ class Arithmetic:
         stored: Of the stored format.
         narrow: Of storing what has been accumulated; 0 if that is no rounding.
         floor: How far storing can move a number below the normal range.
+        exponential: Of an exponential.
     """
 
     sums: float
     stored: float
     narrow: float
     floor: float
+    exponential: float
 
     @classmethod
     def of(cls, precision: Precision) -> "Arithmetic":
@@ -45,10 +47,11 @@ class Arithmetic:
             stored=precision.unit,
             narrow=0.0 if wide else precision.unit,
             floor=0.0 if wide else precision.unit * precision.smallest,
+            exponential=relative_error(precision),
         )
 
 
-REAL = Arithmetic(0.0, 0.0, 0.0, 0.0)
+REAL = Arithmetic(0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -90,9 +93,9 @@ class Head:
         if not (lowest >= 2.0**-120 and spread <= LARGEST_RATIO):
             raise Rejected("a weight can fall below the normal range")
         rises = len(np.unique(column)) - 1
-        terms = (EXPONENTIAL + 4) + (EXPONENTIAL + 1) * rises + 16 * size + positions
+        terms = 4 + rises + 16 * size + positions
         narrow = units.narrow + units.floor * positions * np.exp(spread)
-        total = SLACK * (terms * units.sums + narrow)
+        total = SLACK * (terms * units.sums + (1 + rises) * units.exponential + narrow)
         if not total <= 1 / 8:
             raise Rejected(
                 f"sums over {positions} positions are too long for the format"

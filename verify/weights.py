@@ -10,13 +10,14 @@ import numpy as np
 
 from network.precision import BoolArray, FloatArray, Precision
 from verify.errors import Rejected
+from verify.exponentials import is_narrow, relative_error
 from verify.noisy import Noisy
 
-# Roundings of one weight, in units of the accumulator: exponentials of up to 20 ulp in
-# numerator and denominator, quotient and product.
-EXPONENTIAL = 96
+# Roundings of one weight beside its exponentials, in units of the accumulator: quotient,
+# product and what is of second order.
+ROUNDINGS = 16
 # A running maximum that rises twice rescales what was added up before it.
-RESCALINGS = 88
+RESCALINGS = 8
 LARGEST_SCORE = 600.0
 
 
@@ -56,7 +57,7 @@ class Scores:
         if max(astray.max(), load.max()) >= 0.5:
             raise Rejected("the weights of a sum are too uncertain, or it is too long")
         error = (1 + astray / (1 - astray)) * (1 + load / (1 - load))
-        if self.precision.digits < self.precision.accumulator_digits:
+        if is_narrow(self.precision):
             error = error * (1 + self.precision.unit) ** 2
         if (1 / total).min() < self.precision.smallest:
             raise Rejected("the weights of a sum are below the format's range")
@@ -66,9 +67,11 @@ class Scores:
 
     def _load(self) -> FloatArray:
         """t·u for the normaliser and t·u for the weighted sum, in any order."""
-        rises = RESCALINGS * (self.bos <= self.errors[0])
-        terms = 2 * (self.counted + self.passed) + EXPONENTIAL + rises
-        return np.asarray(terms * self.precision.accumulator_unit)
+        rises = self.bos <= self.errors[0]
+        terms = 2 * (self.counted + self.passed) + ROUNDINGS + RESCALINGS * rises
+        # One exponential in the numerator, one in the normaliser, and two rescalings.
+        exponentials = 2 * (1 + rises) * relative_error(self.precision)
+        return np.asarray(terms * self.precision.accumulator_unit + exponentials)
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,9 @@ from torch import Tensor
 from network.precision import Precision
 from network.transformer import Attention, Mlp, Transformer
 from verify.attack.ways import Push, Seen
+from verify.exponentials import AT_ZERO, COARSE, NEAR, is_narrow, relative_error
 from verify.noisy import SINE
 
-EXPONENTIAL = 40
-"""How many units of the accumulator an exponential may be off (A6)."""
 BRACKETS = (1, 2, 3, 8)
 
 
@@ -123,7 +122,10 @@ class Arithmetic:
             signs = torch.where(
                 torch.from_numpy(self.rng.random(signs.shape)) < 0.5, 1.0, -1.0
             )
-        worse = EXPONENTIAL - 2
+        unit = self.precision.accumulator_unit
+        worse = relative_error(self.precision) / unit - 2
+        if is_narrow(self.precision):
+            signs = torch.where(raised > 1 - NEAR, signs * (AT_ZERO / COARSE), signs)
         found = self.off(raised, worse if self.coin() else -worse, signs)
         return found.where(found >= torch.finfo(self.wide).tiny, 0.0)
 

@@ -11,6 +11,7 @@ from verify.recheck.model import (
     LARGEST_FLOAT32,
     BoolArray,
     FloatArray,
+    Format,
     IntArray,
     demand,
 )
@@ -20,6 +21,8 @@ from verify.recheck.stream import FEATURE, FREE, Stream, per_value
 CELLS = 2_000_000
 MOST = 2**28  # scores: about a minute for one head
 NEVER = -np.inf
+# Exponentials in 16-bit formats, also next to 0, and how often they may rescale (A6, A8).
+COARSE, AT_ZERO, NEAR, STRETCH = 2.0**-12, 2.0**-14, 2.0**-10, 16
 SUMS = ("prefix-sum", "marked-sum")
 FLAGGED = ("latest", "sibling-latest", "earliest")
 ATTENTION = ("shift", *FLAGGED, "latest-match", "at", *SUMS)
@@ -78,12 +81,17 @@ class Heads:
         if alike not in self.looks:
             self.looks[alike] = self._look(channel)
         leak, error, peak = self.looks[alike]
-        leak *= np.exp(2 * error + 4 * OWN_UNIT * len(self.stream.positions) * peak)
+        count, narrow = len(self.stream.positions), form.unit > form.sum_unit
+        rescaled = (count // STRETCH + 1 if narrow else count) * (
+            _relative(form) + form.sum_unit
+        )
+        leak *= np.exp(2 * error + 4 * OWN_UNIT * count * peak + rescaled)
         demand(leak < 0.125, f"the head of {channel.name!r} may look elsewhere")
         largest = max(source.domain) + self.stream.noise[source.name].max()
         astray = 2 * leak + 96 * form.sum_unit
-        if form.unit > form.sum_unit:
-            astray += 1.5 * form.sum_unit * peak
+        if narrow:
+            exponent = 1.5 * form.sum_unit * peak
+            astray += exponent + (AT_ZERO if exponent <= NEAR else COARSE)
             astray += 2 * form.unit * (astray >= form.unit / 2)
         noise = self.stream.noise[source.name][source.place(channel.domain)][:, None]
         code = np.abs(channel.code(channel.domain))
@@ -211,7 +219,9 @@ class Heads:
         sink, aside = np.exp(bos[:, 0]), (t - counted) * np.exp(scores[:, 0])
         total = sink + counted + aside
         astray = (sink * np.expm1(first) + aside * np.expm1(second)) / total
-        load = (2 * t + 96 + 88 * (bos[:, 0] <= first)) * form.sum_unit
+        rises = bos[:, 0] <= first
+        load = (2 * t + 16 + 8 * rises) * form.sum_unit
+        load = load + 2 * (1 + rises) * _relative(form)
         demand(np.maximum(astray, load) < 0.5, "the weights of a sum are too uncertain")
         grown = (1 + astray / (1 - astray)) * (1 + load / (1 - load))
         grown *= (1 + form.unit) ** 2 if form.unit > form.sum_unit else 1.0
@@ -225,6 +235,11 @@ class Heads:
         worst = self._written(channel, most, error * INFLATION).max()
         values = channel.domain
         return per_value(channel, values, np.full(len(values), worst)), leaked.max()
+
+
+def _relative(form: Format) -> float:
+    """How far exponentials may be off (A6)."""
+    return COARSE if form.unit > form.sum_unit else 40 * form.sum_unit
 
 
 def _looking(channel: Channel, q: Noisy) -> IntArray:

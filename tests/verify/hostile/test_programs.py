@@ -99,7 +99,7 @@ def programs() -> dict[str, tuple[Edit, str]]:
         "a sum of billions": (huge_sum, "outside its domain"),
         "a look-back beyond all": (
             lambda h: (
-                add(op="shift", by=10**18, source="token", domain=[0, 1, 2, 3])(h),
+                add(op="shift", by=10**9, source="token", domain=[0, 1, 2, 3])(h),
                 h["program"].update(outputs=["more"], decode=[[[0], 0]]),
             ),
             "looks back",
