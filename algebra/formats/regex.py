@@ -33,6 +33,12 @@ MAX_LENGTH = 2_000
 MAX_REPEATS = 2_000
 """The largest product of the numbers in braces."""
 
+MAX_PARTS = 20_000
+"""The most states of the automaton with choices that stands for a pattern."""
+
+MAX_STEPS = 3_000_000
+"""The most of its states in all states of the deterministic acceptor, letter by letter."""
+
 MAX_STATES = 20_000
 """The most states of the deterministic acceptor before it is minimised."""
 
@@ -80,6 +86,11 @@ def _letters(pattern: str) -> set[str]:
     repeats = [int(n) for t in tokens for n in re.findall(r"\d+", t["repeat"] or "")]
     if math.prod(max(n, 1) for n in repeats) > MAX_REPEATS:
         raise _refused(pattern, f"repeats over {MAX_REPEATS} times in all")
+    if _parts([token[0] for token in tokens]) > MAX_PARTS:
+        raise _refused(
+            pattern,
+            f"its shuffles, intersections and repeats need more than {MAX_PARTS} states",
+        )
     letters = {token["letter"] for token in tokens if token["letter"]}
     unpaired = letters & set("[]{}\\")
     if unpaired:
@@ -88,6 +99,38 @@ def _letters(pattern: str) -> set[str]:
             pattern, f"{sign!r} has no counterpart; write \\{sign} for the sign itself"
         )
     return letters
+
+
+def _parts(tokens: list[str]) -> int:
+    """At least as many states as the library makes for a pattern.
+
+    Two for each sign; shuffles and intersections multiply, all else adds up. ``|``, ``&``
+    and ``^`` bind equally, from the left.
+    """
+    # Of every open group: what is left of its last sign, the sign, and a list of terms.
+    groups: list[tuple[int, str, list[int]]] = [(0, "|", [])]
+    for token in tokens:
+        left, sign, terms = groups[-1]
+        if token == "(":
+            groups.append((0, "|", []))
+        elif token in ("|", "&", "^"):
+            groups[-1] = _joined(left, sign, terms), token, []
+        elif token == ")" and len(groups) > 1:
+            groups.pop()
+            groups[-1][2].append(_joined(left, sign, terms))
+        elif token[0] in "*+?{" and terms:
+            times = max([1, *map(int, re.findall(r"\d+", token))])
+            terms[-1] = (terms[-1] + 1) * times
+        else:
+            terms.append(2)
+    return _joined(*groups[-1])
+
+
+def _joined(left: int, sign: str, terms: list[int]) -> int:
+    right = sum(terms) or 1
+    if sign == "|":
+        return left + right + bool(left)
+    return left * right
 
 
 def _nfa(pattern: str) -> "NFA":
@@ -117,7 +160,11 @@ def _determinised(nfa: "NFA", pattern: str) -> "DFA":
     first = _closure(nfa, [nfa.initial_state])
     number, queue = {first: 0}, [first]
     table: dict[int, dict[str, int]] = {}
+    steps = 0
     for subset in queue:
+        steps += len(subset) * len(nfa.input_symbols)
+        if steps > MAX_STEPS:
+            raise _refused(pattern, f"needs more than {MAX_STEPS} steps")
         row = table[number[subset]] = {}
         for letter in nfa.input_symbols:
             found = _closure(nfa, _moved(nfa, subset, letter))

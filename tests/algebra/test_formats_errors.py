@@ -5,10 +5,13 @@ import os
 from pathlib import Path
 
 import pytest
+from automata.fa.nfa import NFA
+from hypothesis import given
+from hypothesis import strategies as st
 
 from algebra.automaton import Automaton, Output
 from algebra.errors import MachineError
-from algebra.formats import atomic_write, files, from_regex, read, write
+from algebra.formats import atomic_write, files, from_regex, read, regex, write
 from algebra.formats.assembly import MAX_CELLS
 from algebra.semiautomaton import Semiautomaton
 
@@ -151,6 +154,8 @@ def test_bad_files_are_refused_in_one_line(
         ("*a", "'*' cannot appear at the start"),
         ("a[", "'[' has no counterpart"),
         ("a{99}{99}", "repeats over 2000 times"),
+        ("^".join(["aaaaaaaaa"] * 5), "need more than 20000 states"),
+        ("&".join(["(aa|b)*ccccc"] * 5), "need more than 20000 states"),
         ("a" * 3000, "longer than 2000 characters"),
         ("(a|b)*a(a|b){16}", "needs more than 20000 states"),
         ("[\u0001-\u0fff]{9}|(ab){200}", "needs more than 1000000 transitions"),
@@ -161,6 +166,37 @@ def test_bad_patterns_are_refused(pattern: str, message: str) -> None:
         from_regex(pattern)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_steps_of_a_pattern_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(regex, "MAX_STEPS", 10_000)
+    assert len(from_regex("(ab)*^(cd)*").states) > 2
+    with pytest.raises(MachineError, match="needs more than 10000 steps"):
+        from_regex("(a|b)*a(a|b){9}^(a|b)*")
+
+
+PATTERNS = st.recursive(
+    st.sampled_from(["a", "b", "c", ".", "[ab]", "()"]),
+    lambda inner: st.one_of(
+        st.builds(
+            "({}){}".format, inner, st.sampled_from(["*", "+", "?", "{2}", "{1,3}"])
+        ),
+        st.builds(
+            "({}{}{})".format, inner, st.sampled_from(["", "|", "&", "^"]), inner
+        ),
+        st.builds("{}{}{}".format, inner, st.sampled_from(["", "|", "&", "^"]), inner),
+    ),
+    max_leaves=6,
+)
+
+
+@given(PATTERNS)
+def test_patterns_have_as_many_parts_as_counted(pattern: str) -> None:
+    tokens = [token[0] for token in regex._TOKEN.finditer(pattern)]
+    counted = regex._parts(tokens)
+    if counted < 2000:
+        made = NFA.from_regex(pattern, input_symbols=set("abc"))
+        assert len(made.states) <= counted
 
 
 def test_files_that_are_no_text_are_refused(tmp_path: Path) -> None:

@@ -159,7 +159,7 @@ def with_sawtooth(model: ModelFile, marked: int) -> ModelFile:
     [
         *(("float64", 40, "verified"), ("float32", 40, "verified")),
         *(("float16", 15, "verified"), ("float16", 16, "undecided")),
-        *(("bfloat16", 5, "verified"), ("bfloat16", 6, "undecided")),
+        *(("bfloat16", 4, "verified"), ("bfloat16", 5, "undecided")),
     ],
 )
 def test_a_sawtooth_has_no_plateau_and_passes_noise(
