@@ -292,6 +292,7 @@ class Attention:
         """The position that digits say, or else BOS."""
         self._features(self.query[head], *digits)
         self._features(self.key[head])
+        self._spend_on_pairs()
         pointing = Pointing(
             query=self.query[head],
             keys=self._projected(self.key[head]),
