@@ -78,9 +78,8 @@ class Beside:
         full = _filled(self.values[:, read], shown)
         key = full.tobytes()
         if key not in self._functions:
-            told = [self.before(i) for i in read]
-            depth = max((k.depth for k in told), default=0)
-            self.operations |= self._table(name, full, read, told)
+            self.operations |= self._table(name, full, at_bos=0)
+            depth = max((self.before(i).depth for i in read), default=0)
             self._functions[key] = Function(name, full, depth)
         return self._functions[key]
 
@@ -88,25 +87,12 @@ class Beside:
         """The flag with 1 at BOS, as those of `Latest` are."""
         name = f"{flag.name}.or-bos"
         if name not in self.operations:
-            made = self.operations[flag.name]
-            assert isinstance(made, Map)
-            self.operations |= self._table(
-                name, flag.shown, *self._read(flag), at_bos=1
-            )
+            self.operations |= self._table(name, flag.shown, at_bos=1)
         return name
 
-    def _read(self, flag: Function) -> tuple[list[int], list[Known]]:
-        read = _needed(self.values, flag.shown)
-        return read, [self.before(i) for i in read]
-
-    def _table(
-        self,
-        name: str,
-        full: IntArray,
-        read: list[int],
-        told: list[Known],
-        at_bos: int = 0,
-    ) -> dict[str, Operation]:
+    def _table(self, name: str, full: IntArray, at_bos: int) -> dict[str, Operation]:
+        read = _needed(self.values, full)
+        told = [self.before(i) for i in read]
         columns, kind = np.unique(full, axis=1, return_inverse=True)
         kinds: IntArray = kind.reshape(-1)
         if not read:
