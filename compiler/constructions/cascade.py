@@ -108,7 +108,7 @@ def _check_size(found: Cascade, name: str, budget: Budget) -> None:
         budget.leave_out(f"a cascade with {nodes:,} nodes of wiring was not laid out")
         raise CompileError(
             f"the cascade of {name} that was found has {nodes:,} nodes of wiring, a large "
-            "network; --effort high lays it out"
+            "network; a higher --effort lays it out"
         )
 
 
@@ -171,8 +171,8 @@ def _search(machine: Automaton, method: str, budget: Budget) -> _Found:
         budget.leave_out(what)
     if found.failure:
         raise CompileError(
-            f"{machine.name} was not decomposed ({found.failure}); --effort high "
-            "searches longer"
+            f"{machine.name} was not decomposed ({found.failure}); a higher "
+            "--effort searches longer"
         )
     named = replace(found.cascade, letters=machine.letters, states=machine.states)
     return replace(found, cascade=named)
