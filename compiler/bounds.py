@@ -6,8 +6,11 @@ only as long as the result can still win.
 """
 
 from collections.abc import Generator
-from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from dataclasses import dataclass, fields
+from typing import Protocol, TypeAlias, TypeVar
+
+from algebra.automaton import Automaton
+from algebra.operations import reachable
 
 Result = TypeVar("Result")
 
@@ -24,6 +27,8 @@ class Bound:
         d_model: Dimensions of the residual stream.
         mlp_width: The widest hidden layer.
         parameters: Entries of all tensors.
+        flops_per_token: Multiplications and additions for one position at full length.
+        latency: Microseconds for one word of full length (`compiler.latency`).
     """
 
     depth: int = 0
@@ -31,6 +36,56 @@ class Bound:
     d_model: int = 0
     mlp_width: int = 0
     parameters: int = 0
+    flops_per_token: int = 0
+    latency: float = 0.0
+
+    @property
+    def width(self) -> int:
+        """The widest vector: residual stream or hidden layer."""
+        return max(self.d_model, self.mlp_width)
+
+    @property
+    def area_time(self) -> int:
+        """Parameters times blocks squared (Thompson 1979)."""
+        return self.parameters * self.layers**2
+
+    def and_also(self, other: "Bound") -> "Bound":
+        """What both say."""
+        sizes = (f.name for f in fields(Bound))
+        return Bound(*(max(getattr(self, n), getattr(other, n)) for n in sizes))
+
+
+class Priced(Protocol):
+    """What has exact sizes."""
+
+    @property
+    def construction(self) -> str:
+        """Its name."""
+
+    @property
+    def cost(self) -> Bound:
+        """Its exact sizes."""
+
+
+def looking_back(machine: Automaton, length: int, layers: int) -> Bound:
+    """A network that looks back in each of so many layers.
+
+    Nothing is said of machines with outputs or with one state: what they show may be the
+    same after every word.
+
+    Args:
+        machine: What it computes.
+        length: T.
+        layers: How many blocks have a head that does.
+    """
+    if machine.output is not None or len(reachable(machine).states) == 1:
+        return Bound()
+    code = 2  # a circle; the dyadic code has more
+    d = code + 3  # a constant, a flag for BOS, and a channel
+    rows = len(machine.letters) + 1 + length + 1 + len(machine.states)
+    heads = layers * 2 * d * (code + 1 + 1)
+    total = rows * d + len(machine.states) + heads
+    return Bound(depth=layers, layers=layers, d_model=d, parameters=total)
 
 
 Steps: TypeAlias = Generator[Bound, None, Result]

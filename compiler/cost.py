@@ -1,11 +1,14 @@
 """What a network will cost, known before any tensor is made."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
+from compiler.bounds import Bound, Steps, finished
 from compiler.errors import CompileError
 from compiler.features import Positions, budget
 from compiler.heads import patterns, query_size
+from compiler.latency import latency
 from compiler.mlp import block_tables
 from compiler.numerics import (
     count_scale,
@@ -19,63 +22,67 @@ from compiler.numerics import (
     recency_slope,
     sibling_scale,
 )
-from compiler.program import Map, Program, cone, reads
-from compiler.schedule import Layout, width
+from compiler.program import Map, Program, cone, is_attention, is_embedded, reads
+from compiler.schedule import Layout, ranked, width
 from network.modelfile import parameters
 from network.precision import PRECISIONS
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """The sizes of a network.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost(Bound):
+    """The sizes of a network, exactly.
 
     Attributes:
-        depth: Attention layers, as the thesis counts.
-        layers: Blocks really emitted, with those that only hold an MLP.
-        d_model: Dimensions of the residual stream.
         heads: The most heads of any block.
-        mlp_width: The widest hidden layer.
-        parameters: Entries of all tensors, zeros included.
-        flops_per_token: Multiplications and additions for one position at full length.
         largest_weight: The largest entry of any trainable matrix, in absolute value.
         narrowest: The narrowest format whose error budgets the operations fit, in the
             order bfloat16, float16, float32, float64; the proof has the last word.
     """
 
-    depth: int
-    layers: int
-    d_model: int
     heads: int
-    mlp_width: int
-    parameters: int
-    flops_per_token: int
     largest_weight: float
     narrowest: str
-
-    @property
-    def width(self) -> int:
-        """The widest vector: residual stream or hidden layer."""
-        return max(self.d_model, self.mlp_width)
 
 
 def predict(
     layout: Layout, features: Positions, strict: bool, sine: bool = False
 ) -> Cost:
     """The sizes of the network that `compiler.transformer.lower` would make."""
+    return finished(priced(layout, features, strict, sine))
+
+
+def priced(
+    layout: Layout, features: Positions, strict: bool, sine: bool = False
+) -> Steps[Cost]:
+    """The same, with a bound before the first MLP is looked at, and after each."""
     program, plan = layout.plan.program, layout.plan
-    blocks: list[dict[str, Any]] = []
+    blocks = [
+        _attention(layout, features, b, strict) | {"mlp": []}
+        for b in range(plan.blocks)
+    ]
     known: dict[object, tuple[list[int], float]] = {}
     weights = [_largest_code(program), _largest_in_heads(features)]
     for b in range(plan.blocks):
         alike = _mlp_signature(layout, b, strict)
         if alike not in known:
+            yield _sizes(layout, blocks, strict)
             tables = block_tables(layout, b, strict, sine)
             found = (tables.widths(), tables.largest()) if tables else ([], 0.0)
             known[alike] = found
-        widths, largest = known[alike]
-        shape = _attention(layout, features, b, strict)
-        blocks.append(shape | {"mlp": widths})
+        blocks[b]["mlp"], largest = known[alike]
         weights.append(largest)
+    sizes = _sizes(layout, blocks, strict)
+    return Cost(
+        **{f.name: getattr(sizes, f.name) for f in fields(Bound)},
+        heads=max((b["heads"] for b in blocks), default=0),
+        largest_weight=max(weights),
+        narrowest=narrowest(program, sine),
+    )
+
+
+def _sizes(layout: Layout, blocks: list[dict[str, Any]], strict: bool) -> Bound:
+    """What the shapes of the blocks come to."""
+    program = layout.plan.program
     architecture = {
         "kind": "transformer",
         "strict": strict,
@@ -88,49 +95,85 @@ def predict(
     total = parameters(architecture)
     table_rows = (len(program.letters) + 2 + program.length) * layout.d_model
     attended = sum(b["heads"] * (b["d_qk"] + b["d_v"]) for b in blocks)
-    return Cost(
-        depth=plan.depth,
-        layers=plan.blocks,
+    flops = 2 * (total - table_rows + attended * (program.length + 1))
+    depth, layers = layout.plan.depth, layout.plan.blocks
+    return Bound(
+        depth=depth,
+        layers=layers,
         d_model=layout.d_model,
-        heads=max((b["heads"] for b in blocks), default=0),
         mlp_width=max((w for b in blocks for w in b["mlp"]), default=0),
         parameters=total,
-        flops_per_token=2 * (total - table_rows + attended * (program.length + 1)),
-        largest_weight=max(weights),
-        narrowest=narrowest(program, sine),
+        flops_per_token=flops,
+        latency=latency(depth, layers, total, flops, program.length),
+    )
+
+
+def unplaced(program: Program, features: Positions) -> Bound:
+    """What is known of an optimised Program before it is scheduled.
+
+    Its features and outputs have dimensions of their own; its longest chain of attention
+    operations has a block, with a head, for each.
+    """
+    ranks = ranked(program)
+    width_of = partial(width, program)
+    d = sum(features.sizes.values()) + sum(map(width_of, set(program.outputs)))
+    heads: dict[int, int] = {}
+    for name, operation in program.operations.items():
+        if is_attention(operation):
+            entries = 2 * d * (1 + width_of(name))
+            rank = ranks[name]
+            heads[rank] = min(entries, heads.get(rank, entries))
+    depth = len(heads)
+    rows = len(program.letters) + program.length + 2 + program.states
+    total = rows * d + program.states + sum(heads.values())
+    return Bound(
+        depth=depth,
+        layers=depth,
+        d_model=d,
+        parameters=total,
+        latency=latency(depth, depth, total, 0, program.length),
     )
 
 
 def _mlp_signature(layout: Layout, block: int, strict: bool) -> object:
-    """What the MLP of a block depends on: equal signatures have equal sizes."""
+    """What the sizes of a block's MLP depend on.
+
+    Channels count by what they are and not by their names or places: leaves have numbers
+    in order of appearance, because channels that are there together lie apart.
+    """
     program = layout.plan.program
-    maps = [
-        (*_cone(layout, name), name in program.one_hot, layout.places[name].start)
-        for name in layout.plan.maps(block)
-    ]
+    number: dict[str, int] = {}
+    maps = tuple(_cone(layout, name, number) for name in layout.plan.maps(block))
     freed = layout.freed(block) if strict else []
-    return tuple(maps), tuple(
-        (layout.places[n].start, layout.places[n].stop) for n in freed
-    )
+    erased = tuple((number.get(n), width(program, n)) for n in freed)
+    return maps, erased
 
 
-def _cone(layout: Layout, name: str) -> tuple[object, ...]:
-    """A channel's functions and leaves, by what they are and not by their names."""
+def _cone(layout: Layout, name: str, number: dict[str, int]) -> tuple[object, ...]:
+    """A channel's functions and leaves.
+
+    Args:
+        layout: Where it is computed.
+        name: The channel.
+        number: The leaves of the block so far, each with its number; grows.
+    """
     program = layout.plan.program
     stored = layout.plan.leaves(name)
-    leaves = tuple(
-        (layout.places[n].start, program.domains[n], n in program.one_hot)
-        for n in stored
-    )
-    number = {leaf: -1 - i for i, leaf in enumerate(stored)}
+    leaves: list[object] = []
+    for leaf in stored:
+        operation = program.operations[leaf]
+        known = operation if is_embedded(program, operation) else None
+        at = number.setdefault(leaf, len(number))
+        leaves.append((at, program.domains[leaf], leaf in program.one_hot, known))
+    inside = {leaf: -1 - i for i, leaf in enumerate(stored)}
     steps: list[object] = []
-    for at in cone(program, name, number):
-        operation = program.operations[at]
-        inputs = tuple(number[n] for n in reads(operation))
+    for channel in cone(program, name, inside):
+        operation = program.operations[channel]
+        inputs = tuple(inside[n] for n in reads(operation))
         function = operation.function if isinstance(operation, Map) else None
-        number[at] = len(steps)
-        steps.append((function, inputs))
-    return leaves, tuple(steps)
+        inside[channel] = len(steps)
+        steps.append((function, inputs, program.domains[channel]))
+    return name in program.one_hot, tuple(leaves), tuple(steps)
 
 
 def _attention(

@@ -6,7 +6,7 @@ along Σ w·x passes on the noise of x times w, so that only inputs without nois
 the letter determines, may have weights other than ±1.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
@@ -74,7 +74,7 @@ class Linear:
 def linear(
     program: Program,
     name: str,
-    stored: Collection[str] | None = None,
+    stored: Container[str] | None = None,
     deep: bool = False,
 ) -> Linear | None:
     """The sum that a table of several integers sees, if that makes it smaller.

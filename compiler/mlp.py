@@ -396,7 +396,5 @@ def needs_depth(plan: Schedule, name: str) -> bool:
     form = along(plan, name, deep=True)
     if form is not None:
         return form.rough
-    paths = plan.opener(name).paths(name)
-    assert paths is not None
-    asked = {leaf for path in paths for leaf in path.given}
-    return not program.one_hot.issuperset(asked)
+    asked = (leaf for path in plan.opener(name).each(name) for leaf in path.given)
+    return any(leaf not in program.one_hot for leaf in asked)

@@ -7,7 +7,7 @@ cover what can occur, so that an MLP needs one unit for each. Their number is th
 paths of a reduced decision diagram, not that of the rows of a joint table.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice, pairwise, product
@@ -144,8 +144,11 @@ class Opener:
     """
 
     program: Program
-    leaves: Collection[str]
+    leaves: Container[str]
     _diagrams: dict[tuple[str, Values | None], Diagram] = field(default_factory=dict)
+    _compositions: dict[str, tuple[int, frozenset[str]] | None] = field(
+        default_factory=dict
+    )
 
     def paths(self, name: str, most: int | None = None) -> list[Path] | None:
         """All paths of a channel, or None if there are more than ``most``.
@@ -154,10 +157,52 @@ class Opener:
         any noise: a path that allows more falls into several.
         """
         stop = None if most is None else most + 1
-        found = list(islice(self._split(name), stop))
+        found = list(islice(self.each(name), stop))
         return None if most is not None and len(found) > most else found
 
-    def _split(self, name: str) -> Iterator[Path]:
+    def few(self, name: str, most: int) -> bool:
+        """Whether there are at most so many paths."""
+        known = self._composed(name)
+        if known is None:
+            return self.paths(name, most) is not None
+        return known[0] <= most
+
+    def _composed(self, name: str) -> tuple[int, frozenset[str]] | None:
+        """How many paths a composition of maps has, and the leaves that they ask.
+
+        Where each selection asks for an integer that is stored and that nothing below
+        asks again, there is one path for each of its values and each path below.
+        """
+        if name in self._compositions:
+            return self._compositions[name]
+        found: tuple[int, frozenset[str]] | None = None
+        operations = self.program.operations
+        if name in self.leaves:
+            plain = not is_embedded(self.program, operations[name])
+            found = (1, frozenset([name])) if plain else None
+        elif isinstance(operations[name], Map):
+            found = self._selected(operations[name])
+        if name in self.program.one_hot:
+            found = None
+        self._compositions[name] = found
+        return found
+
+    def _selected(self, operation: Operation) -> tuple[int, frozenset[str]] | None:
+        if not (isinstance(operation, Map) and isinstance(operation.function, Select)):
+            return None
+        index, *values = operation.inputs
+        chosen = [self._composed(values[v]) for v in self.program.domains[index]]
+        asked = self._composed(index)
+        if asked is None or index not in self.leaves or None in chosen:
+            return None
+        below = [found for found in chosen if found is not None]
+        leaves = frozenset[str]().union(*(found[1] for found in below))
+        if index in leaves:
+            return None
+        return sum(found[0] for found in below), leaves | {index}
+
+    def each(self, name: str) -> Iterator[Path]:
+        """The paths of a channel, one after the other."""
         for given, value in self._spelt(name):
             asked = [n for n in given if n != self._token]
             runs = [self._runs(n, given[n]) for n in asked]
@@ -186,6 +231,8 @@ class Opener:
     def _runs(self, name: str, values: Values) -> list[Values]:
         """The intervals of the channel's domain that make up some values."""
         if name in self.program.one_hot:
+            return [values]
+        if len(values) == 1:
             return [values]
         runs: list[list[int]] = [[]]
         for value in self.program.domains[name]:
@@ -273,7 +320,7 @@ class Opener:
         return self._diagrams[name, wanted]
 
 
-def added(program: Program, name: str, stored: Collection[str]) -> tuple[str, ...]:
+def added(program: Program, name: str, stored: Container[str]) -> tuple[str, ...]:
     """The channels of the sum that a table is one of, if nothing stores that sum.
 
     An MLP makes such a table of steps along the sum: it is not computed for itself.
@@ -285,13 +332,14 @@ def added(program: Program, name: str, stored: Collection[str]) -> tuple[str, ..
     return reads(program.operations[read]) if _opens(program, read, stored) else ()
 
 
-def _opens(program: Program, name: str, stored: Collection[str]) -> bool:
+def _opens(program: Program, name: str, stored: Container[str]) -> bool:
     """Whether a channel is a sum of two stored integers that is not stored itself."""
     operation = program.operations[name]
     if name in stored or not is_sum(operation):
         return False
-    two = len(reads(operation)) == 2 and set(stored).issuperset(reads(operation))
-    return two and program.one_hot.isdisjoint(reads(operation))
+    read = reads(operation)
+    two = len(read) == 2 and all(n in stored for n in read)
+    return two and program.one_hot.isdisjoint(read)
 
 
 def _letters(operation: Operation, values: Values) -> Values:
@@ -302,7 +350,7 @@ def _letters(operation: Operation, values: Values) -> Values:
     return frozenset(operation.function.rows[chosen, 0].tolist())
 
 
-def leaves(program: Program, name: str, stored: Collection[str]) -> tuple[str, ...]:
+def leaves(program: Program, name: str, stored: Container[str]) -> tuple[str, ...]:
     """The channels from which a channel is decided, in the order it reads them.
 
     These are stored ones, and such as no MLP can compute or decide.
@@ -319,5 +367,6 @@ def leaves(program: Program, name: str, stored: Collection[str]) -> tuple[str, .
             found[at] = None
         elif at not in seen:
             seen.add(at)
-            todo += reversed(reads(operation))
+            below = reversed(reads(operation))
+            todo += [n for n in below if n not in found and n not in seen]
     return tuple(found)

@@ -12,7 +12,7 @@ from compiler.passes.prune import DropDead
 from compiler.passes.recode import OneHotMatches, RoundReads, Split, WidenOutputs
 from compiler.passes.share import Share
 from compiler.program import Program
-from compiler.schedule import Layout, allocate, check_schedule, schedule
+from compiler.schedule import Layout, Schedule, allocate, check_schedule, schedule
 from network.precision import Precision
 
 Observer = Callable[[str, Program], None]
@@ -87,11 +87,31 @@ def optimise(
     return program
 
 
-def arrange(program: Program, options: Options) -> tuple[Layout, Positions]:
-    """Schedule an optimised Program and give every channel its dimensions."""
+def scheduled(program: Program, options: Options) -> Schedule:
+    """Schedule an optimised Program.
+
+    Raises:
+        CompileError: If the format cannot hold its heads.
+    """
     code = options.uniform, options.circle
     budget(program, options.precision, options.sine, *code)
     plan = schedule(program, options.most_paths, options.strict)
     check_schedule(plan)
-    features = positions(program, options.precision, *code)
+    return plan
+
+
+def features_of(program: Program, options: Options) -> Positions:
+    """The position features that the heads of an optimised Program need."""
+    code = options.uniform, options.circle
+    return positions(program, options.precision, *code)
+
+
+def placed(plan: Schedule, options: Options) -> tuple[Layout, Positions]:
+    """Give every channel of a schedule its dimensions."""
+    features = features_of(plan.program, options)
     return allocate(plan, features.sizes, options.strict), features
+
+
+def arrange(program: Program, options: Options) -> tuple[Layout, Positions]:
+    """Schedule an optimised Program and give every channel its dimensions."""
+    return placed(scheduled(program, options), options)

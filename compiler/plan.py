@@ -1,12 +1,13 @@
 """Which constructions serve a machine, what each costs, and in which order to try them."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
+from math import isqrt
 
 from algebra.automaton import Automaton
 from algebra.budget import NORMAL, Budget
-from compiler.bounds import Steps, finished
+from compiler.bounds import Bound, Steps, finished
 from compiler.constructions import (
     cascade,
     content,
@@ -33,15 +34,16 @@ from compiler.constructions.thesis import (
     series,
     wreath,
 )
-from compiler.cost import Cost, predict
+from compiler.cost import Cost
 from compiler.errors import CompileError
-from compiler.features import Positions
+from compiler.objectives import COMPROMISE, checked, front, no_better, sizes
 from compiler.observed import forms, least, observed
-from compiler.pipeline import Observer, Options, arrange, optimise
+from compiler.pipeline import Observer, Options, optimise
 from compiler.program import Program
 from compiler.rnn import elman
-from compiler.schedule import Layout
+from compiler.search import Key, Search
 from compiler.transformer import Network, describe, lower
+from compiler.ways import Plan, Request, way
 from network.precision import Precision
 
 # One that takes long to build yields bounds of its sizes first.
@@ -66,12 +68,12 @@ CONSTRUCTIONS: dict[str, Construction] = {
     cascade.NAME: cascade.cascade,
     semidirect.CAR: semidirect.car,
     wreath.NAME: wreath.wreath,
-    scan.NAME: scan.scan,
-    sequential.NAME: sequential.sequential,
+    scan.NAME: scan.staged,
+    sequential.NAME: sequential.staged,
 }
 # Depth bought with heads and look-ups between them: only for those who ask for it.
 ON_REQUEST: dict[str, Construction] = {
-    f"{scan.NAME}{radix}": partial(scan.scan, radix=radix) for radix in (3, 5, 10)
+    f"{scan.NAME}{radix}": partial(scan.staged, radix=radix) for radix in (3, 5, 10)
 }
 # What the thesis builds, to compare with.
 ON_REQUEST |= {
@@ -88,7 +90,8 @@ SEARCHING: dict[str, Searching] = {
     cascade.NAME: cascade.cascade,
     krohn_rhodes.NAME: krohn_rhodes.krohn_rhodes,
 }
-SUMMARIES = {
+GROWING = {scan.NAME, sequential.NAME, chunked.CHUNKED, chunked.MEMORISING}
+SUMMARIES: dict[str, str] = {
     m.NAME: m.SUMMARY
     for m in (
         memory,
@@ -115,40 +118,11 @@ SUMMARIES = {
 }
 
 
-# What each objective compares, most important first.
-OBJECTIVES: dict[str, tuple[str, ...]] = {
-    "depth": ("depth", "layers", "parameters"),
-    "width": ("width", "parameters"),
-    "parameters": ("parameters", "depth"),
-    "latency": ("layers", "flops_per_token"),
-}
-
-# At most so many paths decide tables of tables at once; 0: one after the other.
-MERGES = (1024, 0)
-
 MOST_PARAMETERS = 500_000_000
+# Of scans of higher radix, which buy depth with size.
+MOST_SCANNED = 10_000_000
+FEW_WINDOWS = 10
 LONGEST_SEQUENTIAL = 1024
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A way to lower a construction, with what it costs.
-
-    Attributes:
-        construction: Its name.
-        program: The Program as constructed.
-        layout: Where its channels lie after all passes.
-        features: Its position features.
-        cost: What the network will cost.
-        options: How it is lowered.
-    """
-
-    construction: str
-    program: Program
-    layout: Layout
-    features: Positions
-    cost: Cost
-    options: Options
 
 
 @dataclass(frozen=True)
@@ -157,15 +131,15 @@ class Candidate:
 
     Attributes:
         name: The construction.
-        cost: What it would cost; None if it does not apply.
+        cost: What the best of its networks costs that was priced, if any was.
+        bound: What all its networks cost at least; None if it does not apply.
         reason: Why it does not apply; empty if it does.
-        plans: How it can be lowered, best first; the cost is that of the first.
     """
 
     name: str
     cost: Cost | None
+    bound: Bound | None
     reason: str = ""
-    plans: tuple[Plan, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -185,48 +159,168 @@ class Compiled:
     cost: Cost | None
 
 
-def candidates(
+@dataclass(frozen=True)
+class Planning:
+    """All ways to compute a machine, followed no further than what is asked needs.
+
+    Attributes:
+        names: The constructions, by their order among equals.
+        search: What is known of them so far.
+        wanted: The machine, length and format, in words.
+    """
+
+    names: tuple[str, ...]
+    search: Search[Plan]
+    wanted: str
+
+    def best_first(self, minimise: str | None = None) -> Iterator[Plan]:
+        """Plans that differ in construction or cost, best first.
+
+        Raises:
+            CompileError: If there is no such objective.
+        """
+        objective = self.objective(minimise)
+        seen: set[tuple[str, Cost]] = set()
+        key = partial(sizes, objective=objective)
+        for plan in self.search.best_first(key, self.tried(objective)):
+            if (plan.construction, plan.cost) not in seen:
+                seen.add((plan.construction, plan.cost))
+                yield plan
+
+    def tried(self, objective: str) -> frozenset[str]:
+        """The constructions that an objective chooses from.
+
+        The compromise leaves out scans of higher radix: fewer layers for more heads and
+        many more parameters are for those who ask for them.
+        """
+        asked = objective != COMPROMISE
+        return frozenset(n for n in self.names if asked or radix_of(n) is None)
+
+    def front(self) -> list[Plan]:
+        """The plans that no other one beats in depth, width, parameters and latency."""
+        search = self.search
+        while True:
+            known = [plan.cost for plan in search.found.values()]
+            ahead = [
+                (sizes(way.bound, COMPROMISE), place)
+                for place, way in search.ways.items()
+                if not no_better(way.bound, known)
+            ]
+            if not ahead:
+                return front(search.found.values())
+            search.advance(min(ahead)[1])
+
+    def candidates(self, minimise: str | None = None) -> list[Candidate]:
+        """What is known of every construction, best first; what does not apply is last."""
+        key = partial(sizes, objective=self.objective(minimise))
+        found = [self._candidate(name, key) for name in self.names]
+        return sorted(found, key=partial(_place, key))
+
+    def objective(self, minimise: str | None) -> str:
+        """What is chosen by: if nothing is said, a compromise.
+
+        Of a construction that was asked for, it is the depth.
+        """
+        return checked(minimise, COMPROMISE if len(self.names) > 1 else "depth")
+
+    def reasons(self) -> str:
+        """Why nothing applies."""
+        reasons = self.search.reasons
+        if len(self.names) == 1:
+            return reasons[self.names[0]][0]
+        return (
+            f"no construction of a Transformer serves {self.wanted}, and `krohn explain` "
+            "says of each why; a ReLU RNN computes every machine at every length, with a "
+            "unit for each state and letter: --arch rnn"
+        )
+
+    def _candidate(self, name: str, key: Key) -> Candidate:
+        costs = [p.cost for p in self.search.found.values() if p.construction == name]
+        left = [way.bound for way in self.search.ways.values() if way.name == name]
+        if not costs and not left:
+            return Candidate(name, None, None, self.search.reasons[name][0])
+        best = min(costs, key=key, default=None)
+        return Candidate(name, best, min([*costs, *left], key=key))
+
+
+def _place(key: Key, candidate: Candidate) -> tuple[float, ...]:
+    shown = candidate.cost or candidate.bound
+    return (float("inf"),) if shown is None else key(shown)
+
+
+def planning(
     machine: Automaton,
     length: int,
     options: Options,
-    minimise: str = "depth",
+    construction: str = "auto",
     budget: Budget | None = None,
-) -> list[Candidate]:
-    """Every construction with its cost, best first; those that do not apply come last.
+) -> Planning:
+    """All ways to compute a machine, none of them followed yet.
+
+    A machine with outputs can be replaced by its quotient, and tables of tables can be
+    decided at once or one after the other.
 
     Args:
         machine: What is to be computed: its outputs if it has any, else its states.
         length: T.
         options: Number format and form.
-        minimise: A key of `OBJECTIVES`: ``depth`` (attention layers), ``width`` (the
-            wider of residual stream and MLP), ``parameters``, or ``latency`` (blocks one
-            after the other).
+        construction: A name in `CONSTRUCTIONS` or `ON_REQUEST`; or ``auto``, for all of
+            `CONSTRUCTIONS`, and `scans` of higher radix.
         budget: How much work each search may do; it notes what they left out.
-
-    Raises:
-        CompileError: If there is no such objective.
     """
-    found = [
-        _candidate(name, machine, length, options, minimise, budget)
-        for name in CONSTRUCTIONS
+    names = (construction,) if construction != "auto" else automatic(length)
+    most = dict.fromkeys(names, MOST_PARAMETERS)
+    if construction == "auto":
+        most |= dict.fromkeys(scans(length), MOST_SCANNED)
+    ways = [
+        (name, way(_request(name, form, length, options, most[name], budget)))
+        for name in names
+        for form in forms(machine)
     ]
-    return sorted(found, key=lambda c: _sizes(c.cost, minimise))
+    wanted = f"{machine.name} at length {length} in {options.precision.name}"
+    return Planning(names, Search.of(ways), wanted)
 
 
-def _candidate(
+def automatic(length: int) -> tuple[str, ...]:
+    """The constructions that are tried on every machine, by their order among equals."""
+    return (*CONSTRUCTIONS, *scans(length))
+
+
+def scans(length: int) -> list[str]:
+    """The scans of higher radix that are worth trying: the least for each depth.
+
+    A scan of radix T has one attention layer, which brings the whole word to each
+    position, for a chain of T − 1 tables that one MLP after another goes through. Depth
+    says nothing of such a network, so at least two levels are kept where the word has
+    more than `FEW_WINDOWS` letters.
+    """
+    found: list[str] = []
+    levels = scan.levels(length, 2)
+    for radix in range(3, max(FEW_WINDOWS, isqrt(max(length - 1, 0)) + 1) + 1):
+        if scan.levels(length, radix) < levels:
+            levels = scan.levels(length, radix)
+            found.append(f"{scan.NAME}{radix}")
+    return found
+
+
+def _request(
     name: str,
     machine: Automaton,
     length: int,
     options: Options,
-    minimise: str,
+    most: int,
     budget: Budget | None,
-) -> Candidate:
-    _check_objective(minimise)
-    try:
-        found = plans(name, machine, length, options, minimise, budget)
-    except CompileError as error:
-        return Candidate(name, None, str(error))
-    return Candidate(name, found[0].cost, plans=tuple(found))
+) -> Request:
+    refusal = (
+        f"{name} would need at least {{}} parameters for {machine.name} at length "
+        f"{length}, and "
+    )
+    if most < MOST_PARAMETERS:
+        refusal += f"of its kind only what has at most {most:.0e} is tried"
+    else:
+        refusal += f"{most:.0e} is the most; `krohn explain` shows what else applies"
+    build = partial(built, name, machine, budget=budget)
+    return Request(name, build, length, options, most, refusal)
 
 
 def plans(
@@ -234,75 +328,20 @@ def plans(
     machine: Automaton,
     length: int,
     options: Options,
-    minimise: str = "depth",
+    minimise: str | None = None,
     budget: Budget | None = None,
 ) -> list[Plan]:
     """The ways to lower a construction that differ in cost, best first.
-
-    A machine with outputs can be replaced by its quotient, and tables of tables can be
-    decided at once or one after the other.
 
     Raises:
         CompileError: If the construction does not serve the machine, or there is no such
             objective.
     """
-    _check_objective(minimise)
-    found: dict[Cost, Plan] = {}
-    reasons: list[CompileError] = []
-    for form in forms(machine):
-        try:
-            program = construct(name, form, length, budget)
-            if options.uniform:
-                _check_same(program, construct(name, form, 2 * length, budget))
-            for plan in _lowerings(name, program, options):
-                found.setdefault(plan.cost, plan)
-        except CompileError as error:
-            reasons.append(error)
+    known = planning(machine, length, options, name, budget)
+    found = list(known.best_first(minimise))
     if not found:
-        raise reasons[0]
-    small = [plan for plan in found.values() if plan.cost.parameters <= MOST_PARAMETERS]
-    if not small:
-        least = min(plan.cost.parameters for plan in found.values())
-        raise CompileError(
-            f"{name} would need {least:.1e} parameters for {machine.name} at length "
-            f"{length}; `krohn explain` shows what else applies"
-        )
-    return sorted(small, key=lambda plan: _sizes(plan.cost, minimise))
-
-
-def _check_same(program: Program, longer: Program) -> None:
-    """Weights of every length need a Program that is the same for a longer one.
-
-    Raises:
-        CompileError: If it is not.
-    """
-    if program.operations != longer.operations:
-        raise CompileError(
-            "its Program depends on the length, so that its weights do; leave --uniform "
-            "out"
-        )
-
-
-def _lowerings(name: str, program: Program, options: Options) -> Iterator[Plan]:
-    # Paths run through the values of a sum, which the sine is there to avoid.
-    for most_paths in (0,) if options.sine else MERGES:
-        merged = replace(options, most_paths=most_paths)
-        layout, features = arrange(optimise(program, merged), merged)
-        cost = predict(layout, features, options.strict, options.sine)
-        yield Plan(name, program, layout, features, cost, merged)
-
-
-def _sizes(cost: Cost | None, minimise: str) -> tuple[float, ...]:
-    if cost is None:
-        return (float("inf"),)
-    return tuple(getattr(cost, name) for name in OBJECTIVES[minimise])
-
-
-def _check_objective(minimise: str) -> None:
-    if minimise not in OBJECTIVES:
-        raise CompileError(
-            f"--minimise takes {', '.join(OBJECTIVES)}, not {minimise!r}"
-        )
+        raise CompileError(known.reasons())
+    return found
 
 
 def construct(
@@ -319,10 +358,22 @@ def construct(
     Raises:
         CompileError: If there is no such construction or it does not serve the machine.
     """
-    known = CONSTRUCTIONS | ON_REQUEST
-    if name not in known:
+    return finished(built(name, machine, length, budget))
+
+
+def built(
+    name: str, machine: Automaton, length: int, budget: Budget | None = None
+) -> Steps[Program]:
+    """The same, after bounds.
+
+    Raises:
+        CompileError: If there is no such construction or it does not serve the machine.
+    """
+    construction = named(name)
+    if construction is None:
+        known = ", ".join(CONSTRUCTIONS | ON_REQUEST)
         raise CompileError(
-            f"there is no construction {name!r}; there are auto, {', '.join(known)}"
+            f"there is no construction {name!r}; there are auto, {known}"
         )
     if length < 1:
         raise CompileError("the length must be at least 1")
@@ -332,11 +383,39 @@ def construct(
             f"choose a length up to {LONGEST_SEQUENTIAL} or another construction"
         )
     if name in SEARCHING:
-        built = SEARCHING[name](machine, length, budget or Budget(NORMAL))
+        made = SEARCHING[name](machine, length, budget or Budget(NORMAL))
     else:
-        built = known[name](machine, length)
-    program = built if isinstance(built, Program) else finished(built)
+        made = construction(machine, length)
+    program = made if isinstance(made, Program) else (yield from made)
     return program if machine.output is None else observed(program, machine)
+
+
+def named(name: str) -> Construction | None:
+    """The construction of a name; scans have one for each radix."""
+    radix = radix_of(name)
+    if radix is not None:
+        return partial(scan.staged, radix=radix)
+    return (CONSTRUCTIONS | ON_REQUEST).get(name)
+
+
+def radix_of(name: str) -> int | None:
+    """The radix in the name of a scan of higher radix."""
+    digits = name.removeprefix(scan.NAME)
+    plain = name != digits and digits.isascii() and digits.isdecimal()
+    return int(digits) if plain and 2 < int(digits) <= LONGEST_SEQUENTIAL else None
+
+
+def grows(name: str) -> bool:
+    """Whether the depth of a construction grows with the length."""
+    return radix_of(name) is not None or name in GROWING
+
+
+def summary(name: str) -> str:
+    """What a construction is, in a few words."""
+    radix = radix_of(name)
+    if radix is None:
+        return SUMMARIES[name]
+    return f"compose the maps of {radix} windows in each layer"
 
 
 def compile_transformer(
@@ -345,7 +424,6 @@ def compile_transformer(
     construction: str,
     options: Options,
     observe: Observer | None = None,
-    minimise: str = "depth",
 ) -> Compiled:
     """A Transformer for words up to ``length``.
 
@@ -356,14 +434,11 @@ def compile_transformer(
         construction: A name in `CONSTRUCTIONS` or `ON_REQUEST`.
         options: Number format and form.
         observe: Called after every pass with its name and the Program.
-        minimise: A key of `OBJECTIVES`, by which a machine with outputs is replaced by
-            its quotient.
 
     Raises:
         CompileError: If that cannot be done; the message says what can.
     """
-    best = plans(construction, machine, length, options, minimise)[0]
-    return realise(best, observe)
+    return realise(plans(construction, machine, length, options)[0], observe)
 
 
 def realise(plan: Plan, observe: Observer | None = None) -> Compiled:

@@ -4,8 +4,9 @@ The residual stream is looked at after every sublayer; these *snapshots* are num
 after the embedding, 2b + 1 after the attention of block b, 2b + 2 after its MLP.
 """
 
+from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from compiler.linear import linear
 from compiler.passes.base import PassError
@@ -19,6 +20,24 @@ from compiler.program import (
     is_sum,
     reads,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """The channels that there are before a snapshot.
+
+    Attributes:
+        born: Snapshot of each channel.
+        snapshot: The snapshot.
+    """
+
+    born: Mapping[str, int]
+    snapshot: int
+
+    def __contains__(self, name: object) -> bool:
+        """Whether a channel is among them."""
+        at = self.born.get(name)  # type: ignore[call-overload]
+        return at is not None and at < self.snapshot
 
 
 @dataclass(frozen=True)
@@ -37,6 +56,9 @@ class Schedule:
     program: Program
     born: Mapping[str, int]
     blocks: int
+    _leaves: dict[str, tuple[str, ...]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     @property
     def last(self) -> int:
@@ -53,14 +75,16 @@ class Schedule:
 
     def leaves(self, name: str) -> tuple[str, ...]:
         """The stored channels that a channel is computed from."""
-        return leaves(self.program, name, self._before(name))
+        if name not in self._leaves:
+            self._leaves[name] = leaves(self.program, name, self._before(name))
+        return self._leaves[name]
 
     def opener(self, name: str) -> Opener:
         """Opens the Maps that one MLP computes together with a channel."""
         return Opener(self.program, self._before(name))
 
-    def _before(self, name: str) -> frozenset[str]:
-        return frozenset(n for n, s in self.born.items() if s < self.born[name])
+    def _before(self, name: str) -> "Before":
+        return Before(self.born, self.born[name])
 
     @property
     def depth(self) -> int:
@@ -81,7 +105,7 @@ def schedule(program: Program, most_paths: int = 0, strict: bool = False) -> Sch
             one-hot channels.
     """
     born = _times(program, most_paths, strict, {})
-    if _attending(program, born) > max(_ranks(program).values()):
+    if _attending(program, born) > max(ranked(program).values()):
         born = _aligned(program, most_paths, strict)
     stored = _stored(program, born)
     kept = {name: snapshot for name, snapshot in born.items() if name in stored}
@@ -100,7 +124,7 @@ def _times(
         strict: As for `schedule`.
         soonest: By rank, a snapshot before which no head may write.
     """
-    ranks = _ranks(program)
+    ranks = ranked(program)
     born: dict[str, int] = {}
     for name, operation in program.operations.items():
         if not isinstance(operation, Token):
@@ -110,7 +134,7 @@ def _times(
     return born
 
 
-def _ranks(program: Program) -> dict[str, int]:
+def ranked(program: Program) -> dict[str, int]:
     """How many attention operations the longest chain up to each channel has."""
     ranks: dict[str, int] = {}
     for name, operation in program.operations.items():
@@ -125,7 +149,7 @@ def _attending(program: Program, born: Mapping[str, int]) -> int:
 
 def _aligned(program: Program, most_paths: int, strict: bool) -> dict[str, int]:
     """Heads of one rank wait for each other: no packing has fewer attention layers."""
-    ranks = _ranks(program)
+    ranks = ranked(program)
     soonest: dict[int, int] = {}
     while True:
         born = _times(program, most_paths, strict, soonest)
@@ -153,16 +177,17 @@ def _earliest(
         return ready + 1 if ready % 2 == 0 else ready + 2
     if ready % 2 == 1 or ready == 0:
         return ready + 1 + (ready == 0)
-    before = frozenset(n for n, snapshot in born.items() if snapshot < ready)
+    before = Before(born, ready)
+    summed = added(program, name, before)
+    if is_sum(operation) or not (summed or most_paths):
+        return ready + 2
     stored = leaves(program, name, before)
-    if is_sum(operation) or not before.issuperset(stored):
+    if not all(n in before for n in stored):
         return ready + 2
-    if added(program, name, before):
+    if summed:
         return ready if linear(program, name, before, not strict) else ready + 2
-    if not most_paths:
-        return ready + 2
     flat = len(stored) == 1 or program.one_hot.issuperset(stored)
-    few = (flat or not strict) and Opener(program, before).paths(name, most_paths)
+    few = (flat or not strict) and Opener(program, before).few(name, most_paths)
     together = few or linear(program, name, before, deep=not strict)
     return ready if together else ready + 2
 
@@ -176,9 +201,8 @@ def _stored(program: Program, born: Mapping[str, int]) -> set[str]:
         if name in stored:
             continue
         stored.add(name)
-        before = frozenset(n for n, s in born.items() if s < born[name])
         if born[name] > 0:
-            todo += leaves(program, name, before)
+            todo += leaves(program, name, Before(born, born[name]))
     return stored
 
 
@@ -258,17 +282,21 @@ def allocate(
         placed[feature] = (top, top + dimensions)
         top += dimensions
     freed = _freed_at(plan)
+    stream = _Stream(top)
     spans: dict[str, tuple[int, int]] = {}
     for name in sorted(plan.born, key=lambda n: plan.born[n]):
-        taken = [
-            spans[n]
-            for n in spans
-            if freed.get(n, plan.last + 1) + strict > plan.born[name]
-        ]
-        start = _first_fit(top, taken, width(plan.program, name))
-        spans[name] = (start, start + width(plan.program, name))
-    places = {n: _place(plan, n, spans, freed) for n in plan.born}
-    return Layout(plan, placed, places, max([top, *(p.stop for p in places.values())]))
+        until = freed.get(name, plan.last + 1) + strict
+        size = width(plan.program, name)
+        spans[name] = stream.take(name, size, plan.born[name], until)
+    places = {
+        name: Place(
+            *spans[name],
+            snapshot,
+            freed[name] - 1 if name in stream.reused else plan.last,
+        )
+        for name, snapshot in plan.born.items()
+    }
+    return Layout(plan, placed, places, top + len(stream.owners))
 
 
 def _freed_at(plan: Schedule) -> dict[str, int]:
@@ -278,35 +306,42 @@ def _freed_at(plan: Schedule) -> dict[str, int]:
         if snapshot:
             for read in plan.leaves(name):
                 last[read] = max(last[read], snapshot - 1)
-    with_mlp = [2 * b + 2 for b in range(plan.blocks) if plan.maps(b)]
+    with_mlp = sorted({s for s in plan.born.values() if s > 0 and s % 2 == 0})
     freed: dict[str, int] = {}
     for name, snapshot in last.items():
-        later = [s for s in with_mlp if s > snapshot]
-        if later and name not in plan.program.outputs:
-            freed[name] = later[0]
+        later = bisect_right(with_mlp, snapshot)
+        if later < len(with_mlp) and name not in plan.program.outputs:
+            freed[name] = with_mlp[later]
     return freed
 
 
-def _first_fit(top: int, taken: list[tuple[int, int]], size: int) -> int:
-    start = top
-    for low, high in sorted(taken):
-        if low - start >= size:
-            return start
-        start = max(start, high)
-    return start
+@dataclass
+class _Stream:
+    """Who has which dimension of the residual stream, above those of the features.
 
+    Attributes:
+        top: The first dimension.
+        owners: The last channel that was given each dimension.
+        until: The snapshot from which on each can be given to another one.
+        reused: The channels some of whose dimensions were given to another one: they
+            stay until these are cleared.
+    """
 
-def _place(
-    plan: Schedule,
-    name: str,
-    spans: Mapping[str, tuple[int, int]],
-    freed: Mapping[str, int],
-) -> Place:
-    """A channel stays until its dimensions are cleared for another one."""
-    start, stop = spans[name]
-    reused = any(
-        low < stop and start < high and plan.born[n] > plan.born[name]
-        for n, (low, high) in spans.items()
-    )
-    dies = freed[name] - 1 if reused else plan.last
-    return Place(start, stop, plan.born[name], dies)
+    top: int
+    owners: list[str] = field(default_factory=list)
+    until: list[int] = field(default_factory=list)
+    reused: set[str] = field(default_factory=set)
+
+    def take(self, name: str, size: int, born: int, until: int) -> tuple[int, int]:
+        """The first dimensions that are free, as ``[start, stop)``."""
+        start = free = 0
+        while start + free < len(self.until) and free < size:
+            if self.until[start + free] <= born:
+                free += 1
+            else:
+                start, free = start + free + 1, 0
+        stop = start + size
+        self.reused.update(self.owners[start:stop])
+        self.owners[start:stop] = [name] * size
+        self.until[start:stop] = [until] * size
+        return self.top + start, self.top + stop

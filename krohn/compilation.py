@@ -98,7 +98,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     activation: str = "relu",
     uniform: bool = False,
     positions: str = "dyadic",
-    minimise: str = "depth",
+    minimise: str | None = None,
     observation: str | None = None,
     effort: str | float = "normal",
     proved: bool = True,
@@ -122,7 +122,8 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
             the position table grows with it.
         positions: How look-backs tell positions apart: ``"dyadic"``, by angles 2πt/2^k,
             or ``"circle"``, by one angle 2πt/N (Proposition 2), in 2 dimensions.
-        minimise: What ``"auto"`` goes by: a key of `compiler.plan.OBJECTIVES`.
+        minimise: What is chosen by: a key of `compiler.objectives.OBJECTIVES`. None: the
+            compromise for ``"auto"``, else the depth.
         observation: What the network says instead of the state: a name of
             `algebra.observation.OBSERVATIONS`, or ``"outputs"`` for the machine's own.
         effort: How much each search may do: a key of `algebra.budget.EFFORTS`, or steps.
@@ -240,7 +241,7 @@ def _attempts(
     construction: str,
     arch: Architecture,
     options: Options,
-    minimise: str,
+    minimise: str | None,
     observe: Observer | None,
     budget: Budget,
 ) -> Iterator[Compiled]:
@@ -257,20 +258,13 @@ def _attempts(
         raise CompileError("a Transformer needs the longest length it is for (-T)")
     if length < 1:
         raise CompileError("the length must be at least 1")
-    if construction != "auto":
-        found = plan.plans(construction, machine, length, options, minimise, budget)
-    else:
-        candidates = plan.candidates(machine, length, options, minimise, budget)
-        found = [way for candidate in candidates for way in candidate.plans]
-        if not found:
-            raise CompileError(
-                f"no construction of a Transformer serves {machine.name} at length "
-                f"{length} in {options.precision.name}, and `krohn explain` says of each "
-                "why; a ReLU RNN computes every machine at every length, with a unit for "
-                "each state and letter: --arch rnn"
-            )
-    for way in found:
+    known = plan.planning(machine, length, options, construction, budget)
+    tried = False
+    for way in known.best_first(minimise):
+        tried = True
         yield plan.realise(way, observe)
+    if not tried:
+        raise CompileError(known.reasons())
 
 
 def model_file(

@@ -11,9 +11,10 @@ from algebra.classification.content import LARGEST_COUNT, writable
 from algebra.classification.findings import find
 from algebra.operations import minimise, reachable
 from algebra.structure import as_counter, as_memory
-from compiler.plan import OBJECTIVES, SUMMARIES, Candidate, candidates
+from compiler.plan import grows, planning
 from krohn.compilation import options_of
 from krohn.language import language
+from krohn.offers import offers
 from krohn.sources import read, seen
 
 MOST_ELEMENTS = 200_000
@@ -26,7 +27,7 @@ def explain(
     dtype: str = "float32",
     start: str | None = None,
     strict: bool = False,
-    minimise: str = "depth",
+    minimise: str | None = None,
     observation: str | None = None,
     activation: str = "relu",
     effort: str | float = "normal",
@@ -40,7 +41,8 @@ def explain(
         start: The start state by name; None for the machine's own.
         strict: Plain residuals and one hidden layer in every MLP.
         complete: What to do with missing transitions of a file.
-        minimise: What constructions are ordered by: a key of `compiler.plan.OBJECTIVES`.
+        minimise: What constructions are ordered by: a key of
+            `compiler.objectives.OBJECTIVES`; None for the compromise.
         observation: What the networks say instead of the state.
         activation: ``"relu"`` or ``"sine"``.
         effort: How much each search may do: a key of `algebra.budget.EFFORTS`, or steps.
@@ -72,14 +74,15 @@ def explain(
     for what in (*theory.cut, *limit.cut):
         budget.leave_out(what)
     compiled = machine if observation else replace(machine, output=None)
-    found = candidates(compiled, length, options, minimise, budget)
+    ways = planning(compiled, length, options, budget=budget)
+    offered = offers(ways, minimise)
     return {
         **_facts(machine, part),
-        **_theory(kind),
+        **_theory(kind, offered),
         "language": spoken,
         "length": length,
         "dtype": dtype,
-        **_offers(found, minimise),
+        **offered,
         **budget.record(),
         "rnn_width": len(part.states) * len(machine.letters) + 1,
     }
@@ -99,7 +102,7 @@ def _facts(machine: Automaton, part: Automaton) -> dict[str, Any]:
     }
 
 
-def _theory(kind: Classification) -> dict[str, Any]:
+def _theory(kind: Classification, offered: dict[str, Any]) -> dict[str, Any]:
     return {
         **_sizes(kind),
         "groups": _groups(kind),
@@ -107,19 +110,7 @@ def _theory(kind: Classification) -> dict[str, Any]:
         "aperiodic": kind["aperiodic"].holds,
         "solvable": kind["solvable"].holds,
         "properties": [asdict(found) for found in kind.properties],
-        "depth": list(_depth(kind)),
-    }
-
-
-def _offers(found: list[Candidate], minimise: str) -> dict[str, Any]:
-    usable = [c for c in found if c.cost is not None]
-    others = [c for c in found if c.cost is None]
-    return {
-        "constructions": [_row(c) for c in usable],
-        "unavailable": [{"name": c.name, "reason": c.reason} for c in others],
-        "chosen": usable[0].name if usable else None,
-        "minimise": minimise,
-        "why": _why(usable, minimise),
+        "depth": list(_depth(kind, offered)),
     }
 
 
@@ -142,7 +133,7 @@ def _groups(kind: Classification) -> list[dict[str, Any]] | None:
     return None if kind.subgroups is None else [asdict(g) for g in kind.subgroups]
 
 
-def _depth(kind: Classification) -> Iterator[str]:
+def _depth(kind: Classification, offered: dict[str, Any]) -> Iterator[str]:
     """What the properties mean for the depth of networks, best news first."""
     yield from _shortest(kind)
     solvable = kind["solvable"]
@@ -154,8 +145,8 @@ def _depth(kind: Classification) -> Iterator[str]:
     elif solvable.holds:
         circuits = "star-free, AC⁰" if kind["aperiodic"].holds else "ACC⁰"
         yield (
-            "a depth that does not grow with T, for its groups are solvable "
-            f"(Theorem 11; {circuits})"
+            "a depth that does not grow with T is possible, for its groups are solvable "
+            f"(Theorem 11; {circuits}); {_reached(offered)}"
         )
     else:
         yield (
@@ -163,6 +154,18 @@ def _depth(kind: Classification) -> Iterator[str]:
             "not solvable (Theorem 13)"
         )
     yield "a depth of about log₂ T, as for every machine (Theorem 10)"
+
+
+def _reached(offered: dict[str, Any]) -> str:
+    """Which of the constructions below have a depth that does not grow with T."""
+    constant = [r for r in offered["constructions"] if not grows(r["name"])]
+    if not constant:
+        return "no construction below reaches it yet"
+    chosen = offered["chosen"]
+    if chosen in [row["name"] for row in constant]:
+        return f"{chosen} below has one"
+    names = " and ".join(row["name"] for row in constant[:2])
+    return f"{names} below reach{'es' * (len(constant[:2]) == 1)} it, {chosen} does not"
 
 
 def _shortest(kind: Classification) -> Iterator[str]:
@@ -184,12 +187,6 @@ def _shortest(kind: Classification) -> Iterator[str]:
         yield "memories alone: nothing is counted modulo a number (Krohn, Rhodes)"
 
 
-def _row(candidate: Candidate) -> dict[str, Any]:
-    assert candidate.cost is not None
-    summary = SUMMARIES[candidate.name]
-    return {"name": candidate.name, **asdict(candidate.cost), "summary": summary}
-
-
 def _kind(machine: Automaton) -> str:
     count = as_counter(machine)
     if count is not None:
@@ -202,28 +199,3 @@ def _kind(machine: Automaton) -> str:
     if all(n in (1, len(machine.states)) for n in images):
         return "a permutation-reset machine: letters permute the states or reset them"
     return "a machine with letters that merge some states and keep others apart"
-
-
-def _why(usable: list[Candidate], minimise: str) -> str:
-    if not usable:
-        return "no construction of a Transformer serves this machine; --arch rnn does"
-    best = usable[0]
-    assert best.cost is not None
-    first, *others = OBJECTIVES[minimise]
-    least = getattr(best.cost, first)
-    reason = f"{best.name} has the least {_SIZES.get(first, first)}, {least:,}"
-    if len(usable) > 1:
-        rival = usable[1]
-        after = getattr(rival.cost, first)
-        reason += f"; {rival.name} has {after:,}"
-        if after == least:
-            unlike = (
-                _SIZES.get(n, n.replace("_", " "))
-                for n in others
-                if getattr(best.cost, n) != getattr(rival.cost, n)
-            )
-            reason += " and " + next((f"more {n}" for n in unlike), "the same sizes")
-    return reason
-
-
-_SIZES = {"layers": "blocks"}

@@ -28,6 +28,7 @@ SHOWN_CONTEXTS = 3
 SHOWN_READS = 5
 MOST_HEADS = 8
 WIDE = 96
+MOST_SAID = 38
 
 
 def _console() -> Console:
@@ -76,14 +77,7 @@ def explanation(facts: dict[str, Any]) -> None:
     out.print("\nFor the depth of networks:")
     for line in facts["depth"]:
         out.print(f"  {line}")
-    out.print(f"\nConstructions for words of up to {facts['length']} letters:")
-    table = _table(
-        "name", " depth", " layers", " d_model", " MLP", " parameters", "how"
-    )
-    for row in facts["constructions"]:
-        sizes = ("depth", "layers", "d_model", "mlp_width", "parameters")
-        table.add_row(row["name"], *(f"{row[s]:,}" for s in sizes), row["summary"])
-    Console(highlight=False, markup=False).print(table)
+    _networks(out, facts)
     refused: dict[str, list[str]] = {}
     for row in facts["unavailable"]:
         refused.setdefault(row["reason"], []).append(row["name"])
@@ -94,6 +88,44 @@ def explanation(facts: dict[str, Any]) -> None:
     _cut_short(out, facts)
     width = facts["rnn_width"]
     out.print(f"As an RNN (--arch rnn): {width:,} ReLU units, valid at every length.")
+
+
+def _networks(out: Console, facts: dict[str, Any]) -> None:
+    """The Pareto front with the chosen network, and what else applies."""
+    out.print(
+        f"\nNetworks for words of up to {facts['length']} letters that no other beats in "
+        "depth, width, parameters and latency:"
+    )
+    wide = Console(highlight=False, markup=False)
+    wide.width = max(wide.width, WIDE)
+    sizes = " depth", " layers", " width", " parameters", " µs"
+    table = _table(" ", "name", *sizes, "how")
+    for row in facts["front"]:
+        chosen = "→" if row["chosen"] else ""
+        table.add_row(
+            chosen, row["name"], *_sizes(row), _cut(row["summary"], MOST_SAID)
+        )
+    shown = {row["name"] for row in facts["front"]}
+    others = [row for row in facts["constructions"] if row["name"] not in shown]
+    for row in others:
+        least = "" if row["exact"] else "≥ "
+        name = f"({row['name']})"
+        table.add_row(
+            "", name, *(least + s for s in _sizes(row)), _cut(row["summary"], MOST_SAID)
+        )
+    for column in table.columns:
+        column.no_wrap = True
+    wide.print(table)
+    if others:
+        out.print(
+            "In brackets: beaten in all of these; where it says ≥, known without laying "
+            "it out."
+        )
+
+
+def _sizes(row: dict[str, Any]) -> list[str]:
+    sizes = ("depth", "layers", "width", "parameters", "latency")
+    return [f"{row[size]:,.0f}" for size in sizes]
 
 
 def decomposition(facts: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from algebra.automaton import Automaton
 from algebra.operations import reachable
 from algebra.semiautomaton import IntArray
 from algebra.structure import reached_pairs
+from compiler.bounds import Steps, looking_back
 from compiler.errors import CompileError
 from compiler.program import Map, Operation, Program, Row, Select, Shift, Token, table
 
@@ -57,6 +58,14 @@ def scan(machine: Automaton, length: int, radix: int = 2) -> Program:
             "leave it out of the file"
         )
     return _composed(machine, length, radix, action, points, decode)
+
+
+def staged(machine: Automaton, length: int, radix: int = 2) -> Steps[Program]:
+    """The scan, after a bound."""
+    depth = levels(length, radix)
+    if depth:
+        yield looking_back(machine, length, depth)
+    return scan(machine, length, radix)
 
 
 def _on_states(machine: Automaton, length: int, radix: int) -> Program:

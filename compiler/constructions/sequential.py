@@ -2,12 +2,19 @@
 
 from algebra.automaton import Automaton
 from algebra.operations import reachable
+from compiler.bounds import Steps, looking_back
 from compiler.errors import CompileError
 from compiler.program import Map, Operation, Program, Row, Shift, Token, table
 
 NAME = "sequential"
 MOST_ROWS = 400_000
 SUMMARY = "one step of the machine in each layer (the depth-T baseline)"
+
+
+def staged(machine: Automaton, length: int) -> Steps[Program]:
+    """The sequential baseline, after a bound."""
+    yield looking_back(machine, length, length - 1)
+    return sequential(machine, length)
 
 
 def sequential(machine: Automaton, length: int) -> Program:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import product
 from math import gcd, prod
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
@@ -63,8 +63,9 @@ class InferDomains:
         """Restrict tables to reachable rows and fill in ``domains``."""
         values: dict[str, Values] = {}
         operations: dict[str, Operation] = {}
+        tables: Restricted = {}
         for name, operation in source.operations.items():
-            operations[name] = _restrict(name, operation, values)
+            operations[name] = _restrict(name, operation, values, tables)
             values[name] = infer(operations[name], values, source)
         narrowed = source.with_operations(operations)
         return replace(narrowed, domains={n: v.domain for n, v in values.items()})
@@ -192,17 +193,34 @@ def _occurring(inputs: list[Values]) -> set[tuple[int, ...]]:
     return {tuple(v.bos for v in inputs), *later}
 
 
+Restricted: TypeAlias = dict[tuple[int, tuple[Values, ...]], Table]
+"""What is left of a table, by its identity, where its inputs have some values."""
+
+
 def _restrict(
-    name: str, operation: Operation, values: Mapping[str, Values]
+    name: str,
+    operation: Operation,
+    values: Mapping[str, Values],
+    tables: Restricted,
 ) -> Operation:
     if not isinstance(operation, Map) or not isinstance(operation.function, Table):
         return operation
-    known = dict(rows_of(operation.function))
-    occurring = _occurring([values[n] for n in operation.inputs])
+    read = tuple(values[n] for n in operation.inputs)
+    key = id(operation.function), read
+    if key not in tables:
+        tables[key] = _occurring_rows(name, operation.function, read)
+    return Map(tables[key], operation.inputs)
+
+
+def _occurring_rows(name: str, function: Table, read: tuple[Values, ...]) -> Table:
+    known = dict(rows_of(function))
+    occurring = _occurring(list(read))
     missing = occurring - known.keys()
     if missing:
         raise CompileError(f"channel {name!r} has no row for {min(missing)}")
-    return Map(table({row: known[row] for row in occurring}), operation.inputs)
+    if len(occurring) == len(known):
+        return function
+    return table({row: known[row] for row in occurring})
 
 
 def _table_values(function: Table, inputs: list[Values]) -> Values:

@@ -48,8 +48,9 @@ def _terms(
     program: Program, first: dict[tuple[Operation, bool], int]
 ) -> dict[str, int]:
     terms: dict[str, int] = {}
+    names: dict[str, str] = {}
     for name, operation in program.operations.items():
-        renamed = rename(operation, {n: str(i) for n, i in terms.items()})
-        key = (renamed, name in program.one_hot)
+        key = (rename(operation, names), name in program.one_hot)
         terms[name] = first.setdefault(key, len(first))
+        names[name] = str(terms[name])
     return terms

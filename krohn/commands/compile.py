@@ -84,7 +84,7 @@ def compile(  # noqa: A001  (the command is called so)
     activation: Activation = "relu",
     uniform: Uniform = False,
     positions: Positions = "dyadic",
-    minimise: Minimise = "depth",
+    minimise: Minimise = None,
     observe: Observe = None,
     effort: Effort = "normal",
     complete: Fill = "reject",

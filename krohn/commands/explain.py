@@ -27,7 +27,7 @@ def explain(
     start: Start = None,
     strict: Strict = False,
     activation: Activation = "relu",
-    minimise: Minimise = "depth",
+    minimise: Minimise = None,
     observe: Observe = None,
     effort: Effort = "normal",
     complete: Fill = "reject",

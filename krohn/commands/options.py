@@ -50,8 +50,12 @@ Positions = Annotated[
     ),
 ]
 Minimise = Annotated[
-    str,
-    typer.Option(help="What to choose by: depth, width, parameters or latency."),
+    str | None,
+    typer.Option(
+        metavar="WHAT",
+        help="What to choose by: depth, width, parameters, latency; or, which is the "
+        "default, compromise: parameters times blocks squared.",
+    ),
 ]
 Observe = Annotated[
     str | None,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from algebra.errors import KrohnError
 from compare.tasks.task import Task
-from compiler.plan import candidates
+from compiler.plan import planning
 from krohn.comparison.contestants import Proved
 from krohn.compilation import CompiledModel, options_of
 from krohn.compilation import compile as compiled
@@ -79,11 +79,11 @@ def _check_size(task: Task, length: int) -> None:
     shows = task.shows == "outputs"
     machine = task.machine if shows else replace(task.machine, output=None)
     options = options_of("float32", strict=False, activation="relu")
-    cost = candidates(machine, length, options)[0].cost
-    if cost is not None and cost.parameters > MOST_PARAMETERS:
+    best = next(planning(machine, length, options).best_first(), None)
+    if best is not None and best.cost.parameters > MOST_PARAMETERS:
         raise KrohnError(
             f"a network for {task.machine.name} and {length} letters has "
-            f"{cost.parameters:,} parameters, and comparisons go up to "
+            f"{best.cost.parameters:,} parameters, and comparisons go up to "
             f"{MOST_PARAMETERS:,}; choose a smaller machine, or shorter words by --length"
         )
 

@@ -17,6 +17,7 @@ from algebra.semiautomaton import Semiautomaton
 from compiler import plan
 from compiler.errors import CompileError
 from compiler.interpreter import states
+from compiler.objectives import OBJECTIVES
 from compiler.pipeline import Options
 from network.precision import FLOAT32
 
@@ -52,9 +53,12 @@ def test_every_machine_is_served(
 @given(machines(), st.integers(1, 4))
 def test_what_is_offered_is_right(machine: Automaton, length: int) -> None:
     assume(len(reachable(machine).states) > 1)  # test_one_state_can_be_planned
-    for candidate in plan.candidates(machine, length, Options(FLOAT32)):
-        if candidate.cost is not None:
-            assert agrees(machine, candidate.name, length), candidate.name
+    for name in plan.automatic(length):
+        try:
+            plan.construct(name, machine, length)
+        except CompileError:
+            continue
+        assert agrees(machine, name, length), name
 
 
 @given(st.integers(2, 7), st.data())
@@ -169,42 +173,45 @@ def test_an_action_that_does_not_determine_the_state_is_refused(own: Build) -> N
         ("C5", "counter"),
         ("FlipFlop", "memory"),
         ("C2xC2", "product"),
-        ("S4", "semidirect-car"),
-        ("A5", "scan"),
+        ("S4", "scan5"),
+        ("A5", "scan5"),
         ("Grid4", "gridworld"),
     ],
 )
 def test_the_planner_takes_the_least_depth(name: str, chosen: str) -> None:
-    options = Options(FLOAT32)
-    assert plan.candidates(zoo.machine(name), 20, options)[0].name == chosen
-    found = plan.candidates(zoo.machine(name), 20, options)
-    depths = [c.cost.depth for c in found if c.cost is not None]
-    assert depths == sorted(depths)
-    assert all(c.reason for c in found if c.cost is None)
+    known = plan.planning(zoo.machine(name), 20, Options(FLOAT32))
+    first = next(known.best_first("depth"))
+    assert first.construction == chosen
+    found = known.candidates("depth")
+    assert found[0].name == chosen
+    least = [c.bound.depth for c in found if c.bound is not None]
+    assert min(least) == first.cost.depth
+    assert all(c.reason for c in found if c.bound is None)
 
 
 @pytest.mark.parametrize(
     ("objective", "chosen"),
     [
-        ("depth", "semidirect-car"),
+        ("depth", "scan10"),
         ("parameters", "scan"),
         ("latency", "semidirect-car"),
+        ("compromise", "scan"),
     ],
 )
 def test_the_planner_takes_the_objective_that_it_is_given(
     objective: str, chosen: str
 ) -> None:
     options = Options(FLOAT32)
-    found = plan.candidates(zoo.machine("S4"), 100, options, objective)
-    assert found[0].name == chosen
-    first = plan.OBJECTIVES[objective][0]
-    sizes = [getattr(c.cost, first) for c in found if c.cost is not None]
-    assert sizes == sorted(sizes)
+    found = list(plan.planning(zoo.machine("S4"), 100, options).best_first(objective))
+    assert found[0].construction == chosen
+    first = OBJECTIVES[objective][0]
+    least = [getattr(p.cost, first) for p in found]
+    assert least == sorted(least)
 
 
 def test_there_is_no_other_objective() -> None:
     with pytest.raises(CompileError, match="depth, width, parameters, latency"):
-        plan.candidates(zoo.machine("C2"), 5, Options(FLOAT32), "beauty")
+        next(plan.planning(zoo.machine("C2"), 5, Options(FLOAT32)).best_first("beauty"))
 
 
 @pytest.mark.parametrize(("radix", "depth"), [(2, 7), (3, 5), (5, 3), (10, 2)])
@@ -233,4 +240,4 @@ def test_a_cascade_is_as_deep_as_its_levels(name: str, depth: int) -> None:
 
 
 def test_one_state_can_be_planned(own: Build) -> None:
-    assert plan.candidates(own([[0]]), 3, Options(FLOAT32))
+    assert next(plan.planning(own([[0]]), 3, Options(FLOAT32)).best_first())

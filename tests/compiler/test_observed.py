@@ -77,8 +77,7 @@ def test_the_quotient_is_compiled_where_it_is_smaller() -> None:
     assert all_of_it.cost is not None
     assert seen.cost.parameters < all_of_it.cost.parameters
     sign = Output("states", _signs(s5), ("even", "odd"))
-    parity = plan.candidates(replace(s5, output=sign), 20, options)[0]
-    assert parity.cost is not None
+    parity = next(plan.planning(replace(s5, output=sign), 20, options).best_first())
     assert parity.cost.depth == 1
 
 

@@ -62,9 +62,12 @@ def test_the_planner_finds_one_head_in_each_layer(
     name: str, depth: int, length: int
 ) -> None:
     machine = replace(zoo.machine(name), output=None)
-    first = plan.candidates(machine, length, Options(FLOAT32))[0]
-    assert first.cost is not None
-    assert (first.name, first.cost.depth, first.cost.heads) == ("window", depth, 1)
+    first = next(plan.planning(machine, length, Options(FLOAT32)).best_first())
+    assert (first.construction, first.cost.depth, first.cost.heads) == (
+        "window",
+        depth,
+        1,
+    )
 
 
 def test_a_shift_then_the_latest() -> None:

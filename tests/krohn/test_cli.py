@@ -109,9 +109,13 @@ def test_explain(command: Command, machine: str, chosen: str) -> None:
     names = {r["name"] for r in found["constructions"] + found["unavailable"]}
     known = (
         "counter memory window parity parity-selected parity-tree product gridworld "
-        "corridor dyck definite content cascade semidirect-car wreath scan sequential"
+        "corridor dyck definite content cascade semidirect-car wreath scan sequential "
+        "scan3 scan5 piecewise departures"
     )
     assert names == set(known.split())
+    (marked,) = [row["name"] for row in found["front"] if row["chosen"]]
+    assert marked == chosen
+    assert {row["exact"] for row in found["constructions"]} <= {True, False}
     done = command("explain", machine, "-T", 20)
     assert done.code == 0
     assert f"Chosen: {chosen}" in done.out
@@ -119,8 +123,11 @@ def test_explain(command: Command, machine: str, chosen: str) -> None:
 
 def test_explain_goes_by_an_objective(command: Command) -> None:
     found = command("explain", "S4", "-T", 50, "--minimise", "latency", "--json").json
-    assert found["chosen"] == "semidirect-car"
-    assert found["why"].startswith("semidirect-car has the least blocks, 3; wreath")
+    assert found["chosen"] == "scan4"
+    least = min(row["latency"] for row in found["front"])
+    assert [row["latency"] for row in found["front"] if row["chosen"]] == [least]
+    said = f"scan4 has the least predicted latency (µs), {least:,.0f}; semidirect-car"
+    assert found["why"].startswith(said)
     refused = command("explain", "S4", "--minimise", "beauty")
     assert refused.code == 2
     assert "--minimise takes depth, width, parameters, latency" in refused.err
@@ -139,7 +146,7 @@ def test_explain_goes_by_an_objective(command: Command) -> None:
         (["Grid4", "-T", 5, "--construction", "sequential"], "sequential"),
         (["S3", "-T", 9, "--dtype", "bfloat16"], "scan"),
         (["Grid4", "-T", 9, "--start", "2"], "gridworld"),
-        (["regex:(ab|ba)*", "-T", 9], "window"),
+        (["regex:(ab|ba)*", "-T", 9], "departures"),
         (["Dyck3,2", "-T", 9], "dyck"),
         (["A5", "-T", 9], "scan"),
         (["C5", "--arch", "rnn"], "elman"),

@@ -10,7 +10,7 @@ from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray, Semiautomaton
 from compiler.pipeline import Options
-from compiler.plan import candidates
+from compiler.plan import planning
 from krohn import show
 from krohn.compilation import precision_of
 from krohn.explanation import explain
@@ -169,9 +169,10 @@ def test_the_forecast_is_the_one_of_the_planner() -> None:
     small, large = explain("C40", 16), explain("C160", 16)
     names = [row["name"] for row in small["constructions"]]
     assert {"product", "counter", "scan", "sequential"} <= set(names)
-    planned = candidates(
-        zoo.machine("C40"), 16, Options(precision_of("float32"), False)
-    )
-    assert names == [c.name for c in planned if c.cost is not None]
+    options = Options(precision_of("float32"), False)
+    planned = planning(zoo.machine("C40"), 16, options)
+    first = next(planned.best_first())
+    assert names[0] == small["chosen"] == first.construction
+    assert {c.name for c in planned.candidates() if c.bound is not None} >= set(names)
     assert large["chosen"] == "counter"
     assert "scan" in {row["name"] for row in large["unavailable"]}

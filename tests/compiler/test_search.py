@@ -1,0 +1,172 @@
+"""Planning finds what pricing everything would find, with less work."""
+
+from dataclasses import fields, replace
+from functools import partial
+from math import ceil, log
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from algebra import zoo
+from algebra.automaton import Automaton
+from algebra.semiautomaton import Semiautomaton
+from compiler import plan
+from compiler.bounds import Bound
+from compiler.errors import CompileError
+from compiler.latency import latency
+from compiler.objectives import FRONT, OBJECTIVES, front, sizes
+from compiler.pipeline import Options
+from compiler.search import Search
+from compiler.ways import Plan
+from network.precision import FLOAT32
+
+OPTIONS = Options(FLOAT32)
+NAMES = ("C3", "D6", "Grid4", "abab", "FlipFlop", "S4")
+
+
+@st.composite
+def machines(draw: st.DrawFn) -> Automaton:
+    letters, size = draw(st.integers(1, 2)), draw(st.integers(1, 4))
+    row = st.lists(st.integers(0, size - 1), min_size=size, max_size=size)
+    table = draw(st.lists(row, min_size=letters, max_size=letters))
+    names = tuple("ab"[:letters]), tuple("pqrs"[:size])
+    return Automaton(Semiautomaton(np.array(table), *names))
+
+
+def everything(search: Search[Plan]) -> list[Plan]:
+    """All plans; each has cost at least what every bound on its way said."""
+    said: dict[tuple[int, ...], list[Bound]] = {place: [] for place in search.ways}
+    while search.ways:
+        place, way = next(iter(search.ways.items()))
+        after = search.advance(place)
+        for led in after:
+            said[led] = (
+                [*said[place], search.ways[led].bound]
+                if led in search.ways
+                else said[place]
+            )
+        assert after or way.name in search.reasons
+    for place, found in search.found.items():
+        for bound in said[place]:
+            for size in (f.name for f in fields(Bound)):
+                least, cost = getattr(bound, size), getattr(found.cost, size)
+                assert least <= cost + 1e-6, (found.construction, size)
+    return list(search.found.values())
+
+
+@settings(max_examples=25)
+@given(machines(), st.integers(1, 9), st.booleans())
+def test_bounds_are_not_above_what_follows(
+    machine: Automaton, length: int, strict: bool
+) -> None:
+    known = plan.planning(machine, length, replace(OPTIONS, strict=strict))
+    assert everything(known.search)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_best_is_the_best_of_all(name: str) -> None:
+    machine = replace(zoo.machine(name), output=None)
+    every = everything(plan.planning(machine, 12, OPTIONS).search)
+    for objective in OBJECTIVES:
+        known = plan.planning(machine, 12, OPTIONS)
+        best = next(known.best_first(objective))
+        key = partial(sizes, objective=objective)
+        tried = [p for p in every if p.construction in known.tried(objective)]
+        assert key(best.cost) == min(key(p.cost) for p in tried)
+
+
+def test_the_rest_comes_in_order() -> None:
+    machine = zoo.machine("D6")
+    found = list(plan.planning(machine, 12, OPTIONS).best_first("parameters"))
+    ordered = [sizes(p.cost, "parameters") for p in found]
+    assert ordered == sorted(ordered)
+    every = everything(plan.planning(machine, 12, OPTIONS).search)
+    assert {(p.construction, p.cost) for p in found} == {
+        (p.construction, p.cost) for p in every
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_front_is_that_of_all(name: str) -> None:
+    machine = replace(zoo.machine(name), output=None)
+    every = everything(plan.planning(machine, 12, OPTIONS).search)
+    values = {tuple(getattr(p.cost, n) for n in FRONT) for p in every}
+    beaten = {
+        v
+        for v in values
+        for w in values
+        if w != v and all(a <= b for a, b in zip(w, v, strict=True))
+    }
+    known = plan.planning(machine, 12, OPTIONS)
+    next(known.best_first())
+    found = [tuple(getattr(p.cost, n) for n in FRONT) for p in known.front()]
+    assert sorted(found) == sorted(values - beaten)
+
+
+def test_what_cannot_win_is_not_laid_out() -> None:
+    known = plan.planning(zoo.machine("S5"), 100, OPTIONS)
+    assert next(known.best_first()).construction == "scan"
+    assert [p.construction for p in known.search.found.values()] == ["scan"]
+    sequential = next(w for w in known.search.ways.values() if w.name == "sequential")
+    assert sequential.bound.depth == 99
+
+
+def test_no_plan_no_front() -> None:
+    assert front([]) == []
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 9, 10, 11, 64, 100, 512, 1000])
+def test_radixes_are_the_least_for_each_depth(length: int) -> None:
+    radixes = [plan.radix_of(name) for name in plan.scans(length)]
+    assert all(r is not None and r <= max(10, ceil(length**0.5)) for r in radixes)
+    depths = [_depth(length, r) for r in (2, *(r for r in radixes if r))]
+    assert depths == sorted(set(depths), reverse=True)
+    for radix in radixes:
+        assert radix is not None
+        assert _depth(length, radix - 1) > _depth(length, radix)
+
+
+def _depth(length: int, radix: int) -> int:
+    depth = max(0, ceil(log(length, radix)) - 1)
+    while radix**depth < length:
+        depth += 1
+    return depth
+
+
+@pytest.mark.parametrize(("name", "depth"), [("S4", 2), ("A5", 2), ("S5", 2)])
+def test_least_depth_by_radix(name: str, depth: int) -> None:
+    """Issue 13, section 3: these had 3, 7 and 7."""
+    known = plan.planning(zoo.machine(name), 100, OPTIONS)
+    best = next(known.best_first("depth"))
+    assert best.cost.depth == depth
+    assert best.cost.parameters <= plan.MOST_SCANNED
+
+
+def test_scans_that_are_too_large_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "MOST_SCANNED", 60_000)
+    known = plan.planning(zoo.machine("S5"), 100, OPTIONS)
+    best = next(known.best_first("depth"))
+    assert (best.construction, best.cost.depth) == ("scan4", 4)
+    (reason, *_) = known.search.reasons["scan10"]
+    assert reason.startswith("scan10 would need at least")
+    assert reason.endswith("of its kind only what has at most 6e+04 is tried")
+
+
+@pytest.mark.parametrize("name", ["scan1", "scan0", "scan-3", "scan٣", "scan99999"])
+def test_no_such_radix(name: str) -> None:
+    with pytest.raises(CompileError, match="there is no construction"):
+        plan.construct(name, zoo.machine("C2"), 4)
+
+
+def test_any_radix_can_be_asked_for() -> None:
+    (first, *_) = plan.plans("scan7", zoo.machine("S3"), 49, OPTIONS)
+    assert (first.cost.depth, first.cost.heads) == (2, 6)
+
+
+def test_latency_grows_with_every_size() -> None:
+    base = (2, 3, 1000, 2000, 10)
+    for i in range(len(base)):
+        more = tuple(n + (i == j) for j, n in enumerate(base))
+        assert latency(*more) > latency(*base)
