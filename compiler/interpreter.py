@@ -190,4 +190,4 @@ def look_up(function: Table, arguments: IntArray, name: str = "table") -> IntArr
         raise CompileError(
             f"channel {name!r} has no row for the values {flat[missing[0]].tolist()}"
         )
-    return function.values[place].reshape(arguments.shape[:-1])
+    return value[code[known:]].reshape(arguments.shape[:-1])

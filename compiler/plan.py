@@ -211,10 +211,15 @@ class Planning:
             search.advance(min(ahead)[1])
 
     def candidates(self, minimise: str | None = None) -> list[Candidate]:
-        """What is known of every construction, best first; what does not apply is last."""
-        key = partial(sizes, objective=self.objective(minimise))
+        """What is known of every construction.
+
+        Best first; then those that the objective does not choose from. Of each of these
+        two, what does not apply comes last.
+        """
+        objective = self.objective(minimise)
+        key, tried = partial(sizes, objective=objective), self.tried(objective)
         found = [self._candidate(name, key) for name in self.names]
-        return sorted(found, key=partial(_place, key))
+        return sorted(found, key=lambda c: (c.name not in tried, _place(key, c)))
 
     def objective(self, minimise: str | None) -> str:
         """What is chosen by: if nothing is said, a compromise.
