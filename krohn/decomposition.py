@@ -76,8 +76,9 @@ def decompose(
     except BudgetExceeded as error:
         others = [name for name in methods.METHODS if name != method]
         raise BudgetExceeded(
-            f"{machine.name} was not decomposed: {error}; raise --effort, or choose "
-            f"another --method ({', '.join(others)})",
+            f"{machine.name} was not decomposed, of {len(machine.states):,} states: "
+            f"{error}; raise --effort, or choose another --method ({', '.join(others)}); "
+            "an RNN of it needs no decomposition (krohn compile --arch rnn)",
             error.found,
         ) from error
     return Decomposed(machine, found, budget)
