@@ -27,7 +27,7 @@ MOST_LETTERS = 100_000
 MOST_NUMBERS = 2**27
 """Entries of all states that are kept."""
 MOST_ENTRIES = 2**24
-"""Of one product."""
+"""Of one product, and of what drives units after every letter."""
 MOST_DOUBTFUL = 1_000
 CELLS = 2**20
 
@@ -235,6 +235,8 @@ def _driven(
 def _hidden(driven: Matrix, network: _Network) -> Matrix:
     """The hidden states ``(pairs · letters, hidden)`` after every letter."""
     units, letters = driven.indices, network.letters.shape[1]
+    if len(units) * letters > MOST_ENTRIES:
+        raise Rejected("a hidden state drives too many units under too many letters")
     added = network.letters[units].toarray()
     before = driven.data + network.bias[units]
     terms = np.abs(driven.data) + np.abs(network.bias[units])
