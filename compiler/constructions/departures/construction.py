@@ -16,9 +16,7 @@ from compiler.errors import CompileError
 from compiler.program import Map, Program, Row, Select, table
 
 NAME = "departures"
-SUMMARY = (
-    "follow the few departures of a run by pointers that double (R-trivial, lines)"
-)
+SUMMARY = "follow a run's few departures, by doubling (R-trivial, lines)"
 MOST_PATHS = 256
 
 
