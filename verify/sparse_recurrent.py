@@ -164,12 +164,19 @@ def _check_sums(terms: FloatArray, network: _Network) -> None:
         raise Rejected("a sum is too large to be exact")
 
 
-def _times(x: Matrix, matrix: Matrix, network: _Network) -> Matrix:
-    """The product of two matrices of whole numbers, without entries that are 0."""
+def _times(x: Matrix, matrix: Matrix, network: _Network, beside: float = 0.0) -> Matrix:
+    """The product of two matrices of whole numbers, without entries that are 0.
+
+    Args:
+        x: What is multiplied.
+        matrix: By what.
+        network: It says which sums are exact.
+        beside: The most that is added to each sum, before it or after it.
+    """
     if np.diff(matrix.indptr)[x.indices].sum() > MOST_ENTRIES:
         raise Rejected("a hidden state drives too many units, or too many logits")
     found = sparse.csr_array(x @ matrix)
-    _check_sums((abs(x) @ abs(matrix)).data, network)
+    _check_sums((abs(x) @ abs(matrix)).data + beside, network)
     found.eliminate_zeros()
     found.sort_indices()
     return found
@@ -228,8 +235,10 @@ def _driven(
     fan = int(np.diff(network.right.indptr).max(initial=0))
     each = int(np.diff(now.drives.indptr).max(initial=0)) * fan * letters
     size = max(1, CELLS // max(1, each))
+    beside = np.abs(network.bias).max() + abs(network.letters).max()
     for first in range(0, len(now.states), size):
-        yield first, _times(now.drives[first : first + size], network.right, network)
+        part = now.drives[first : first + size]
+        yield first, _times(part, network.right, network, beside)
 
 
 def _hidden(driven: Matrix, network: _Network) -> Matrix:
@@ -239,8 +248,6 @@ def _hidden(driven: Matrix, network: _Network) -> Matrix:
         raise Rejected("a hidden state drives too many units under too many letters")
     added = network.letters[units].toarray()
     before = driven.data + network.bias[units]
-    terms = np.abs(driven.data) + np.abs(network.bias[units])
-    _check_sums(terms[:, None] + np.abs(added), network)
     values = np.maximum(before[:, None] + added, 0)
     entry, letter = np.nonzero(values)
     pair = np.repeat(np.arange(driven.shape[0]), np.diff(driven.indptr))
@@ -258,8 +265,9 @@ def _margin(
     with, and the largest of these stands for them; where that is not small enough, all
     logits are made.
     """
-    added = _times(hidden, network.readout, network)
-    _check_sums(abs(added).data + np.abs(network.logits).max(), network)
+    most = np.abs(network.logits).max()
+    _check_sums(most, network)
+    added = _times(hidden, network.readout, network, most)
     rows = np.repeat(np.arange(len(right)), np.diff(added.indptr))
     there = right < len(network.logits)
     named = np.where(there, right, 0)
