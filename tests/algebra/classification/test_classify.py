@@ -225,3 +225,15 @@ def test_outputs_and_the_start_do_not_matter() -> None:
 def test_unknown_property() -> None:
     with pytest.raises(MachineError, match="there are permutation, "):
         classify(zoo.machine("C2"))["green"]
+
+
+def test_twice_the_letters_say_the_same() -> None:
+    for name in ("S4", "Grid4", "FlipFlop", "A5"):
+        machine = zoo.machine(name)
+        names = tuple(f"{a}{i}" for i in "12" for a in machine.letters)
+        rows = np.concatenate([machine.transitions, machine.transitions])
+        action = machine.action and machine.action * 2
+        twice = Automaton(Semiautomaton(rows, names, machine.states), action=action)
+        once, again = classify(machine), classify(twice)
+        assert (once.size, once.subgroups) == (again.size, again.subgroups)
+        assert [p.holds for p in once.properties] == [p.holds for p in again.properties]
