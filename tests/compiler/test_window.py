@@ -113,3 +113,13 @@ def test_a_network_can_say_which_letters_may_follow() -> None:
 def test_other_machines_are_refused(name: str) -> None:
     with pytest.raises(CompileError, match=rf"^{name} is no memory of windows"):
         plan.construct("window", zoo.machine(name), 4)
+
+
+def test_positions_on_a_circle_make_the_flip_flop_network_as_narrow_as_printed() -> (
+    None
+):
+    """Proposition 3 has width 7, for valid words only."""
+    built = krohn.compile("FFLTracker2", 512, "window", positions="circle")
+    found = built.summary()
+    assert (found["verdict"], found["d_model"], found["heads"]) == ("verified", 8, 1)
+    assert found["layers"] == 2
