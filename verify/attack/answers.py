@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from verify.attack.meaning import Meant, Tree, size
+from verify.attack.meaning import Meant, Tree, values_of
 from verify.attack.record import Batch
 from verify.established import Bounds
 
@@ -35,10 +35,10 @@ class Answers:
         """Lay out the bounds of the logits."""
         statement, known = bounds.statement, bounds.logits
         rows = {values: i for i, values in enumerate(known.readings)}
-        sizes = [size(statement, name) for name in statement.outputs]
+        domains = [values_of(statement, name) for name in statement.outputs]
         return Answers(
             statement.outputs,
-            Tree.of(rows, sizes),
+            Tree.of(rows, domains),
             torch.tensor(list(known.readings.values())),
             torch.from_numpy(known.numbers.value),
             torch.from_numpy(known.numbers.total),

@@ -27,39 +27,51 @@ class Tree:
     """A finite function of several whole numbers, one look-up for each of them.
 
     Attributes:
-        levels: For each argument ``(nodes, values)``: the node that a value leads to.
-            Node 0 is where no row leads; it leads to itself.
+        domains: For each argument its values, ascending.
+        levels: For each argument ``(nodes, values + 1)``: the node that a value leads to,
+            last of all one that is not there. Node 0 is where no row leads; it leads to
+            itself.
         results: ``(nodes,)``: the result at each leaf; −1 at leaf 0.
     """
 
+    domains: tuple[Tensor, ...]
     levels: tuple[Tensor, ...]
     results: Tensor
 
     @staticmethod
-    def of(rows: Mapping[tuple[int, ...], int], sizes: Sequence[int]) -> "Tree":
-        """From argument tuples to results; ``sizes`` bounds the values of each."""
+    def of(
+        rows: Mapping[tuple[int, ...], int], domains: Sequence[Sequence[int]]
+    ) -> "Tree":
+        """From argument tuples to results; ``domains`` are the values of each."""
         nodes: dict[tuple[int, ...], int] = {(): 1}
         levels = []
-        for depth, size in enumerate(sizes, 1):
+        for depth, domain in enumerate(domains, 1):
+            place = {value: i for i, value in enumerate(domain)}
             below: dict[tuple[int, ...], int] = {}
             for row in rows:
                 below.setdefault(row[:depth], len(below) + 1)
-            level = torch.zeros((len(nodes) + 1, size), dtype=torch.int64)
+            level = torch.zeros((len(nodes) + 1, len(domain) + 1), dtype=torch.int64)
             for prefix, node in below.items():
-                if prefix[-1] < size:
-                    level[nodes[prefix[:-1]], prefix[-1]] = node
+                if prefix[-1] in place:
+                    level[nodes[prefix[:-1]], place[prefix[-1]]] = node
             levels.append(level)
             nodes = below
         results = torch.full((len(nodes) + 1,), -1, dtype=torch.int64)
         for row, node in nodes.items():
             results[node] = rows[row]
-        return Tree(tuple(levels), results)
+        return Tree(tuple(torch.tensor([*d]) for d in domains), tuple(levels), results)
 
     def __call__(self, arguments: Sequence[Tensor]) -> Tensor:
         """The results for arguments of one shape; −1 where there is no row."""
         node = torch.ones_like(arguments[0])
-        for level, argument in zip(self.levels, arguments, strict=True):
-            node = level.reshape(-1)[node * level.shape[1] + argument]
+        for domain, level, argument in zip(
+            self.domains, self.levels, arguments, strict=True
+        ):
+            place = torch.searchsorted(domain, argument.contiguous()).clamp(
+                max=len(domain) - 1
+            )
+            place = torch.where(domain[place] == argument, place, len(domain))
+            node = level.reshape(-1)[node * level.shape[1] + place]
         return self.results[node]
 
 
@@ -79,7 +91,7 @@ class Evaluator:
     def of(statement: Statement) -> "Evaluator":
         """Lay out all tables."""
         tables = {
-            c.name: Tree.of(c.table, [size(statement, n) for n in c.inputs])
+            c.name: Tree.of(c.table, [values_of(statement, n) for n in c.inputs])
             for c in statement.channels.values()
             if c.op == "table"
         }
@@ -115,10 +127,10 @@ class Evaluator:
         return product.cumsum(1) if channel.op in SUMS else torch.stack(read).sum(0)
 
 
-def size(statement: Statement, name: str) -> int:
-    """One more than the largest value of a channel."""
+def values_of(statement: Statement, name: str) -> Sequence[int]:
+    """The values of a channel, ascending."""
     channel = statement.channels[name]
-    return statement.letters + 1 if channel.op == "token" else channel.domain[-1] + 1
+    return range(statement.letters + 1) if channel.op == "token" else channel.domain
 
 
 def _positions(like: Tensor) -> Tensor:
