@@ -12,7 +12,7 @@ from algebra.automaton import Automaton
 from algebra.budget import ENTRIES, Budget, steps_of
 from algebra.errors import KrohnError
 from algebra.formats import json_format
-from compiler.plan import CONSTRUCTIONS, ON_REQUEST
+from compiler.plan import named
 from krohn.compilation import compile as compiled
 from krohn.foreign import names_machine
 from krohn.sources import OWN
@@ -69,7 +69,8 @@ def longest(
         )
     if not names_machine(file):
         return "The file states no machine that could be compiled again."
-    if name not in {*CONSTRUCTIONS, *ON_REQUEST} or type(claimed) is not int:
+    known = isinstance(name, str) and named(name) is not None
+    if not known or type(claimed) is not int:
         return "The file names no construction of Krohn that could be compiled again."
     if not proved:
         return "The network was not proved, so nothing is said of others like it."
