@@ -6,6 +6,9 @@ from verify.errors import Rejected
 
 MOST_STEPS = 20_000_000
 """A step looks at one value, in a microsecond or less, or at a hundred in arrays."""
+STEPS_A_NUMBER = 300
+"""So many more for each number that a file states of its Program: large tables take
+time."""
 
 
 @dataclass
@@ -17,6 +20,10 @@ class Effort:
     """
 
     left: int = field(default_factory=lambda: MOST_STEPS)
+
+    def allow(self, numbers: int) -> None:
+        """More steps for a file that states so many numbers."""
+        self.left += STEPS_A_NUMBER * numbers
 
     def spend_on_arrays(self, entries: int) -> None:
         """The same for the entries of arrays that are worked out."""
@@ -30,4 +37,7 @@ class Effort:
         """
         self.left -= steps
         if self.left < 0:
-            raise Rejected(f"the proof takes more than {MOST_STEPS:,} steps")
+            raise Rejected(
+                f"the proof takes more than {MOST_STEPS:,} steps, and {STEPS_A_NUMBER} "
+                "for each number that the file states of its Program"
+            )

@@ -72,6 +72,12 @@ class Channel:
         return found.astype(np.float64)
 
 
+def _numbers(channel: Channel) -> int:
+    """How many numbers a file states of a channel."""
+    rows = len(channel.table) * (1 + len(channel.inputs))
+    return rows + len(channel.domain) + len(channel.values)
+
+
 @dataclass(frozen=True)
 class Statement:
     """The Program of a model file.
@@ -93,6 +99,9 @@ class Statement:
     letters: int
     length: int
     effort: Effort = field(default_factory=Effort, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self.effort.allow(sum(map(_numbers, self.channels.values())))
 
     @cached_property
     def behind(self) -> Mapping[str, Channel]:
