@@ -33,7 +33,7 @@ NAMED = (
     *(("S5", "scan", "float32", t) for t in (1024, 4096)),
     *((m, "scan", d, 256) for m in ("Grid5", "S5") for d in ("bfloat16", "float16")),
 )
-FIRST, LAST = 16, 2**16
+FIRST, LAST = 16, 2**11
 PARAMETERS = 2_000_000
 
 

@@ -79,7 +79,8 @@ def _rows(section: str) -> Iterator[dict[str, str]]:
 
 def _cells(line: str) -> list[str]:
     inside = re.split(r"(?<!\\)\|", line)[1:-1]
-    return [cell.strip().replace("\\|", "|") for cell in inside]
+    # Columns that are named alike differ by spaces at their ends.
+    return [cell[1:-1].replace("\\|", "|") for cell in inside]
 
 
 def written(block: Block, files: str | None) -> str:
