@@ -7,7 +7,7 @@ proves it for words of every length.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -25,22 +25,25 @@ MOST_NUMBERS = 2**25
 MOST_LETTERS = 4_000
 CELLS = 2**20
 
+Drives = TypeVar("Drives")
+
 
 @dataclass(frozen=True)
-class _Pairs:
-    """Pairs first reached by words of one length.
+class Pairs(Generic[Drives]):
+    """Pairs of a hidden state and a machine state first reached by words of one length.
 
     Attributes:
-        drives: ``(pairs, hidden)``: what the hidden state adds to the next one.
+        drives: ``(pairs, hidden)``: what the hidden state adds to the next one; of a
+            sparse network ``(pairs, rank)``, what is left of the hidden state.
         states: ``(pairs,)``: where the machine is.
         above: The pairs from which they are reached; None for the start.
         parents: ``(pairs,)``: from which of these.
         letters: ``(pairs,)``: by which letter.
     """
 
-    drives: FloatArray
+    drives: Drives
     states: IntArray
-    above: "_Pairs | None" = None
+    above: "Pairs[Drives] | None" = None
     parents: IntArray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
     letters: IntArray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
 
@@ -74,7 +77,7 @@ def prove(file: ModelFile, machine: Automaton, shows: IntArray) -> dict[str, Any
     if len(file.tensors["input.weight"]) != len(machine.letters):
         raise Rejected("the file has another number of letters than the machine")
     start = Noisy.exact(file.tensors["hidden.start"][None], file.precision)
-    now = _Pairs(_drive(start, file.tensors), np.array([machine.start]))
+    now = Pairs(_drive(start, file.tensors), np.array([machine.start]))
     seen = {_key(now.drives[0], machine.start)}
     margin, length = np.inf, 0
     while len(now.states):
@@ -95,8 +98,12 @@ def _key(drive: FloatArray, state: int) -> bytes:
 
 
 def _follow(
-    now: _Pairs, machine: Automaton, shows: IntArray, file: ModelFile, seen: set[bytes]
-) -> tuple[_Pairs, float]:
+    now: Pairs[FloatArray],
+    machine: Automaton,
+    shows: IntArray,
+    file: ModelFile,
+    seen: set[bytes],
+) -> tuple[Pairs[FloatArray], float]:
     """The pairs that come next and are new, and the margin of all that come next."""
     letters, width = file.tensors["input.weight"].shape
     drives, states, origins, margin = [], [], [], np.inf
@@ -116,7 +123,7 @@ def _follow(
         _check_size(len(seen), width)
     parents, by = np.array(origins, dtype=np.int64).reshape(-1, 2).T
     found = np.array(drives).reshape(-1, width)
-    return _Pairs(found, np.array(states, dtype=np.int64), now, parents, by), margin
+    return Pairs(found, np.array(states, dtype=np.int64), now, parents, by), margin
 
 
 def _check_size(pairs: int, width: int) -> None:

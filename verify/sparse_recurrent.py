@@ -19,17 +19,16 @@ from network.modelfile import ModelFile, sparse_matrices
 from network.precision import FLOAT64, FloatArray
 from network.sparse import Sparse, is_index
 from verify.errors import Differs, Rejected
+from verify.recurrent import CELLS, MOST_PAIRS, Pairs
 
 Matrix = sparse.csr_array
 
-MOST_PAIRS = 200_000
 MOST_LETTERS = 100_000
 MOST_NUMBERS = 2**27
 """Entries of all states that are kept."""
 MOST_ENTRIES = 2**24
 """Of one product, and of what drives units after every letter."""
 MOST_DOUBTFUL = 1_000
-CELLS = 2**20
 
 
 @dataclass(frozen=True)
@@ -56,34 +55,6 @@ class _Network:
     start: FloatArray
 
 
-@dataclass(frozen=True)
-class _Pairs:
-    """Pairs first reached by words of one length.
-
-    Attributes:
-        drives: ``(pairs, rank)``: what is left of the hidden state.
-        states: ``(pairs,)``: where the machine is.
-        above: The pairs from which they are reached; None for the start.
-        parents: ``(pairs,)``: from which of these.
-        by: ``(pairs,)``: by which letter.
-    """
-
-    drives: Matrix
-    states: IntArray
-    above: "_Pairs | None"
-    parents: IntArray
-    by: IntArray
-
-    def word(self, pair: int) -> tuple[int, ...]:
-        """A shortest word that leads to a pair."""
-        found: list[int] = []
-        pairs = self
-        while pairs.above is not None:
-            found.append(int(pairs.by[pair]))
-            pair, pairs = int(pairs.parents[pair]), pairs.above
-        return tuple(reversed(found))
-
-
 def prove(file: ModelFile, machine: Automaton, shows: IntArray) -> dict[str, Any]:
     """Visit all pairs of what is left of a hidden state and a state of the machine.
 
@@ -102,8 +73,7 @@ def prove(file: ModelFile, machine: Automaton, shows: IntArray) -> dict[str, Any
         raise Rejected("the file has another number of letters than the machine")
     _check_rest(network)
     start = _times(sparse.csr_array(network.start[None]), network.left, network)
-    nothing = np.zeros(1, dtype=np.int64)
-    now = _Pairs(start, np.array([machine.start]), None, nothing, nothing)
+    now = Pairs(start, np.array([machine.start]))
     seen = set(_keys(start, now.states))
     margin, length, work = np.inf, 0, 0
     while len(now.states):
@@ -183,12 +153,12 @@ def _times(x: Matrix, matrix: Matrix, network: _Network, beside: float = 0.0) ->
 
 
 def _follow(
-    now: _Pairs,
+    now: Pairs[Matrix],
     machine: Automaton,
     shows: IntArray,
     network: _Network,
     seen: set[bytes],
-) -> tuple[_Pairs, float]:
+) -> tuple[Pairs[Matrix], float]:
     """The pairs that come next and are new, and the margin of all that come next."""
     letters, margin = len(machine.letters), np.inf
     drives, states, parents, by = [], [], [], []
@@ -209,7 +179,7 @@ def _follow(
         by.append(np.array(new, dtype=np.int64) % letters)
     found = sparse.csr_array(sparse.vstack(drives, format="csr"))
     at, origins, which = map(np.concatenate, (states, parents, by))
-    return _Pairs(found, at, now, origins, which), margin
+    return Pairs(found, at, now, origins, which), margin
 
 
 def _keys(drives: Matrix, states: IntArray) -> list[bytes]:
@@ -229,7 +199,7 @@ def _unseen(key: bytes, seen: set[bytes]) -> bool:
 
 
 def _driven(
-    now: _Pairs, network: _Network, letters: int
+    now: Pairs[Matrix], network: _Network, letters: int
 ) -> Iterator[tuple[int, Matrix]]:
     """What drives the units, for as many pairs at a time as fit, with the first one."""
     fan = int(np.diff(network.right.indptr).max(initial=0))

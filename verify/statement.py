@@ -233,7 +233,9 @@ def _whole(value: Any) -> int:
     if type(value) is not int or value < 0:
         raise ValueError(f"{value!r} is not a whole number")
     if value >= LARGEST:
-        raise ValueError(f"a number is {LARGEST} or more")
+        raise Rejected(
+            f"the file's program is malformed: a number is {LARGEST} or more"
+        )
     return value
 
 
