@@ -3,8 +3,8 @@
     python benchmarks/glitches.py
 
 The quantiles and remedies of the thesis (section 3.5.4) at a smaller size than the desk's:
-two layers of width 64, words of 32 letters, 2,000 batches of 32. Results are in
-results/glitches, one file for each network.
+two layers of width 64, words of 32 letters, 2,000 batches of 32. Each network
+has a file in results/glitches once it is trained.
 """
 
 import argparse
@@ -30,7 +30,7 @@ STEPS, LENGTH, READS = 2000, 32, 10_000
 UNSEEN = 1 << 20
 MANY, FEW = 25, 5
 QUANTILES = {"least": 0, "25 %": 25, "median": 50, "75 %": 75, "most": 100}
-REMEDIES = ("FFL(0.8)", "mixture")
+MANY_SEEDS = ("FFL(0.8)", "mixture")
 """The arms with `MANY` seeds: the thesis's usual words, and words of all three kinds."""
 
 
@@ -65,7 +65,7 @@ def arms() -> dict[str, Cell]:
 
 def seeds(arm: str) -> range:
     """The seeds of an arm."""
-    return range(MANY if arm in REMEDIES else FEW)
+    return range(MANY if arm in MANY_SEEDS else FEW)
 
 
 def cells() -> Iterator[Cell]:
