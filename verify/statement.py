@@ -100,9 +100,6 @@ class Statement:
     length: int
     effort: Effort = field(default_factory=Effort, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        self.effort.allow(sum(map(_numbers, self.channels.values())))
-
     @cached_property
     def behind(self) -> Mapping[str, Channel]:
         """The channel that each one copies, through identity tables."""
@@ -163,7 +160,9 @@ def parse(program: Mapping[str, Any], letters: int, length: int) -> Statement:
         raise Rejected("the file's program has no outputs")
     if len(decode) < len(program["decode"]):
         raise Rejected("the file's program decodes a tuple of values twice")
-    return Statement(channels, features, outputs, decode, letters, length)
+    found = Statement(channels, features, outputs, decode, letters, length)
+    found.effort.allow(sum(map(_numbers, channels.values())))
+    return found
 
 
 def _channel(entry: Mapping[str, Any]) -> Channel:
