@@ -126,7 +126,7 @@ def check(
 def _check(data: bytes, evidence: bytes, machine: Machine) -> Checked:
     began = time.monotonic()
     try:
-        facts, reason = recheck(data, evidence, machine), ""
+        facts, reason = recheck(data, evidence, machine).facts(), ""
     except Refused as refused:
         facts, reason = {}, str(refused)
     verdict, seconds = "undecided" if reason else "verified", time.monotonic() - began

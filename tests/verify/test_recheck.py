@@ -77,7 +77,7 @@ def test_evidence_is_found_for_what_is_compiled_and_accepted(
     name: str, length: int, how: str, options: dict[str, Any]
 ) -> None:
     data = packed(model(name, length, how, **options))
-    facts = recheck(data, said(find(data)))
+    facts = recheck(data, said(find(data))).facts()
     assert facts["length"] == length
     assert facts["margin"] > 0
 

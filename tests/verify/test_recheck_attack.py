@@ -52,7 +52,7 @@ class Attack:
         """Whether the small checker is deceived; `Refused` says by what it is not."""
         data = pack(self.file.header, self.file.tensors)
         said = {**self.evidence, "model": sha256(data).hexdigest()}
-        return bool(recheck(data, json.dumps(said).encode())["margin"] > 0)
+        return bool(recheck(data, json.dumps(said).encode()).margin > 0)
 
     def right(self) -> bool:
         """Whether every word that the file is for is answered rightly."""

@@ -52,7 +52,7 @@ def find(
         "program": meaning.find(program, machine),
         "tables": _tables(model, program, progress or (lambda done, total: None)),
     }
-    facts = network.established(model, evidence, machine)
+    facts = network.established(model, evidence, machine).facts()
     for kind in ("noise", "leak"):
         evidence[kind] = {n: bound * MARGIN for n, bound in facts[kind].items()}
     evidence["margin"] = facts["margin"] / MARGIN

@@ -7,7 +7,8 @@ from verify.recheck.model import Refused
 from verify.recheck.network import recheck
 
 try:
-    facts = recheck(Path(sys.argv[1]).read_bytes(), Path(sys.argv[2]).read_bytes())
+    found = recheck(Path(sys.argv[1]).read_bytes(), Path(sys.argv[2]).read_bytes())
 except (OSError, IndexError, Refused) as error:
     sys.exit(f"not shown: {error}")
+facts = found.facts()
 print(f"shown for words of up to {facts['length']} letters in {facts['dtype']}")

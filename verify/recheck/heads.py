@@ -29,6 +29,22 @@ ATTENTION = ("shift", *FLAGGED, "latest-match", "at", *SUMS)
 
 
 @dataclass(frozen=True)
+class Look:
+    """Where a head looks.
+
+    Attributes:
+        leak: Bound of the weight on wrong positions, in units of the right one.
+        gap: How far the right score is above the logarithm of the summed exponentials
+            of all others, at least, without errors; 0 for heads that add up.
+        error: Bound of the error of a score with that of its exponent.
+    """
+
+    leak: float
+    gap: float
+    error: float
+
+
+@dataclass(frozen=True)
 class Heads:
     """The heads of a block: their matrices, and what is known of the stream before."""
 
@@ -61,8 +77,8 @@ class Heads:
         found = set(zip(*(x.tolist() for x in (head, read, written)), strict=True))
         demand(found == expected, "the heads of a block copy something else")
 
-    def noise(self, channel: Channel) -> tuple[FloatArray, float]:
-        """``(values,)``: the noise of each value of a channel; and the head's leak."""
+    def noise(self, channel: Channel) -> tuple[FloatArray, Look]:
+        """``(values,)``: the noise of each value of a channel; and where its head looks."""
         demand(channel.op in ATTENTION, f"no head computes {channel.name!r}")
         gain = self.out[channel.head][:, channel.span].sum(axis=0)
         demand((gain == gain[0]) & (np.frexp(gain)[0] == 0.5), "an uneven gain")
@@ -74,18 +90,18 @@ class Heads:
         demand(gain == 1, f"the head of {channel.name!r} changes what it copies")
         return self._copied(channel)
 
-    def _copied(self, channel: Channel) -> tuple[FloatArray, float]:
+    def _copied(self, channel: Channel) -> tuple[FloatArray, Look]:
         """Theorem 12."""
         form, source = self.stream.form, self.stream.channel(channel.inputs[0])
         alike = channel.head, channel.op, channel.by, channel.inputs[1:]
         if alike not in self.looks:
             self.looks[alike] = self._look(channel)
-        leak, error, peak = self.looks[alike]
+        ratio, error, peak = self.looks[alike]
         count, narrow = len(self.stream.positions), form.unit > form.sum_unit
         rescaled = (count // STRETCH + 1 if narrow else count) * (
             _relative(form) + form.sum_unit
         )
-        leak *= np.exp(2 * error + 4 * OWN_UNIT * count * peak + rescaled)
+        leak = float(np.exp(ratio + 2 * error + 4 * OWN_UNIT * count * peak + rescaled))
         demand(leak < 0.125, f"the head of {channel.name!r} may look elsewhere")
         largest = max(source.domain) + self.stream.noise[source.name].max()
         astray = 2 * leak + 96 * form.sum_unit
@@ -98,7 +114,7 @@ class Heads:
         off = noise + (code + noise) * astray + 4 * leak * max(largest, 1.0)
         self._check_sums(largest)
         off = self._written(channel, code, off * INFLATION).max(axis=1)
-        return per_value(channel, channel.domain, off), float(leak)
+        return per_value(channel, channel.domain, off), Look(leak, -ratio, error)
 
     def _check_sums(self, largest: float) -> None:
         most = largest * len(self.stream.positions)
@@ -117,7 +133,7 @@ class Heads:
         return off
 
     def _look(self, channel: Channel) -> tuple[float, float, float]:
-        """The worst leak, error of a score with its exponent, and largest score.
+        """The worst leak's logarithm, error of a score with its exponent, largest score.
 
         Every position is right for some word or for none; all ways to set flags, and
         all keys and queries, are covered term by term (docs/recheck.md, Theorem R1).
@@ -130,7 +146,8 @@ class Heads:
         demand(len(said) * self.stream.positions.size <= MOST, "too many keys to check")
         every = np.ones(len(self.stream.positions), np.int64)
         k = self._projected(self.key[channel.head], key, np.kron(said, every))
-        worst, asked = np.zeros(3), query.later if query else np.ones(1, np.int64)
+        worst = np.array([NEVER, 0.0, 0.0])
+        asked = query.later if query else np.ones(1, np.int64)
         for value in asked:
             q = self._projected(self.query[channel.head], query, value * every)
             looking = _looking(channel, q)
@@ -167,7 +184,7 @@ class Heads:
         k = self._projected(self.key[channel.head], None, np.arange(len(positions)))
         said, j = np.arange(2 ** len(digits)), np.arange(len(positions))
         demand(len(said) * len(j) <= MOST, "a head has too many scores to check")
-        worst = np.zeros(3)
+        worst = np.array([NEVER, 0.0, 0.0])
         for x in np.array_split(said, len(said) * len(j) // CELLS + 1):
             noise = np.zeros((len(x), positions.shape[1]))
             asked = np.tile(positions[:1], (len(x), 1))
@@ -197,7 +214,7 @@ class Heads:
         x = self.stream.at({read.name: column} if read else {}, base)
         return x.columns(used).affine(matrix[used], np.zeros(matrix.shape[1]))
 
-    def _added_up(self, channel: Channel, gain: float) -> tuple[FloatArray, float]:
+    def _added_up(self, channel: Channel, gain: float) -> tuple[FloatArray, Look]:
         """Theorem 13."""
         form, source = self.stream.form, self.stream.channel(channel.inputs[0])
         demand(not source.one_hot, "a sum of what is no number")
@@ -233,8 +250,9 @@ class Heads:
         error = most * (np.abs(share - 1) + 4 * OWN_UNIT + share * (grown - 1))
         error += gain * (leaked * largest + noise * (grown * np.exp(first) + leaked))
         worst = self._written(channel, most, error * INFLATION).max()
+        look = Look(float(leaked.max()), 0.0, max(first, second))
         values = channel.domain
-        return per_value(channel, values, np.full(len(values), worst)), leaked.max()
+        return per_value(channel, values, np.full(len(values), worst)), look
 
 
 def _relative(form: Format) -> float:
@@ -291,7 +309,7 @@ def _leak(
     default: bool,
     first: bool = False,
 ) -> float:
-    """The worst ratio of all other weights to the right one, over all flaggings.
+    """The worst ratio of all other weights to the right one, over all flaggings: its log.
 
     Args:
         on: ``(rows, T + 1)``: the score of each position if it is flagged.
@@ -309,10 +327,10 @@ def _leak(
         after = _earlier(np.where(inside, later, NEVER)[:, ::-1])[:, ::-1]
         rivals = np.logaddexp(outside, np.logaddexp(before, after))
     right = inside & (on != NEVER)
-    leak = np.exp(np.where(right, rivals - np.where(right, on, 0), NEVER)).max()
+    leak = np.where(right, rivals - np.where(right, on, 0), NEVER).max()
     if default:
         left = np.where(inside, off, either)[:, 1:]
-        none = np.exp(np.logaddexp.reduce(left, axis=1) - on[:, 0]).max()
+        none = (np.logaddexp.reduce(left, axis=1) - on[:, 0]).max()
         leak = np.maximum(leak, none)
     return float(leak)
 

@@ -26,11 +26,12 @@ def demand(condition: Any, reason: str) -> None:
 
 
 class Format(NamedTuple):
-    """A floating-point format: its digits, unit roundoffs and range.
+    """A floating-point format: its names, digits, unit roundoffs and range.
 
     ``sum_unit`` is the unit roundoff inside a sum of products, which is stored after it.
     """
 
+    name: str
     code: str
     digits: int
     unit: float
@@ -40,10 +41,15 @@ class Format(NamedTuple):
 
 
 FORMATS = {
-    "float64": Format("F64", 53, 2.0**-53, 2.0**-53, LARGEST_FLOAT64, 2.0**-1022),
-    "float32": Format("F32", 24, 2.0**-24, 2.0**-24, LARGEST_FLOAT32, 2.0**-126),
-    "float16": Format("F16", 11, 2.0**-11, 2.0**-24, 65504.0, 2.0**-14),
-    "bfloat16": Format("BF16", 8, 2.0**-8, 2.0**-24, 2.0**128 - 2.0**120, 2.0**-126),
+    form.name: form
+    for form in (
+        Format("float64", "F64", 53, 2.0**-53, 2.0**-53, LARGEST_FLOAT64, 2.0**-1022),
+        Format("float32", "F32", 24, 2.0**-24, 2.0**-24, LARGEST_FLOAT32, 2.0**-126),
+        Format("float16", "F16", 11, 2.0**-11, 2.0**-24, 65504.0, 2.0**-14),
+        Format(
+            "bfloat16", "BF16", 8, 2.0**-8, 2.0**-24, 2.0**128 - 2.0**120, 2.0**-126
+        ),
+    )
 }
 
 

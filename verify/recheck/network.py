@@ -1,14 +1,16 @@
 """The whole proof: a model file and its evidence, sublayer by sublayer."""
 
 import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from verify.recheck import meaning
-from verify.recheck.bounds import INFLATION
-from verify.recheck.heads import Heads
+from verify.recheck.bounds import INFLATION, Noisy
+from verify.recheck.heads import Heads, Look
 from verify.recheck.mlp import Mlp
 from verify.recheck.model import (
     LARGEST_FLOAT64,
@@ -27,9 +29,42 @@ Noise = dict[str, FloatArray]
 Readings = dict[tuple[int, ...], int]
 
 
+@dataclass(frozen=True)
+class Established:
+    """Every bound that was shown, for all words up to T.
+
+    Attributes:
+        streams: What is known of the residual stream, after the embedding and after
+            each sublayer.
+        looks: Where the head of each channel looks that a head writes.
+        readings: For each tuple of output values that occurs the class that it means.
+        logits: ``(readings, classes)``: the logits of each tuple, in that order.
+        margin: How far the right logit stays above every other one, at worst.
+    """
+
+    streams: tuple[Stream, ...]
+    looks: Mapping[str, Look]
+    readings: Readings
+    logits: Noisy
+    margin: float
+
+    def facts(self) -> dict[str, Any]:
+        """In numbers: the noise of each channel, the leak of each head, the margin."""
+        last = self.streams[-1]
+        noise = {n: float(x.max()) for s in self.streams for n, x in s.noise.items()}
+        return {
+            "length": last.program.length,
+            "dtype": last.form.name,
+            "readings": len(self.readings),
+            "margin": self.margin,
+            "noise": noise,
+            "leak": {name: look.leak for name, look in self.looks.items()},
+        }
+
+
 def recheck(
     data: bytes, evidence: bytes, machine: Machine | None = None
-) -> dict[str, Any]:
+) -> Established:
     """What a model file and its evidence show.
 
     Args:
@@ -38,8 +73,7 @@ def recheck(
         machine: What it must compute; that of the file's own header if absent.
 
     Returns:
-        What was established: ``length``, ``dtype``, ``readings`` (their number),
-        ``margin`` of the read-out, ``noise`` of each channel, ``leak`` of each head.
+        What was established.
 
     Raises:
         Refused: If that does not show that the network computes the machine from its
@@ -60,30 +94,28 @@ def recheck(
         raise Refused(f"the evidence cannot be followed ({reason})") from None
 
 
-def established(model: Model, said: Any, machine: Machine | None) -> dict[str, Any]:
+def established(model: Model, said: Any, machine: Machine | None) -> Established:
     """As `recheck`, of a model and evidence that were read; raises other errors, too."""
     machine = machine or model.machine
     program = stated(model, len(machine.transitions))
     readings = meaning.check(program, said["program"], machine)
-    stream = embedding(model, program)
-    facts: dict[str, Any] = {"noise": {}, "leak": {}}
+    streams, looks = [embedding(model, program)], dict[str, Look]()
     for block in range(len(model.header["architecture"]["blocks"])):
-        stream, leak = attention(model, stream, block)
-        facts["leak"] |= leak
-        facts["noise"] |= {n: float(x.max()) for n, x in stream.noise.items()}
+        stream, found = attention(model, streams[-1], block)
         mlp = mlp_of(model, stream, block)
         new = born(stream, 2 * block + 2)
         noise = {c.name: mlp.written(c, said["tables"][c.name]) for c in new}
-        stream = after(stream, mlp, 2 * block + 2, noise)
-        facts["noise"] |= {n: float(x.max()) for n, x in noise.items()}
-    margin = _margin(model, stream, readings)
+        streams += [stream, after(stream, mlp, 2 * block + 2, noise)]
+        looks |= found
+    logits, margin = _read_out(model, streams[-1], readings)
     demand(margin > 0, f"the read-out can confuse two states (margin {margin:.2g})")
-    for kind, bounds in (("noise", facts["noise"]), ("leak", facts["leak"])):
+    shown = Established(tuple(streams), looks, readings, logits, margin)
+    facts = shown.facts()
+    for kind in ("noise", "leak"):
         for name, claimed in said.get(kind, {}).items():
-            demand(bounds[name] <= claimed, f"the {kind} of {name!r} is not shown")
+            demand(facts[kind][name] <= claimed, f"the {kind} of {name!r} is not shown")
     demand(margin >= said.get("margin", 0), "the margin is not shown")
-    told = {"length": program.length, "dtype": model.header["architecture"]["dtype"]}
-    return {**told, "readings": len(readings), "margin": margin, **facts}
+    return shown
 
 
 def stated(model: Model, letters: int) -> Program:
@@ -147,21 +179,21 @@ def embedding(model: Model, program: Program) -> Stream:
 
 def attention(
     model: Model, stream: Stream, block: int
-) -> tuple[Stream, dict[str, float]]:
-    """The stream after the heads of a block, and by how much each of them leaks."""
+) -> tuple[Stream, dict[str, Look]]:
+    """The stream after the heads of a block, and where they look."""
     new, snapshot = born(stream, 2 * block + 1), 2 * block + 1
     parts = [f"blocks.{block}.attention.{n}" for n in ("query", "key", "value", "out")]
     noise: Noise = {}
-    leak: dict[str, float] = {}
+    looks: dict[str, Look] = {}
     if parts[0] in model.tensors:
         query, key, value, out = (model.tensors[n] for n in parts)
         heads = Heads(stream, query, key, value, out, {})
         heads.copies(new)
         for channel in new:
-            noise[channel.name], leak[channel.name] = heads.noise(channel)
+            noise[channel.name], looks[channel.name] = heads.noise(channel)
     _, names = owners(stream.program, snapshot, len(stream.owner))
     demand(stream.noise.keys() <= set(names), "a channel ends where nothing clears it")
-    return _next(stream, snapshot, noise, stream.free), leak
+    return _next(stream, snapshot, noise, stream.free), looks
 
 
 def mlp_of(model: Model, stream: Stream, block: int) -> Mlp:
@@ -204,8 +236,8 @@ def _next(stream: Stream, snapshot: int, written: Noise, free: FloatArray) -> St
     return Stream(stream.program, stream.form, stream.positions, owner, noise, left)
 
 
-def _margin(model: Model, stream: Stream, readings: Readings) -> float:
-    """How far the right logit stays above every other one, at worst."""
+def _read_out(model: Model, stream: Stream, readings: Readings) -> tuple[Noisy, float]:
+    """All logits; and how far the right one stays above every other one, at worst."""
     weight, bias = model.tensors["unembed.weight"], model.tensors["unembed.bias"]
     outputs = [stream.channel(n) for n in stream.program.outputs]
     used = [d for channel in outputs for d in channel.span]
@@ -221,4 +253,4 @@ def _margin(model: Model, stream: Stream, readings: Readings) -> float:
     off = np.abs(apart).sum(axis=0) + logits.rest + logits.rest[row, right][:, None]
     slack = ahead - off * INFLATION - (INFLATION - 1) * np.abs(ahead)
     slack[row, right] = np.inf
-    return float(np.minimum(slack.min(), LARGEST_FLOAT64))
+    return logits, float(np.minimum(slack.min(), LARGEST_FLOAT64))
