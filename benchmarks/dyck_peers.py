@@ -11,13 +11,13 @@ from itertools import product
 
 import numpy as np
 from parity_peers import beside
+from peers import BRACKETS
 from report import Row, Table, each, parser, publish
 
 import krohn
 from algebra import zoo
 from algebra.observation import observe
 from algebra.semiautomaton import IntArray
-from compare.peers import BRACKETS
 from network.model import Model
 from verify.counterexample import pair
 

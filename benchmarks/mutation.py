@@ -4,7 +4,7 @@
         [--checker evidence]
 
 A mutant is a model with a weight, a part, a claim or its machine changed
-(compare/mutation). The checker judges it, and then it is run: on all words up to T where
+(benchmarks/mutants). The checker judges it, and then it is run: on all words up to T where
 there are few enough, else on all short words, on drawn ones, and on those at which the
 model as compiled is nearest to a tie. A mutant that is accepted and wrong is a hole.
 """
@@ -17,12 +17,8 @@ from time import monotonic
 from typing import Any
 
 import torch
-from report import Row, Table, parser, publish
-
-import krohn
-from algebra.formats import json_format
-from compare.mutation import claims, statements, structure, weights
-from compare.mutation.mill import (
+from mutants import claims, statements, structure, weights
+from mutants.mill import (
     Outcome,
     by_evidence,
     by_proof,
@@ -30,7 +26,11 @@ from compare.mutation.mill import (
     reason_class,
     score,
 )
-from compare.mutation.subject import Subject
+from mutants.subject import Subject
+from report import Row, Table, parser, publish
+
+import krohn
+from algebra.formats import json_format
 from compiler.errors import CompileError
 from compiler.plan import CONSTRUCTIONS, ON_REQUEST
 from network.modelfile import ModelFile

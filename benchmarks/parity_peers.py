@@ -1,17 +1,17 @@
 """Parity, compiled and proved, beside what other compilers were measured to do.
 
 The networks of Krohn are proved for every word of length up to T; those of the others were
-run on samples of words, as `compare.peers` states.
+run on samples of words, as `peers` states.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from peers import PARITY, Measurement
 from report import Row, Table, each, parser, publish
 
 import krohn
 from algebra.errors import KrohnError
-from compare.peers import PARITY, Measurement
 
 LENGTHS = (14, 16, 20, 32, 80, 160)
 

@@ -9,12 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-
-import krohn
-from algebra.automaton import Automaton
-from algebra.formats import json_format
-from compare.mutation.kinds import KINDS, draw
-from compare.mutation.mill import (
+from mutants.kinds import KINDS, draw
+from mutants.mill import (
     Judgement,
     Outcome,
     by_proof,
@@ -22,8 +18,12 @@ from compare.mutation.mill import (
     reason_class,
     score,
 )
-from compare.mutation.subject import Subject, same
-from compare.mutation.truth import Truth
+from mutants.subject import Subject, same
+from mutants.truth import Truth
+
+import krohn
+from algebra.automaton import Automaton
+from algebra.formats import json_format
 from network.modelfile import ModelFile
 
 torch.set_num_threads(1)

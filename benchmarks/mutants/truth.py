@@ -7,7 +7,7 @@ import numpy as np
 
 from algebra.errors import KrohnError
 from algebra.semiautomaton import IntArray
-from compare.mutation.subject import Subject
+from mutants.subject import Subject
 from network.model import Model
 from network.modelfile import ModelFileError
 from verify import bracket_runs

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from compare.mutation.subject import Json, Mutant, Mutation, Subject
-from compare.mutation.weights import exchanged
+from mutants.subject import Json, Mutant, Mutation, Subject
+from mutants.weights import exchanged
 from network.precision import PRECISIONS, FloatArray
 
 TEMPERATURES = (0.1, 0.5, 0.9, 1.1, 2.0)

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from compare.mutation.subject import Mutant, Mutation, Subject
+from mutants.subject import Mutant, Mutation, Subject
 from network.precision import FloatArray, Precision
 
 SCALES = (1e-6, 1e-3, 0.01, 0.1, 0.5)

@@ -12,9 +12,9 @@ import numpy as np
 
 from algebra.automaton import Automaton
 from algebra.shown import shown
-from compare.mutation.kinds import KINDS, draw
-from compare.mutation.subject import Subject
-from compare.mutation.truth import Truth
+from mutants.kinds import KINDS, draw
+from mutants.subject import Subject
+from mutants.truth import Truth
 from network.modelfile import ModelFile, pack
 from verify.evidence.find import find
 from verify.proof import prove

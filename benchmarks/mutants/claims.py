@@ -8,7 +8,7 @@ import numpy as np
 
 from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray, Semiautomaton
-from compare.mutation.subject import Json, Mutant, Mutation, Subject
+from mutants.subject import Json, Mutant, Mutation, Subject
 from network.precision import PRECISIONS
 
 

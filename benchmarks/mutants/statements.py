@@ -5,8 +5,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compare.mutation.subject import Json, Mutant, Mutation, Subject
-from compare.mutation.weights import exchanged
+from mutants.subject import Json, Mutant, Mutation, Subject
+from mutants.weights import exchanged
 
 OPERATIONS: dict[str, tuple[str, ...]] = {
     "token": (),

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from compare.mutation import claims, statements, structure, weights
-from compare.mutation.subject import Mutant, Mutation, Subject, same
+from mutants import claims, statements, structure, weights
+from mutants.subject import Mutant, Mutation, Subject, same
 
 SINGLE: dict[str, Mutation] = (
     weights.KINDS | structure.KINDS | claims.KINDS | statements.KINDS
