@@ -28,25 +28,6 @@ def block_systems(group: PermutationGroup) -> Iterator[IntArray]:
                 yield label
 
 
-def minimal_blocks(group: PermutationGroup) -> tuple[IntArray, ...]:
-    """The block systems of a transitive group that no other non-trivial one refines.
-
-    Returns:
-        For each system the label of each point's block, ``(n,)``.
-    """
-    found: list[IntArray] = []
-    for label in block_systems(group):
-        if not any(_refines(other, label) for other in found):
-            found = [other for other in found if not _refines(label, other)]
-            found.append(label)
-    return tuple(found)
-
-
-def is_primitive(group: PermutationGroup) -> bool:
-    """Whether it is transitive and respects no partition but the trivial two."""
-    return group.is_transitive and next(block_systems(group), None) is None
-
-
 def block_system(group: PermutationGroup, first: int, second: int) -> IntArray:
     """The finest partition that the group respects with two points together, ``(n,)``."""
     points = np.arange(group.degree)
@@ -69,9 +50,3 @@ def point_stabiliser(group: PermutationGroup, point: int) -> IntArray:
     chain = StabiliserChain(group.degree, [point])
     chain.extend(group.generators)
     return chain.stabiliser(1)
-
-
-def _refines(fine: IntArray, coarse: IntArray) -> bool:
-    """Whether each block of the first lies in a block of the second."""
-    pairs = np.unique(fine * len(coarse) + coarse)
-    return len(pairs) == int(fine.max()) + 1

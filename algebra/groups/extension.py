@@ -11,9 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from algebra.budget import Budget
-from algebra.groups.abelian import invariant_factors, primary_parts_of_table
 from algebra.groups.closure import listed_keys
-from algebra.groups.decomposition import normal_subgroups
 from algebra.groups.isomorphism import extensions
 from algebra.groups.permutation_group import PermutationGroup
 from algebra.groups.permutations import GroupError
@@ -99,13 +97,6 @@ class SemiDirect:
     section: IntArray
 
     @cached_property
-    def complement(self) -> PermutationGroup:
-        """H on the points of the group."""
-        group = self.extension.group
-        chosen = group.table.small_generators(np.sort(self.section))
-        return group.subgroup(group.elements()[chosen])
-
-    @cached_property
     def action(self) -> IntArray:
         """φ as a table ``(|H|, |N|)`` of numbers within N."""
         table, n = self.extension.table, self.extension.members
@@ -161,8 +152,8 @@ def extension(group: PermutationGroup, normal: PermutationGroup) -> Extension:
     return Extension(group, np.sort(np.array(chosen, dtype=np.int64)))
 
 
-def splitting(
-    group: PermutationGroup, normal: PermutationGroup, budget: Budget | None = None
+def split(
+    over: Extension, budget: Budget | None = None
 ) -> Direct | SemiDirect | NonSplit:
     """How a group splits over a normal subgroup, with the proof.
 
@@ -171,65 +162,14 @@ def splitting(
     among elements that commute with N, which is a direct product, then among all.
 
     Raises:
-        GroupError: If the subgroup is not normal.
         BudgetExceeded: If there are too many choices.
     """
-    return split(extension(group, normal), budget)
-
-
-def split(
-    over: Extension, budget: Budget | None = None
-) -> Direct | SemiDirect | NonSplit:
-    """As `splitting`, of an extension."""
     commuting = over.table.mask(over.table.centraliser(over.members))
     sections, _ = _sections(over, commuting, budget)
     if len(sections):
         return Direct(over, sections[0])
     sections, tried = _sections(over, np.ones_like(commuting), budget)
     return SemiDirect(over, sections[0]) if len(sections) else NonSplit(over, tried)
-
-
-def best_splitting(
-    group: PermutationGroup, budget: Budget | None = None
-) -> Direct | SemiDirect | None:
-    """The splitting that is simplest to compute with; None if there is none.
-
-    Direct products come first, the two parts as equal as possible; then semidirect
-    products with N abelian and as large as possible, of as few cyclic factors as
-    possible; then other ones, with N as large as possible.
-
-    Raises:
-        BudgetExceeded: If there are too many normal subgroups or choices.
-    """
-    table = group.table
-    normals = [
-        Extension(group, members)
-        for members in normal_subgroups(table, budget)
-        if 1 < len(members) < table.order
-    ]
-    best: SemiDirect | None = None
-    for over in sorted(normals, key=_preference):
-        found = split(over, budget)
-        if isinstance(found, Direct):
-            return _most_equal(normals, budget)
-        if best is None and isinstance(found, SemiDirect):
-            best = found
-    return best
-
-
-def _most_equal(normals: list[Extension], budget: Budget | None) -> Direct | None:
-    for over in sorted(normals, key=lambda e: abs(len(e.members) ** 2 - e.table.order)):
-        if isinstance(found := split(over, budget), Direct):
-            return found
-    return None
-
-
-def _preference(over: Extension) -> tuple[bool, int, int]:
-    table = over.table.restricted(over.members)
-    rank = 0
-    if table.is_abelian:
-        rank = len(invariant_factors(primary_parts_of_table(table)))
-    return not table.is_abelian, -table.order, rank
 
 
 def _sections(

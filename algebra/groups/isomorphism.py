@@ -101,18 +101,6 @@ def extensions(
     return whole
 
 
-def automorphisms(group: GroupTable, budget: Budget | None = None) -> IntArray:
-    """All automorphisms, ``(count, m)``, the identity among them.
-
-    Raises:
-        BudgetExceeded: If there are too many choices.
-    """
-    some = embeddings(group, group, budget)
-    inner = group.product[group.product[group.inverse], np.arange(group.order)[:, None]]
-    every = inner[:, some].reshape(-1, group.order)
-    return np.unique(every, axis=0)
-
-
 def fingerprints(group: GroupTable) -> IntArray:
     """A number for each element that isomorphisms keep, ``(m,)``.
 

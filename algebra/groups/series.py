@@ -1,4 +1,4 @@
-"""Composition series, composition factors, chief series and normal subgroups."""
+"""Composition factors, maximal normal subgroups and normal subgroups."""
 
 from collections.abc import Iterator
 
@@ -28,24 +28,12 @@ MOST_ENTRIES = 20_000_000
 _TRIES = 500
 
 
-def composition_series(group: PermutationGroup) -> tuple[PermutationGroup, ...]:
-    """Subgroups from the group down to 1, each maximal normal in the one before.
-
-    Raises:
-        BudgetExceeded: If a large primitive factor is not one of those that are
-            recognised here.
-    """
-    series = [group]
-    while not series[-1].is_trivial:
-        series.append(maximal_normal_subgroup(series[-1]))
-    return tuple(series)
-
-
 def composition_factors(group: PermutationGroup) -> tuple[str, ...]:
     """The names of the simple quotients of a composition series, from the top.
 
     Raises:
-        BudgetExceeded: As `composition_series`.
+        BudgetExceeded: If a large primitive factor is not one of those that are
+            recognised here.
     """
     if group.is_trivial:
         return ()
@@ -59,21 +47,6 @@ def composition_factors(group: PermutationGroup) -> tuple[str, ...]:
         return (*simple, *composition_factors(group.beside_giants))
     after = maximal_normal_subgroup(group)
     return (_factor_name(group, after), *composition_factors(after))
-
-
-def chief_series(group: PermutationGroup) -> tuple[PermutationGroup, ...]:
-    """Normal subgroups from the group down to 1 with no normal ones in between.
-
-    Raises:
-        BudgetExceeded: If the group has more than 2048 elements.
-    """
-    table = group.table
-    found = [np.zeros(1, dtype=np.int64)]
-    while len(found[-1]) < table.order:
-        outside = (c for c in table.classes if not np.isin(c[0], found[-1]))
-        grown = (table.normal_closure([int(c[0])], found[-1]) for c in outside)
-        found.append(min(grown, key=len))
-    return tuple(_from_table(group, elements) for elements in reversed(found))
 
 
 def normal_subgroups(
@@ -93,7 +66,7 @@ def maximal_normal_subgroup(group: PermutationGroup) -> PermutationGroup:
     """A normal subgroup whose quotient is simple; the group must not be trivial.
 
     Raises:
-        BudgetExceeded: As `composition_series`.
+        BudgetExceeded: As `composition_factors`.
     """
     if group.is_small:
         return _from_table(group, group.table.maximal_normal())

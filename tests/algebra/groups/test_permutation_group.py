@@ -11,7 +11,7 @@ from sympy.combinatorics import PermutationGroup as SympyGroup
 
 from algebra import zoo
 from algebra.budget import BudgetExceeded
-from algebra.groups.blocks import minimal_blocks
+from algebra.groups.blocks import block_systems
 from algebra.groups.families import cyclic, direct_product, wreath_product
 from algebra.groups.permutation_group import PermutationGroup
 from algebra.groups.permutations import GroupError, conjugate, is_even, orders, product
@@ -79,7 +79,7 @@ def test_the_cube_has_its_famous_order() -> None:
 def test_the_cube_has_index_12_among_all_ways_to_assemble_it() -> None:
     group = PermutationGroup(rubik().transitions)
     corners, edges = (
-        minimal_blocks(group.action_on(orbit))[0] for orbit in group.orbits
+        next(block_systems(group.action_on(orbit))) for orbit in group.orbits
     )
     corner = np.array(group.orbits[0])[corners == 0]
     first, second = (np.array(group.orbits[1])[edges == i] for i in (0, 1))
