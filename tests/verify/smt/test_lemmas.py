@@ -3,9 +3,7 @@
 from fractions import Fraction
 
 import pytest
-from second_opinion import cvc5_says
-
-from verify.smt.lemmas import (
+from score_lemmas import (
     Lemma,
     earliest,
     latest_marked,
@@ -17,6 +15,8 @@ from verify.smt.lemmas import (
     uniform_memory,
     write_or_next,
 )
+from second_opinion import cvc5_says
+
 from verify.smt.solver import Limits, ask, solver
 
 WRONG = {
