@@ -68,7 +68,7 @@ class Circle:
         terms = {d: turn * r for d, r in zip(dimensions, self.rates, strict=True)}
         angle = turn * self.offset
         phases = [angle + np.pi / 2, angle][: self.waves]
-        return [stage.wave(Expression(dict(terms), p)) for p in phases]
+        return [stage.unit(Expression(dict(terms), p), "sine") for p in phases]
 
     def _missed(self, point: int, place: list[Expression], stage: Stage) -> Expression:
         """A unit that is 0 on a point and at least 1 on every other one."""

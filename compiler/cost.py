@@ -45,14 +45,14 @@ class Cost(Bound):
 
 
 def predict(
-    layout: Layout, features: Positions, strict: bool, sine: bool = False
+    layout: Layout, features: Positions, strict: bool, activation: str = "relu"
 ) -> Cost:
     """The sizes of the network that `compiler.transformer.lower` would make."""
-    return finished(priced(layout, features, strict, sine))
+    return finished(priced(layout, features, strict, activation))
 
 
 def priced(
-    layout: Layout, features: Positions, strict: bool, sine: bool = False
+    layout: Layout, features: Positions, strict: bool, activation: str = "relu"
 ) -> Steps[Cost]:
     """The same, with a bound before the first MLP is looked at, and after each."""
     program, plan = layout.plan.program, layout.plan
@@ -66,7 +66,7 @@ def priced(
         alike = _mlp_signature(layout, b, strict)
         if alike not in known:
             yield _sizes(layout, blocks, strict)
-            tables = block_tables(layout, b, strict, sine)
+            tables = block_tables(layout, b, strict, activation)
             found = (tables.widths(), tables.largest()) if tables else ([], 0.0)
             known[alike] = found
         blocks[b]["mlp"], largest = known[alike]
@@ -76,7 +76,7 @@ def priced(
         **{f.name: getattr(sizes, f.name) for f in fields(Bound)},
         heads=max((b["heads"] for b in blocks), default=0),
         largest_weight=max(weights),
-        narrowest=narrowest(program, sine),
+        narrowest=narrowest(program, activation),
     )
 
 
@@ -201,13 +201,13 @@ def _largest_code(program: Program) -> float:
     return max(sizes)
 
 
-def narrowest(program: Program, sine: bool = False) -> str:
+def narrowest(program: Program, activation: str = "relu") -> str:
     """The narrowest format in which the heads of a Program can be made."""
     largest = max(max(domain) for domain in program.domains.values())
     for name in ("bfloat16", "float16", "float32"):
         precision = PRECISIONS[name]
         try:
-            budget(program, precision, sine)
+            budget(program, precision, activation)
         except CompileError:
             continue
         if 2 * largest <= 2**precision.digits:

@@ -199,7 +199,7 @@ def _check_uniform(program: Program, precision: Precision) -> None:
 def budget(
     program: Program,
     precision: Precision,
-    sine: bool = False,
+    activation: str = "relu",
     uniform: bool = False,
     circle: bool = False,
 ) -> None:
@@ -208,7 +208,7 @@ def budget(
     Args:
         program: With domains.
         precision: The format.
-        sine: Whether periodic tables are read from a circle.
+        activation: Periodic tables are read from a circle if it is ``"sine"``.
         uniform: Whether weights must not depend on the length.
         circle: Whether positions are told apart on a single circle.
 
@@ -230,7 +230,7 @@ def budget(
     for name, operation in program.operations.items():
         if isinstance(operation, (PrefixSum, MarkedSum)):
             most, common = max(program.domains[name]), _scale(program, operation)
-            plateau = _plateau(program, name, sine)
+            plateau = _plateau(program, name, activation)
             check_count(program.length, most, common, precision, plateau)
 
 
@@ -240,10 +240,10 @@ def _scale(program: Program, operation: PrefixSum | MarkedSum) -> float:
     return mark_scale(sum(flags(program, operation)))
 
 
-def _plateau(program: Program, name: str, sine: bool) -> float:
+def _plateau(program: Program, name: str, activation: str) -> float:
     """How far a sum may be off for all tables that read it."""
     readers = [op for op in program.operations.values() if name in reads(op)]
-    round_ones = sine and all(
+    round_ones = activation == "sine" and all(
         isinstance(op, Map) and circle_of(program, op) is not None for op in readers
     )
     return CIRCLE_PLATEAU if round_ones else STEP_PLATEAU

@@ -102,17 +102,17 @@ class Tables:
         """The number of units in each hidden layer."""
         return [len(stage.units) for stage in self.stages]
 
-    def waves(self) -> list[int]:
-        """The number of sines in each hidden layer, which come before its ReLUs."""
-        return [stage.waves for stage in self.stages]
+    def activations(self) -> list[list[list[str | int]]]:
+        """For each hidden layer how many units in a row have which activation."""
+        return [stage.activations for stage in self.stages]
 
     def largest(self) -> float:
         """The largest weight or bias, in absolute value."""
         outputs = self.written.values()
         insides = [unit for stage in self.stages for unit in stage.units]
         sizes = [abs(w) for o in outputs for w in (*o.terms.values(), o.constant)]
-        sizes += [abs(w) for terms, _ in insides for _, w in terms]
-        sizes += [abs(constant) for _, constant in insides]
+        sizes += [abs(w) for terms, _, _ in insides for _, w in terms]
+        sizes += [abs(constant) for _, constant, _ in insides]
         return max(sizes, default=0.0)
 
     def layers(self) -> list[tuple[FloatArray, FloatArray]]:
@@ -314,7 +314,7 @@ class Tables:
 
 
 def block_tables(
-    layout: Layout, block: int, strict: bool, sine: bool = False
+    layout: Layout, block: int, strict: bool, activation: str = "relu"
 ) -> Tables | None:
     """The MLP of a block, or None if the block computes no Map.
 
@@ -322,13 +322,13 @@ def block_tables(
         layout: Where the channels lie.
         block: Which block.
         strict: Whether all its tables must fit one hidden layer.
-        sine: Whether periodic tables are read from a circle.
+        activation: Periodic tables are read from a circle if it is ``"sine"``.
     """
     plan = layout.plan
     maps = plan.maps(block)
     if not maps:
         return None
-    circles = _circles(plan, maps) if sine else {}
+    circles = _circles(plan, maps) if activation == "sine" else {}
     deep = not strict and any(needs_depth(plan, name) for name in maps)
     tables = Tables(layout, 3 if circles else 1 + deep, circles)
     for name in sorted(maps, key=lambda n: n not in circles):

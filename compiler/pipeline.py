@@ -27,7 +27,8 @@ class Options:
         strict: Whether only plain residuals and one hidden layer per MLP are allowed.
         most_paths: Tables of tables become one MLP if no more paths decide them; 0 keeps
             a block for each (`compiler.paths`).
-        sine: Whether periodic tables are read from a circle, by units with a sine.
+        activation: ``"relu"``; or ``"sine"``: periodic tables are read from a circle, by
+            units with a sine.
         uniform: Whether all weights but the position table are those of every length.
         circle: Whether look-backs tell positions apart on the single circle of
             Proposition 2, whose gap shrinks with the length.
@@ -35,13 +36,13 @@ class Options:
 
     precision: Precision
     strict: bool = False
-    sine: bool = False
+    activation: str = "relu"
     uniform: bool = False
     circle: bool = False
     most_paths: int = 0
 
     def __post_init__(self) -> None:
-        if self.strict and self.sine:
+        if self.strict and self.activation == "sine":
             raise CompileError(
                 "the sine activation needs MLPs of three hidden layers, and the strict "
                 "form has one; leave one of the two out"
@@ -94,7 +95,7 @@ def scheduled(program: Program, options: Options) -> Schedule:
         CompileError: If the format cannot hold its heads.
     """
     code = options.uniform, options.circle
-    budget(program, options.precision, options.sine, *code)
+    budget(program, options.precision, options.activation, *code)
     plan = schedule(program, options.most_paths, options.strict)
     check_schedule(plan)
     return plan

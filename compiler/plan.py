@@ -455,8 +455,8 @@ def realise(plan: Plan, observe: Observer | None = None) -> Compiled:
     """
     if observe is not None:
         optimise(plan.program, plan.options, observe)
-    strict, sine = plan.options.strict, plan.options.sine
-    network = lower(plan.layout, plan.features, strict, sine)
+    strict, activation = plan.options.strict, plan.options.activation
+    network = lower(plan.layout, plan.features, strict, activation)
     described = describe(plan.layout, network)
     return Compiled(plan.construction, network, described, plan.cost)
 

@@ -39,7 +39,7 @@ class Network:
 
 
 def lower(
-    layout: Layout, features: Positions, strict: bool, sine: bool = False
+    layout: Layout, features: Positions, strict: bool, activation: str = "relu"
 ) -> Network:
     """The Transformer of a layout.
 
@@ -48,7 +48,7 @@ def lower(
         features: The position features that the layout has room for.
         strict: Plain residuals x + f(x) and one hidden layer in every MLP; otherwise an
             MLP may overwrite dimensions (the 0/1 residual masks of the thesis).
-        sine: Whether periodic tables are read from a circle, by sines.
+        activation: Periodic tables are read from a circle if it is ``"sine"``.
     """
     program = layout.plan.program
     weight, bias = unembedding(layout)
@@ -60,7 +60,7 @@ def lower(
     }
     blocks, head_of = [], {}
     for b in range(layout.plan.blocks):
-        shape, chosen, block = _block(layout, features, b, strict, sine)
+        shape, chosen, block = _block(layout, features, b, strict, activation)
         tensors |= {f"blocks.{b}.{name}": array for name, array in block.items()}
         blocks.append(shape)
         head_of.update(chosen)
@@ -126,7 +126,7 @@ def unembedding(layout: Layout) -> tuple[FloatArray, FloatArray]:
 
 
 def _block(
-    layout: Layout, features: Positions, block: int, strict: bool, sine: bool
+    layout: Layout, features: Positions, block: int, strict: bool, activation: str
 ) -> tuple[dict[str, Any], dict[str, int], dict[str, FloatArray]]:
     tensors: dict[str, FloatArray] = {}
     head_of: dict[str, int] = {}
@@ -136,7 +136,7 @@ def _block(
         built.append(heads.build(layout, features, pattern, channels))
     if built:
         tensors |= _stack(built, strict)
-    tables = block_tables(layout, block, strict, sine)
+    tables = block_tables(layout, block, strict, activation)
     layers = tables.layers() if tables else []
     for j, (weight, bias) in enumerate(layers):
         tensors[f"mlp.{j}.weight"], tensors[f"mlp.{j}.bias"] = weight, bias
@@ -148,8 +148,9 @@ def _block(
         "d_v": tensors["attention.value"].shape[2] if built else 0,
         "mlp": [weight.shape[1] for weight, _ in layers[:-1]],
     }
-    if tables and any(tables.waves()):
-        shape["sine"] = tables.waves()
+    activations = tables.activations() if tables else []
+    if any(name != "relu" for runs in activations for name, _ in runs):
+        shape["activation"] = activations
     return shape, head_of, tensors
 
 

@@ -1,6 +1,7 @@
 """Units of an MLP and affine expressions over them, from which tables are built."""
 
 from dataclasses import dataclass, field
+from itertools import groupby
 
 import numpy as np
 
@@ -31,32 +32,29 @@ class Stage:
     """One hidden layer under construction; equal units are shared.
 
     Attributes:
-        units: The affine expression inside each unit, and its index.
-        waves: How many of them, the first ones, are sines; the others are ReLUs.
+        units: The affine expression inside each unit with its activation, and its index.
     """
 
-    units: dict[tuple[frozenset[tuple[int, float]], float], int] = field(
+    units: dict[tuple[frozenset[tuple[int, float]], float, str], int] = field(
         default_factory=dict
     )
-    waves: int = 0
 
-    def unit(self, inside: Expression) -> Expression:
-        """The ReLU of an expression of the layer below, as an expression."""
-        key = (frozenset(inside.terms.items()), inside.constant)
+    def unit(self, inside: Expression, activation: str = "relu") -> Expression:
+        """A function of an expression of the layer below, as an expression."""
+        key = (frozenset(inside.terms.items()), inside.constant, activation)
         return Expression({self.units.setdefault(key, len(self.units)): 1.0})
 
-    def wave(self, inside: Expression) -> Expression:
-        """The sine of an expression of the layer below; asked for before any ReLU."""
-        found = self.unit(inside)
-        self.waves = max(self.waves, 1 + max(found.terms))
-        assert self.waves == len(self.units)
-        return found
+    @property
+    def activations(self) -> list[list[str | int]]:
+        """How many units in a row have which activation, as model files say it."""
+        names = groupby(name for _, _, name in self.units)
+        return [[name, len(list(run))] for name, run in names]
 
     def matrices(self, inputs: int) -> tuple[FloatArray, FloatArray]:
         """Weights ``(inputs, units)`` and biases ``(units,)``."""
         weight = np.zeros((inputs, len(self.units)))
         bias = np.zeros(len(self.units))
-        for (terms, constant), unit in self.units.items():
+        for (terms, constant, _), unit in self.units.items():
             for term, value in terms:
                 weight[term, unit] = value
             bias[unit] = constant

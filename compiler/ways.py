@@ -69,7 +69,7 @@ def way(request: Request) -> "Way[Plan]":
     if request.options.uniform:
         _check_same(program, (yield from request.build(2 * request.length)))
     # Paths run through the values of a sum, which the sine is there to avoid.
-    merges = (0,) if request.options.sine else MERGES
+    merges = (0,) if request.options.activation == "sine" else MERGES
     every = [replace(request.options, most_paths=most) for most in merges]
     if request.options.strict:
         return [_parted(request, program, [options]) for options in every]
@@ -107,7 +107,7 @@ def _priced(
     request: Request, program: Program, plan: Schedule, options: Options
 ) -> "Way[Plan]":
     layout, features = placed(plan, options)
-    steps = priced(layout, features, options.strict, options.sine)
+    steps = priced(layout, features, options.strict, options.activation)
     cost = yield from _allowed(request, steps)
     _checked(request, cost)
     return Plan(request.name, program, layout, features, cost, options)

@@ -19,14 +19,13 @@ from compiler.plan import Compiled
 from krohn.needs import TRANSFORMER, refuse
 from krohn.sources import read, seen
 from network import modelfile
-from network.modelfile import ModelFile
+from network.modelfile import ACTIVATIONS, ModelFile
 from network.precision import PRECISIONS, Precision
 from network.sparse import is_index
 from verify.proof import Proof, prove
 
 Architecture = Literal["transformer", "rnn"]
 Progress = Callable[[int, int], None]
-ACTIVATIONS = ("relu", "sine")
 POSITIONS = ("dyadic", "circle")
 
 
@@ -232,7 +231,7 @@ def options_of(
             f"--positions takes {' or '.join(POSITIONS)}, not {positions!r}"
         )
     circle = positions == "circle"
-    return Options(precision_of(dtype), strict, activation == "sine", uniform, circle)
+    return Options(precision_of(dtype), strict, activation, uniform, circle)
 
 
 def _attempts(

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import safetensors
 import safetensors.numpy
 
@@ -23,8 +24,10 @@ from network import strict_json
 from network.precision import BY_CODE, PRECISIONS, FloatArray, Precision
 from network.sparse import INDEX, Sparse, is_index
 
+StrArray = npt.NDArray[np.str_]
+
 FORMAT = "krohn-model"
-VERSIONS = (1, 2, 3)
+VERSIONS = (1, 2, 3, 4)
 KEY = "krohn"
 LARGEST_FILE = 16 * 2**30
 LARGEST_HEADER = 96 * 2**20
@@ -32,6 +35,7 @@ MOST_BLOCKS = 2**12
 """Blocks may be empty, and so as many as a short header lists."""
 LONGEST = 2**31
 """What a file without positions may claim, in letters."""
+ACTIVATIONS = ("relu", "sine")
 
 
 class ModelFileError(Exception):
@@ -78,10 +82,13 @@ def pack(header: Mapping[str, Any], tensors: Mapping[str, FloatArray]) -> bytes:
 
 
 def _version(architecture: Mapping[str, Any]) -> int:
-    """The first version whose readers understand it: 2 with sines, 3 if it is sparse."""
+    """The first version whose readers understand it."""
     if "entries" in architecture:
         return 3
-    return 2 if any("sine" in b for b in architecture.get("blocks", [])) else 1
+    blocks = architecture.get("blocks", [])
+    if any("activation" in block for block in blocks):
+        return 4
+    return 2 if any("sine" in block for block in blocks) else 1
 
 
 def _replace(path: Path, data: bytes) -> None:
@@ -155,7 +162,7 @@ def _parse(data: bytes) -> ModelFile:
     _check_shapes(tensors, expected_shapes(architecture))
     if _version(architecture) > header["version"]:
         raise ModelFileError(
-            "is damaged: a file of its version has no sines and no sparse matrices"
+            "is damaged: a file of its version has ReLUs and dense matrices only"
         )
     for name, columns in sparse_matrices(architecture).items():
         problem = Sparse.named(tensors, name, columns).problem()
@@ -309,7 +316,7 @@ def _block_shapes(
         shapes |= _affine_shapes(at, [d, *widths, d])
     if not strict:
         shapes[f"{at}.mlp.residual"] = (d,)
-    sines(block)
+    activations(block)
     return shapes
 
 
@@ -351,20 +358,40 @@ def _generator_shapes(architecture: Mapping[str, Any]) -> dict[str, tuple[int, .
     return shapes
 
 
-def sines(block: Mapping[str, Any]) -> tuple[int, ...]:
-    """How many units of each hidden layer of a block, the first ones, are sines.
+def activations(block: Mapping[str, Any]) -> tuple[StrArray, ...]:
+    """The name of the activation of each unit of each hidden layer of a block.
+
+    Files of version 2 say of each layer how many units, the first ones, are sines.
 
     Raises:
-        ModelFileError: If that is not said for every layer, or more than there are.
+        ModelFileError: If it does not name one that is known for every unit.
     """
     widths = block["mlp"]
-    found = block.get("sine", [0] * len(widths))
-    if not isinstance(found, list) or len(found) != len(widths):
-        raise ModelFileError("is damaged: 'sine' has no entry for every hidden layer")
-    counts = tuple(size({"sine": n}, "sine", least=0) for n in found)
-    if any(n > width for n, width in zip(counts, widths, strict=True)):
-        raise ModelFileError("is damaged: a hidden layer has fewer units than sines")
-    return counts
+    if "activation" in block:
+        told = block["activation"]
+    else:
+        sines = block.get("sine", [0] * len(widths))
+        if not isinstance(sines, list) or len(sines) != len(widths):
+            raise ModelFileError("is damaged: 'sine' is not said of each hidden layer")
+        told = [
+            [["sine", n], ["relu", w - size({"sine": n}, "sine", least=0)]]
+            for n, w in zip(sines, widths, strict=True)
+        ]
+    if not isinstance(told, list) or len(told) != len(widths):
+        raise ModelFileError("is damaged: a hidden layer has no activations")
+    return tuple(_names(runs, w) for runs, w in zip(told, widths, strict=True))
+
+
+def _names(runs: Any, width: int) -> StrArray:
+    if not isinstance(runs, list) or any(
+        not isinstance(run, list) or len(run) != 2 or run[0] not in ACTIVATIONS
+        for run in runs
+    ):
+        raise ModelFileError("is damaged: a hidden layer has unknown activations")
+    counts = [size({name: n}, name, least=0) for name, n in runs]
+    if sum(counts) != width:
+        raise ModelFileError("is damaged: a hidden layer has other units than named")
+    return np.repeat([name for name, _ in runs], counts)
 
 
 def _rnn_shapes(architecture: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:

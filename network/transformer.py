@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import groupby
 from typing import Any
 
 import torch
@@ -10,9 +11,12 @@ from torch.nn import functional as F
 
 from network.branching import affine, attend, attend_alike, grown
 from network.cache import Cache, Grow, Tree
-from network.modelfile import sines
+from network.modelfile import StrArray, activations
 
 Affine = Callable[[Tensor, Tensor, Tensor], Tensor]
+Function = Callable[[Tensor], Tensor]
+
+FUNCTIONS: Mapping[str, Function] = {"relu": torch.relu, "sine": torch.sin}
 
 
 class Attention(nn.Module):
@@ -78,17 +82,20 @@ class Mlp(nn.Module):
 
     Attributes:
         mask: 1 on dimensions that are added to, 0 on those overwritten; None for all 1.
-        sines: How many units of each hidden layer, the first ones, are sines instead.
+        activations: For each hidden layer how many units in a row have which one.
     """
 
     def __init__(
         self,
         layers: list[tuple[Tensor, Tensor]],
         mask: Tensor | None,
-        sines: Sequence[int],
+        names: Sequence[StrArray],
     ) -> None:
         super().__init__()
-        self.sines = tuple(sines)
+        self.activations = [
+            [(name, len(list(run))) for name, run in groupby(layer.tolist())]
+            for layer in names
+        ]
         self.weights = nn.ParameterList([weight for weight, _ in layers])
         self.biases = nn.ParameterList([bias for _, bias in layers])
         self.mask = None if mask is None else nn.Parameter(mask)
@@ -99,17 +106,21 @@ class Mlp(nn.Module):
         if not len(self.weights):
             return kept
         h = x
-        inner = zip(self.weights[:-1], self.biases[:-1], self.sines, strict=True)
-        for weight, bias, waves in inner:
-            h = _activated(affine(h, weight, bias), waves)
+        inner = zip(self.weights[:-1], self.biases[:-1], self.activations, strict=True)
+        for weight, bias, runs in inner:
+            h = activated(affine(h, weight, bias), runs, FUNCTIONS)
         return kept + affine(h, self.weights[-1], self.biases[-1])
 
 
-def _activated(h: Tensor, sines: int) -> Tensor:
-    """The sine of the first units, the ReLU of the others."""
-    if not sines:
-        return torch.relu(h)
-    return torch.cat([torch.sin(h[..., :sines]), torch.relu(h[..., sines:])], dim=-1)
+def activated(
+    h: Tensor, runs: Sequence[tuple[str, int]], functions: Mapping[str, Function]
+) -> Tensor:
+    """Units after the functions that their activations name."""
+    if len(runs) == 1:
+        return functions[runs[0][0]](h)
+    parts = torch.split(h, [count for _, count in runs], dim=-1)
+    changed = (functions[name](x) for (name, _), x in zip(runs, parts, strict=True))
+    return torch.cat(list(changed), dim=-1)
 
 
 class Transformer(nn.Module):
@@ -144,7 +155,7 @@ class Transformer(nn.Module):
             for j in affine
         ]
         mask = tensors.get(f"{at}.mlp.residual")
-        self.mlp.append(Mlp(layers, mask, sines(block)))
+        self.mlp.append(Mlp(layers, mask, activations(block)))
 
     @property
     def bushy(self) -> int:

@@ -34,8 +34,7 @@ class Mlp:
         stream: What is known before it.
         statement: The Program.
         precision: The format that it computes in.
-        sines: How many units of each hidden layer, the first ones, are sines; the
-            others are ReLUs.
+        sines: Which units of each hidden layer are sines; the others are ReLUs.
     """
 
     layers: tuple[tuple[FloatArray, FloatArray], ...]
@@ -43,7 +42,7 @@ class Mlp:
     stream: Stream
     statement: Statement
     precision: Precision
-    sines: tuple[int, ...]
+    sines: tuple[BoolArray, ...]
 
     @cached_property
     def reads(self) -> list[BoolArray]:
@@ -89,7 +88,7 @@ class Mlp:
             reach = 2 * (reach @ np.abs(weight) + np.abs(bias))
             if (reach[~live] > self.precision.largest).any():
                 raise Rejected("a unit that nothing reads could overflow")
-            reach[:sines] = 2.0
+            reach[sines] = 2.0
 
     def _live(self) -> list[BoolArray]:
         """For each hidden layer the units that some dimension depends on."""
@@ -126,7 +125,7 @@ class Mlp:
         """Whether the units add −ReLU(x) + ReLU(−x) to x: one term is 0, the sum too."""
         if len(self.layers) != 2 or len(units) != 2 or len(dims) != 1:
             return False
-        if units.min() < self.sines[0]:
+        if self.sines[0][units].any():
             return False
         (below, inside), (above, after) = self.layers
         row = above[units, dims[0]]
@@ -192,7 +191,7 @@ class Mlp:
         """Weight, bias and which units are sines, from each layer needed to the next."""
         layers = zip(self.layers, needed, needed[1:], self.sines, strict=False)
         for (weight, bias), below, here, sines in layers:
-            yield weight[np.ix_(below, here)], bias[here], here < sines
+            yield weight[np.ix_(below, here)], bias[here], sines[here]
 
     def chunk(self) -> int:
         """How many rows are evaluated at once."""

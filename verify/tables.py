@@ -160,7 +160,7 @@ def _joint_distance(
     size = max(1, CELLS // max(1, len(units)))
     for low in range(0, len(rows), size):
         inside = sums.add_up(rows[low : low + size])
-        hidden = inside.activated(units < mlp.sines[-1])
+        hidden = inside.activated(mlp.sines[-1][units])
         target = channel.code(results[low : low + size])
         worst.append(mlp.off(zero, hidden.affine(weight, bias), dims, target))
     return np.concatenate(worst)

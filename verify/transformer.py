@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from algebra.semiautomaton import IntArray
-from network.modelfile import ModelFile, sines
+from network.modelfile import ModelFile, activations
 from network.precision import FLOAT64, FloatArray
 from verify.errors import Rejected
 from verify.established import Bounds, Logits
@@ -259,8 +259,8 @@ def _network(tensors: Tensors, before: Stream, block: int) -> Mlp | None:
     if not np.isin(mask, (0.0, 1.0)).all():
         raise Rejected("a residual mask has an entry that is neither 0 nor 1")
     shape = tensors.file.header["architecture"]["blocks"][block]
-    widths, waves = shape["mlp"], sines(shape)
-    layers = []
+    widths, layers = shape["mlp"], []
+    waves = tuple(names == "sine" for names in activations(shape))
     for j in range(len(widths) + 1 if widths else 0):
         at = f"blocks.{block}.mlp.{j}"
         layers.append((tensors.tensor(f"{at}.weight"), tensors.tensor(f"{at}.bias")))

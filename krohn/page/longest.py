@@ -16,7 +16,7 @@ from compiler.plan import named
 from krohn.compilation import compile as compiled
 from krohn.foreign import names_machine
 from krohn.sources import OWN
-from network.modelfile import ModelFile, parameters, sines
+from network.modelfile import ModelFile, activations, parameters
 from network.precision import PRECISIONS
 
 EFFORT = "high"
@@ -89,7 +89,8 @@ def certified(file: ModelFile, construction: str, dtype: str, length: int) -> in
     """The parameters of what is proved in a format at a length; 0 if nothing is."""
     machine: Automaton = json_format.from_object(file.header["machine"])
     shape = file.header["architecture"]
-    waves = any(any(sines(block)) for block in shape["blocks"])
+    layers = [names for block in shape["blocks"] for names in activations(block)]
+    waves = any("sine" in names for names in layers)
     outputs = file.header["claim"].get("shows") == "outputs"
     try:
         found = compiled(

@@ -24,7 +24,7 @@ from network.model import Model
 from network.precision import FLOAT32, PRECISIONS
 
 Build = Callable[..., Any]
-SINE = Options(FLOAT32, sine=True)
+SINE = Options(FLOAT32, activation="sine")
 
 
 def summed(values: list[int], step: int = 1, first: int = 0) -> tuple[Program, Map]:
@@ -88,7 +88,11 @@ def test_the_sine_of_half_turns_is_left_out() -> None:
     stages = [Stage(), Stage(), Stage()]
     Circle((1.0,), 0.0, (0, 1)).read([0], stages, np.array([[0.0], [1.0]]))
     assert [len(s.units) for s in stages] == [1, 1, 1]
-    assert [s.waves for s in stages] == [1, 0, 0]
+    assert [s.activations for s in stages] == [
+        [["sine", 1]],
+        [["relu", 1]],
+        [["relu", 1]],
+    ]
 
 
 @pytest.mark.parametrize("length", [20, 100, 400])
@@ -100,7 +104,10 @@ def test_width_does_not_grow_with_the_length(
     built = plan.compile_transformer(machine, length, "counter", SINE)
     assert built.cost is not None
     assert built.cost.mlp_width == width
-    assert built.network.architecture["blocks"][0]["sine"][1:] == [0, 0]
+    shape = built.network.architecture["blocks"][0]
+    first, *others = (dict(runs) for runs in shape["activation"])
+    assert 1 <= first["sine"] <= 2
+    assert all(names.keys() == {"relu"} for names in others)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +151,7 @@ def test_every_word_by_every_way_of_running(
 ) -> None:
     built = krohn.compile(name, length, construction, dtype=dtype, activation="sine")
     assert built.proof is not None
-    assert any("sine" in b for b in built.file.header["architecture"]["blocks"])
+    assert any("activation" in b for b in built.file.header["architecture"]["blocks"])
     machine, network = zoo.machine(name), Model(built.file).network
     every = list(words(range(len(machine.letters)), repeat=length))
     chosen = np.array(every)[np.random.default_rng(0).permutation(len(every))[:300]]
@@ -168,7 +175,7 @@ def test_every_word_by_every_way_of_running(
 def test_sums_may_be_off_by_more_than_for_steps(dtype: str) -> None:
     length = {"float64": 400, "float32": 1500, "float16": 12, "bfloat16": 3}[dtype]
     program = plan.construct("counter", zoo.machine("C2"), length)
-    options = Options(PRECISIONS[dtype], sine=True)
+    options = Options(PRECISIONS[dtype], activation="sine")
     arrange(optimise(program, options), options)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from krohn.cli import run
+from verify.recheck.model import Refused
 
 Capture = pytest.CaptureFixture[str]
 
@@ -74,13 +75,17 @@ def test_what_is_not_proved_has_no_evidence(
     assert not out.exists()
 
 
-def test_what_cannot_be_shown_again_is_said(tmp_path: Path, capsys: Capture) -> None:
-    path, out = str(tmp_path / "c5.safetensors"), tmp_path / "evidence.json"
-    sine = ["--activation", "sine", "--construction", "counter"]
-    assert run(["compile", "C5", "-T", "4", *sine, "-o", path]) == 0
-    assert run(["verify", path, "--evidence", str(out)]) == 2
+def test_what_cannot_be_shown_again_is_said(
+    model: str, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nothing(*given: object) -> None:
+        raise Refused("no cases decide 'map0'")
+
+    out = tmp_path / "evidence.json"
+    monkeypatch.setattr("krohn.evidence.find", nothing)
+    assert run(["verify", model, "--evidence", str(out)]) == 2
     error = capsys.readouterr().err
-    assert "there is no evidence for sines" in error
+    assert "no cases decide 'map0'" in error
     assert "nothing was written" in error
     assert not out.exists()
 

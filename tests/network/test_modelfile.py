@@ -192,7 +192,7 @@ def test_models_are_modules_without_gradients(parts: Build, place: Build) -> Non
     assert model(torch.tensor([[0, 1, 2]])).shape == (1, 3, 3)
 
 
-@pytest.mark.parametrize(("activation", "version"), [("relu", 1), ("sine", 2)])
+@pytest.mark.parametrize(("activation", "version"), [("relu", 1), ("sine", 4)])
 def test_the_version_is_the_first_that_knows_all_units(
     tmp_path: Path, activation: str, version: int
 ) -> None:
@@ -201,24 +201,72 @@ def test_the_version_is_the_first_that_knows_all_units(
     file = modelfile.read(path)
     assert file.header["version"] == version
     blocks = file.header["architecture"]["blocks"]
-    assert any("sine" in block for block in blocks) == (version == 2)
+    assert any("activation" in block for block in blocks) == (version == 4)
 
 
 @pytest.mark.parametrize(
     "wrong", [[], [0], [3, 0, 0], [0, 0, 0, 0], [-1, 0, 0], [0.5, 0, 0], "2", None, 2]
 )
-def test_a_wrong_number_of_sines_is_damage(tmp_path: Path, wrong: Any) -> None:
-    built = krohn.compile("C3", 20, activation="sine").file
-    architecture = json.loads(json.dumps(built.header["architecture"]))
-    architecture["blocks"][0]["sine"] = wrong
-    path = tmp_path / "model.safetensors"
-    modelfile.write(path, {**built.header, "architecture": architecture}, built.tensors)
+def test_a_wrong_number_of_sines_is_damage(
+    parts: Build, place: Build, wrong: Any
+) -> None:
+    built = parts("C3", "counter", 20, activation="sine")
+    header = of_version_2(built.header)
+    header["architecture"]["blocks"][0]["sine"] = wrong
     with pytest.raises(ModelFileError, match="damaged"):
-        modelfile.read(path)
+        modelfile.read(place(built.pack(header)))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        [],
+        "relu",
+        None,
+        {"relu": 2},
+        [[["relu", 2]]],
+        [[["relu", 3]], [["relu", 2]], [["relu", 2]]],
+        [[["sine", 3], ["relu", -1]], [["relu", 2]], [["relu", 2]]],
+        [[["sine", 2.0]], [["relu", 2]], [["relu", 2]]],
+        [[["sine", 2, 0]], [["relu", 2]], [["relu", 2]]],
+        [[["gelu", 2]], [["relu", 2]], [["relu", 2]]],
+        [["sine"], ["relu"], ["relu"]],
+    ],
+)
+def test_wrong_activations_are_damage(parts: Build, place: Build, wrong: Any) -> None:
+    built = parts("C3", "counter", 20, activation="sine")
+    header = json.loads(json.dumps({**built.header, "version": 4}))
+    assert header["architecture"]["blocks"][0]["mlp"] == [2, 2, 2]
+    modelfile.read(place(built.pack(header)))
+    header["architecture"]["blocks"][0]["activation"] = wrong
+    with pytest.raises(ModelFileError, match="damaged"):
+        modelfile.read(place(built.pack(header)))
+
+
+def of_version_2(header: Any) -> Any:
+    """The header of a network as version 2 says which units are sines."""
+    old = json.loads(json.dumps({**header, "version": 2}))
+    for block in old["architecture"]["blocks"]:
+        runs = block.pop("activation", None)
+        if runs:
+            block["sine"] = [dict(layer).get("sine", 0) for layer in runs]
+    return old
+
+
+def test_files_of_version_2_are_read_as_before(parts: Build, place: Build) -> None:
+    built = parts("C3", "counter", 20, activation="sine")
+    old = modelfile.read(place(built.pack(of_version_2(built.header))))
+    (block,) = old.header["architecture"]["blocks"]
+    (new,) = built.header["architecture"]["blocks"]
+    assert block["sine"] == [2, 0, 0]
+    for mine, yours in zip(
+        modelfile.activations(block), modelfile.activations(new), strict=True
+    ):
+        assert mine.tolist() == yours.tolist()
 
 
 def test_a_file_of_version_1_has_no_sines(parts: Build, place: Build) -> None:
     built = parts("C3", "counter", 20, activation="sine")
-    modelfile.read(place(built.pack({**built.header, "version": 2})))
-    with pytest.raises(ModelFileError, match="a file of its version has no sines"):
-        modelfile.read(place(built.pack()))
+    for header in (built.header, of_version_2(built.header)):
+        with pytest.raises(ModelFileError, match="a file of its version has ReLUs"):
+            modelfile.read(place(built.pack({**header, "version": 1})))

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from network.precision import Precision
-from network.transformer import Attention, Mlp, Transformer
+from network.transformer import Attention, Mlp, Transformer, activated
 from verify.attack.ways import Push, Seen
 from verify.exponentials import AT_ZERO, COARSE, NEAR, is_narrow, relative_error
 from verify.noisy import SINE
@@ -170,17 +170,17 @@ class Arithmetic:
         if not len(layer.weights):
             return kept
         h = x
-        inner = zip(layer.weights[:-1], layer.biases[:-1], layer.sines, strict=True)
-        for weight, bias, waves in inner:
-            h = self.product(h, weight, bias)
-            h = torch.cat([self.sines(h[..., :waves]), h[..., waves:].relu()], dim=-1)
+        inner = zip(
+            layer.weights[:-1], layer.biases[:-1], layer.activations, strict=True
+        )
+        functions = {"relu": torch.relu, "sine": self.sines}
+        for weight, bias, runs in inner:
+            h = activated(self.product(h, weight, bias), runs, functions)
         last = self.product(h, layer.weights[-1], layer.biases[-1])
         return self.stored(kept + last)
 
     def sines(self, x: Tensor) -> Tensor:
         """Sines that are as far off as A11 allows."""
-        if not x.shape[-1]:
-            return x
         signs = torch.from_numpy(self.rng.choice([-1.0, 1.0], size=x.shape))
         far = (SINE - 1) * self.precision.accumulator_unit
         return self.stored((x.double().sin() + far * signs).to(self.wide))

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from algebra.semiautomaton import IntArray
-from network.modelfile import ModelFile, sines
+from network.modelfile import ModelFile, StrArray, activations
 from network.precision import FloatArray
 from network.transformer import Attention, Transformer
 
@@ -188,7 +188,7 @@ def permuted(file: ModelFile, rng: np.random.Generator) -> Run:
         if block["heads"]:
             _permute_heads(new, f"blocks.{i}.attention", order, rng)
         if block["mlp"]:
-            _permute_units(new, f"blocks.{i}.mlp", order, sines(block), rng)
+            _permute_units(new, f"blocks.{i}.mlp", order, activations(block), rng)
         residual = f"blocks.{i}.mlp.residual"
         if residual in new:
             new[residual] = new[residual][order]
@@ -211,19 +211,18 @@ def _permute_units(
     new: dict[str, FloatArray],
     at: str,
     order: IntArray,
-    waves: tuple[int, ...],
+    layers: tuple[StrArray, ...],
     rng: np.random.Generator,
 ) -> None:
     above = order
-    for j, first in enumerate(waves):
-        width = len(new[f"{at}.{j}.bias"])
-        # The first units of a layer are sines: they stay among themselves.
-        units = np.concatenate(
-            [rng.permutation(first), first + rng.permutation(width - first)]
-        )
+    for j, names in enumerate(layers):
+        # Units stay among those that have their activation.
+        units = np.arange(len(names))
+        for name in np.unique(names):
+            units[names == name] = rng.permutation(units[names == name])
         new[f"{at}.{j}.weight"] = new[f"{at}.{j}.weight"][np.ix_(above, units)]
         new[f"{at}.{j}.bias"] = new[f"{at}.{j}.bias"][units]
         above = units
-    last = f"{at}.{len(waves)}"
+    last = f"{at}.{len(layers)}"
     new[f"{last}.weight"] = new[f"{last}.weight"][np.ix_(above, order)]
     new[f"{last}.bias"] = new[f"{last}.bias"][order]

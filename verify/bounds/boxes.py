@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from network.modelfile import ModelFile, sines
+from network.modelfile import ModelFile, StrArray, activations
 from network.precision import FloatArray
 
 
@@ -42,10 +42,10 @@ class Box:
         """The largest absolute value of each coordinate."""
         return np.maximum(np.abs(self.low), np.abs(self.high))
 
-    def activated(self, waves: int) -> "Box":
-        """The sines of the first coordinates, the ReLUs of the others."""
+    def activated(self, names: StrArray) -> "Box":
+        """After the activations of its coordinates."""
         low, high = np.maximum(self.low, 0), np.maximum(self.high, 0)
-        low[..., :waves], high[..., :waves] = -1.0, 1.0
+        low[..., names == "sine"], high[..., names == "sine"] = -1.0, 1.0
         return Box(low, high)
 
 
@@ -103,9 +103,8 @@ def _mlp(file: ModelFile, block: int, stream: Box) -> Box:
     kept = stream.by(np.diag(mask))
     if not shape["mlp"]:
         return kept
-    waves = (*sines(shape), 0)
-    for j, count in enumerate(waves):
+    for j, names in enumerate((*activations(shape), None)):
         stream = stream.by(at[f"{where}.{j}.weight"]).plus(at[f"{where}.{j}.bias"])
-        if j < len(waves) - 1:
-            stream = stream.activated(count)
+        if names is not None:
+            stream = stream.activated(names)
     return kept.plus(stream)

@@ -14,6 +14,7 @@ from verify.recheck.model import (
     FloatArray,
     Format,
     IntArray,
+    StrArray,
     demand,
 )
 
@@ -21,6 +22,8 @@ INFLATION = 1 + 2.0**-40
 UNDERFLOW = 2.0**-126
 OWN_UNIT = 2.0**-53
 FINEST = 32
+# Sines are off by so many units of a sum, for arguments up to the farthest (A11).
+SINE, FARTHEST = 8, 2.0**22
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,31 @@ class Noisy:
         value = np.maximum(self.value, 0.0) * can
         return Noisy(value, self.slopes * positive, rest, self.form)
 
+    def sine(self) -> "Noisy":
+        """The sine: noise moves along the tangent, and the curve leaves it (Lemma 8a)."""
+        total, t = self.total, np.minimum(self.total, 1.0)
+        demand(np.abs(self.value) + total <= FARTHEST, "a sine of too large a number")
+        value, rise = np.sin(self.value), np.cos(self.value) * (total <= 1)
+        bend = np.abs(rise) * (t - np.sin(t)) + np.abs(value) * (1 - np.cos(t))
+        near = np.abs(rise) * self.rest + bend
+        rest = np.where(total <= 1, near, np.minimum(total, 2.0))
+        rest = (rest + SINE * (self.form.sum_unit + 8 * OWN_UNIT)) * INFLATION
+        return Noisy(value, self.slopes * rise, rest, self.form).stored()
+
+    def activated(self, names: StrArray) -> "Noisy":
+        """After the activation of each column."""
+        kinds = np.unique(names).tolist()
+        if len(kinds) < 2:
+            return ACTIVATIONS[kinds[0] if kinds else "relu"](self)
+        at = [np.flatnonzero(names == kind) for kind in kinds]
+        both = zip(kinds, at, strict=True)
+        parts = [ACTIVATIONS[kind](self.columns(chosen)) for kind, chosen in both]
+        back = np.concatenate(at).argsort()
+        value = np.concatenate([p.value for p in parts], axis=-1)
+        slopes = np.concatenate([p.slopes for p in parts], axis=-1)
+        rest = np.concatenate([p.rest for p in parts], axis=-1)
+        return Noisy(value, slopes, rest, self.form).columns(back)
+
     def where(self, kept: FloatArray | BoolArray) -> "Noisy":
         """The same numbers where ``kept``, and 0 elsewhere."""
         return self.each(lambda x: x * kept)
@@ -112,6 +140,9 @@ class Noisy:
         off = self.form.unit * (reach + self.form.smallest)
         rest = (self.rest + off) * INFLATION * kept
         return Noisy(self.value, self.slopes * kept, rest, self.form)
+
+
+ACTIVATIONS = {"relu": Noisy.relu, "sine": Noisy.sine}
 
 
 def exact(value: FloatArray, form: Format, noises: int = 0) -> Noisy:

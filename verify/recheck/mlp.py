@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from verify.recheck.bounds import INFLATION, Noisy, exact, finest, rounding, stored_sum
-from verify.recheck.model import BoolArray, FloatArray, IntArray, demand
+from verify.recheck.model import BoolArray, FloatArray, IntArray, StrArray, demand
 from verify.recheck.program import MAPS, Channel, Sets, spread
 from verify.recheck.stream import FREE, Stream, per_value
 
@@ -23,11 +23,13 @@ class Mlp:
 
     Attributes:
         layers: The weight ``(inputs, outputs)`` and bias of each affine layer.
+        activations: The names of those of the units of each hidden layer.
         mask: ``(d,)``: which dimensions keep what they hold, 0 or 1.
         stream: What is known.
     """
 
     layers: list[tuple[FloatArray, FloatArray]]
+    activations: list[StrArray]
     mask: FloatArray
     stream: Stream
 
@@ -146,7 +148,8 @@ class Mlp:
         x = x.columns(needed[0])
         for j, (below, here) in enumerate(pairwise(needed[:-1])):
             weight, bias = self.layers[j]
-            x = x.affine(weight[np.ix_(below, here)], bias[here]).relu()
+            x = x.affine(weight[np.ix_(below, here)], bias[here])
+            x = x.activated(self.activations[j][here])
         return x
 
     def _off(self, dims: range, sets: Sets, target: FloatArray) -> FloatArray:
@@ -186,8 +189,9 @@ class Mlp:
         free = (self.stream.free * self.mask)[dims]
         kept = Noisy(x.value, x.slopes, x.rest + free, x.form)
         above, after = self.layers[-1]
+        hidden = sums.activated(self.activations[-1][units]) if len(units) else sums
         both = kept.plus(
-            sums.relu().affine(above[np.ix_(units, np.array(dims))], after[dims])
+            hidden.affine(above[np.ix_(units, np.array(dims))], after[dims])
         )
         off = (both.total + np.abs(both.value - target)) * INFLATION
         return np.asarray(off.max(axis=1))

@@ -10,6 +10,7 @@ from safetensors import SafetensorError, deserialize
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
+StrArray = npt.NDArray[np.str_]
 
 LARGEST_FLOAT32 = 2.0**128 - 2.0**104
 LARGEST_FLOAT64 = float(np.finfo(np.float64).max)
@@ -117,7 +118,7 @@ def read(data: bytes) -> Model:
     canonical = json.dumps(header, sort_keys=True, separators=(",", ":"))
     demand(text == canonical, "the header is not canonical: readers may differ on it")
     demand(header.get("format") == "krohn-model", "this is no model of Krohn")
-    demand(header.get("version") in (1, 2), "the model has an unknown version")
+    demand(header.get("version") in (1, 2, 4), "the model has an unknown version")
     tensors = {}
     for name, entry in entries:
         demand(entry["dtype"] == form.code, f"tensor {name!r} has another format")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from verify.recheck import meaning
-from verify.recheck.bounds import INFLATION, Noisy
+from verify.recheck.bounds import ACTIVATIONS, INFLATION, Noisy
 from verify.recheck.heads import Heads, Look
 from verify.recheck.mlp import Mlp
 from verify.recheck.model import (
@@ -18,11 +18,12 @@ from verify.recheck.model import (
     Machine,
     Model,
     Refused,
+    StrArray,
     demand,
     loads,
     read,
 )
-from verify.recheck.program import Channel, Program, parse
+from verify.recheck.program import Channel, Program, parse, whole
 from verify.recheck.stream import FEATURE, FREE, Stream, owners
 
 Noise = dict[str, FloatArray]
@@ -199,14 +200,32 @@ def attention(
 def mlp_of(model: Model, stream: Stream, block: int) -> Mlp:
     """The MLP of a block; one without layers if it has none."""
     shape, at = model.header["architecture"]["blocks"][block], f"blocks.{block}.mlp."
-    demand("sine" not in shape, "there is no evidence for sines")
     count, tensors = len(shape["mlp"]) + 1 if shape["mlp"] else 0, model.tensors
     layers = [
         (tensors[f"{at}{j}.weight"], tensors[f"{at}{j}.bias"]) for j in range(count)
     ]
     mask = tensors.get(f"{at}residual", np.ones(len(stream.owner)))
     demand(np.isin(mask, (0, 1)), "a residual mask has other entries than 0 and 1")
-    return Mlp(layers, mask, stream)
+    return Mlp(layers, _activations(shape, model.header["version"]), mask, stream)
+
+
+def _activations(shape: Any, version: int) -> list[StrArray]:
+    """The activation of each unit of each hidden layer, stated as runs of units.
+
+    Files of version 2 state of each layer how many units, the first ones, are sines.
+    """
+    told = shape.keys() & {"sine", "activation"}
+    known = told <= {{2: "sine", 4: "activation"}.get(version)}
+    demand(known, "activations are stated as a file of its version does not do it")
+    widths, sines = shape["mlp"], shape.get("sine", [0] * len(shape["mlp"]))
+    first = [[["sine", n], ["relu", w - n]] for n, w in zip(sines, widths, strict=True)]
+    found = []
+    for width, runs in zip(widths, shape.get("activation", first), strict=True):
+        names, counts = zip(*runs, strict=True)
+        demand(set(names) <= ACTIVATIONS.keys(), "an activation of an unknown name")
+        demand(whole(counts, 1).sum() == width, "a unit has not one activation")
+        found.append(np.repeat(names, counts))
+    return found
 
 
 def after(stream: Stream, mlp: Mlp, snapshot: int, noise: Noise) -> Stream:

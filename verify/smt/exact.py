@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from network.modelfile import ModelFile, sines
+from network.modelfile import ModelFile, activations
 from network.precision import FloatArray
 from verify.errors import Rejected
 
@@ -47,7 +47,7 @@ def layers_of(file: ModelFile, block: int) -> Layers:
         Rejected: If it has units that are sines.
     """
     shape = file.header["architecture"]["blocks"][block]
-    if any(sines(shape)):
+    if any((names != "relu").any() for names in activations(shape)):
         raise Rejected("sines are no rational functions; SMT is for ReLUs only")
     at = f"blocks.{block}.mlp"
     count = len(shape["mlp"]) + 1 if shape["mlp"] else 0
