@@ -5,7 +5,7 @@ and not the code that runs them.
 """
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -17,7 +17,7 @@ from algebra.shown import SHOWS, Shown, shown
 from network.modelfile import ModelFile
 from verify import generator, meaning, recurrent, transformer
 from verify.errors import Differs, Rejected
-from verify.established import Bounds
+from verify.recheck.network import Established
 from verify.statement import check_domains, parse
 
 Verdict = Literal["verified", "refuted", "undecided", "out-of-range"]
@@ -30,7 +30,6 @@ FAILURES = (
     MemoryError,
     RecursionError,
 )
-Steps = Generator[dict[str, Any], None, Bounds | None]
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class Proof:
         evidence: What was established, step by step.
         word: A shortest word on which Program and machine differ, letter indices.
         seconds: How long it took.
-        bounds: Every bound that was established, if a Transformer is verified.
+        bounds: Every bound that the small checker has shown, if it was asked.
     """
 
     verdict: Verdict
@@ -55,7 +54,7 @@ class Proof:
     evidence: list[dict[str, Any]] = field(default_factory=list)
     word: tuple[int, ...] | None = None
     seconds: float = 0.0
-    bounds: Bounds | None = field(default=None, repr=False, compare=False)
+    bounds: Established | None = field(default=None, repr=False, compare=False)
 
 
 def prove(
@@ -85,8 +84,10 @@ def prove(
 
     try:
         with np.errstate(all="ignore"):  # what is not a number fails every comparison
-            known = _follow(_steps(file, machine), established, report)
-        result = Proof("verified", "", length, established, bounds=known)
+            for step in _steps(file, machine):
+                established.append(step)
+                report()
+        result = Proof("verified", "", length, established)
     except Rejected as error:
         result = Proof("undecided", str(error), length, established)
     except FAILURES as error:
@@ -96,19 +97,6 @@ def prove(
         result = Proof("refuted", str(found), length, established, found.word)
     seconds = time.monotonic() - began
     return Proof(**{**result.__dict__, "seconds": seconds})
-
-
-def _follow(
-    steps: Steps, established: list[dict[str, Any]], report: Callable[[], None]
-) -> Bounds | None:
-    """Take every step, and return what the last one returns."""
-    while True:
-        try:
-            established.append(next(steps))
-        except StopIteration as end:
-            bounds: Bounds | None = end.value
-            return bounds
-        report()
 
 
 def _every_length(
@@ -121,13 +109,13 @@ def _every_length(
     return sparse_recurrent.prove(file, machine, classes.of)
 
 
-def _steps(file: ModelFile, machine: Automaton) -> Steps:
+def _steps(file: ModelFile, machine: Automaton) -> Iterator[dict[str, Any]]:
     _check_numbers(file)
     shape = file.header["architecture"]
     kind = shape["kind"]
     if kind == "generator":
         yield from generator.prove(file, machine)
-        return None
+        return
     length, classes = file.header["claim"].get("length"), _classes(file, machine)
     if shape["outputs"] > len(classes.names):
         raise Rejected("the file has logits for what the machine does not have")
@@ -135,7 +123,7 @@ def _steps(file: ModelFile, machine: Automaton) -> Steps:
         if length is not None:
             raise Rejected("the file claims a longest word, which an RNN does not have")
         yield _every_length(file, machine, classes)
-        return None
+        return
     if type(length) is not int or length < 1:
         raise Rejected("the file claims no length")
     if length >= len(file.tensors["embed.position"]):
@@ -151,7 +139,7 @@ def _steps(file: ModelFile, machine: Automaton) -> Steps:
     meant = meaning.prove(statement, machine, reach, classes.of)
     yield {"program": meant.evidence()}
     tensors = transformer.Tensors(file, statement, reach)
-    return (yield from transformer.prove(tensors, meant))
+    yield from transformer.prove(tensors, meant)
 
 
 def _check_numbers(file: ModelFile) -> None:

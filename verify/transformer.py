@@ -1,6 +1,6 @@
 """Second half of a proof: the tensors of a Transformer compute the Program."""
 
-from collections.abc import Generator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,6 @@ from algebra.semiautomaton import IntArray
 from network.modelfile import ModelFile, activations
 from network.precision import FLOAT64, FloatArray
 from verify.errors import Rejected
-from verify.established import Bounds, Logits
 from verify.heads import Attention, Look
 from verify.meaning import Meaning
 from verify.mlp import Mlp
@@ -62,16 +61,11 @@ class Tensors:
         return [c for c in live if c.born == snapshot]
 
 
-def prove(
-    tensors: Tensors, meaning: Meaning
-) -> Generator[dict[str, Any], None, Bounds]:
+def prove(tensors: Tensors, meaning: Meaning) -> Iterator[dict[str, Any]]:
     """Show, sublayer by sublayer, that every channel holds its value.
 
     Yields:
         For every sublayer what was established, as certificates state it.
-
-    Returns:
-        All bounds, when every sublayer is done.
 
     Raises:
         Rejected: At the first step that cannot be established.
@@ -79,18 +73,13 @@ def prove(
     _check_places(tensors)
     stream, evidence = _embedding(tensors)
     yield evidence
-    streams, looks = [stream], dict[str, Look]()
     for block in range(tensors.blocks):
-        stream, evidence, found = _attention(tensors, stream, block)
+        stream, evidence = _attention(tensors, stream, block)
         yield evidence
-        streams.append(stream)
-        looks |= found
         stream, evidence = _mlp(tensors, stream, block)
         yield evidence
-        streams.append(stream)
-    logits = _read_out(tensors, stream, meaning)
-    yield {"sublayer": "read-out", "margin": min(logits.margin, FLOAT64.largest)}
-    return Bounds(tensors.statement, tuple(streams), looks, logits)
+    margin = _read_out(tensors, stream, meaning)
+    yield {"sublayer": "read-out", "margin": min(margin, FLOAT64.largest)}
 
 
 def _check_places(tensors: Tensors) -> None:
@@ -150,14 +139,13 @@ def _after(
 
 def _attention(
     tensors: Tensors, before: Stream, block: int
-) -> tuple[Stream, dict[str, Any], dict[str, Look]]:
+) -> tuple[Stream, dict[str, Any]]:
     born = tensors.born(before.snapshot + 1)
     freed = _dying(tensors, before.snapshot)
     if freed:
         raise Rejected(f"channel {freed[0].name!r} ends where nothing can clear it")
     query = tensors.block(block, "attention.query")
     noise: dict[str, FloatArray] = {}
-    found: dict[str, Look] = {}
     heads = []
     if query is None:
         if born:
@@ -167,11 +155,11 @@ def _attention(
         attention.copies(born)
         looks: dict[object, Look] = {}
         for channel in born:
-            look = found[channel.name] = _look(attention, channel, looks)
+            look = _look(attention, channel, looks)
             noise[channel.name] = _heard(attention, channel, look)
             heads.append(_evidence(channel, look, noise[channel.name]))
     stream = _after(tensors, before, noise, before.free)
-    return stream, {"sublayer": f"attention {block}", "channels": heads}, found
+    return stream, {"sublayer": f"attention {block}", "channels": heads}
 
 
 def _dying(tensors: Tensors, snapshot: int) -> list[Channel]:
@@ -282,7 +270,7 @@ def _check_untouched(tensors: Tensors, mlp: Mlp, names: tuple[str, ...]) -> None
             raise Rejected("an MLP changes a position feature")
 
 
-def _read_out(tensors: Tensors, stream: Stream, meaning: Meaning) -> Logits:
+def _read_out(tensors: Tensors, stream: Stream, meaning: Meaning) -> float:
     """The right state has the largest logit for every tuple of output values."""
     weight, bias = tensors.tensor("unembed.weight"), tensors.tensor("unembed.bias")
     channels = [tensors.statement.channels[n] for n in tensors.statement.outputs]
@@ -299,7 +287,7 @@ def _read_out(tensors: Tensors, stream: Stream, meaning: Meaning) -> Logits:
     margin = _margin(logits, states)
     if not margin > 0:
         raise Rejected(f"the read-out can confuse two states (margin {margin:.2g})")
-    return Logits(meaning.readings, logits, margin)
+    return margin
 
 
 def _readings(

@@ -1,5 +1,6 @@
 """No bound of a proof is violated by real or allowed arithmetic; wrong bounds are."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -13,7 +14,7 @@ import krohn
 from algebra import zoo
 from compiler.interpreter import interpret
 from krohn.compilation import CompiledModel
-from network.modelfile import ModelFile
+from network.modelfile import ModelFile, pack
 from network.precision import FloatArray
 from verify.attack.arithmetic import Arithmetic
 from verify.attack.campaign import Attack, Extent, attack
@@ -25,8 +26,10 @@ from verify.attack.stored import Stored
 from verify.attack.ways import network, permuted, still, whole
 from verify.bracket_runs import laws_of
 from verify.counterexample import CheckError
+from verify.evidence.find import find
 from verify.proof import Proof, prove
-from verify.stream import Stream
+from verify.recheck.network import Established, recheck
+from verify.recheck.stream import Stream
 
 SOME = Extent(positions=60_000)
 
@@ -49,9 +52,14 @@ def against(
     return attack(file, zoo.machine(name), proof, extent, seed=1)
 
 
-def proof_of(built: CompiledModel) -> Proof:
+def bounds_of(built: CompiledModel) -> Established:
+    data = pack(built.file.header, built.file.tensors)
+    return recheck(data, json.dumps(find(data)).encode())
+
+
+def proof_of(built: CompiledModel, bounds: Established) -> Proof:
     assert built.proof is not None
-    return built.proof
+    return replace(built.proof, bounds=bounds)
 
 
 @pytest.mark.parametrize(("name", "construction", "length", "dtype"), MODELS)
@@ -80,9 +88,8 @@ def test_every_bound_of_a_generator_holds() -> None:
     assert 0 < found.tightest["generator: law"].observed
 
 
-def shrunk(proof: Proof, name: str, factor: float) -> Proof:
-    """A proof that claims a smaller noise of one channel than it has established."""
-    assert proof.bounds is not None
+def shrunk(bounds: Established, name: str, factor: float) -> Established:
+    """Bounds with a smaller noise of one channel than was established."""
 
     def less(stream: Stream) -> Stream:
         if name not in stream.noise:
@@ -91,13 +98,13 @@ def shrunk(proof: Proof, name: str, factor: float) -> Proof:
             stream, noise={**stream.noise, name: stream.noise[name] * factor}
         )
 
-    bounds = replace(proof.bounds, streams=tuple(map(less, proof.bounds.streams)))
-    return replace(proof, bounds=bounds)
+    return replace(bounds, streams=tuple(map(less, bounds.streams)))
 
 
 def test_a_bound_that_is_too_small_is_found_out() -> None:
     built = krohn.compile("C2", 16, "counter")
-    found = against(built, "C2", proof=shrunk(proof_of(built), "sum", 1 / 8))
+    smaller = shrunk(bounds_of(built), "sum", 1 / 8)
+    found = against(built, "C2", proof=proof_of(built, smaller))
     assert any(v.operation == "prefix-sum" for v in found.violations)
     worst = found.violations[0]
     assert worst.observed > worst.bound
@@ -107,11 +114,10 @@ def test_a_bound_that_is_too_small_is_found_out() -> None:
 
 def test_a_leak_that_is_too_small_is_found_out() -> None:
     built = krohn.compile("Memory3", 12, "memory")
-    proof = proof_of(built)
-    assert proof.bounds is not None
-    looks = {n: replace(k, leak=k.leak / 4) for n, k in proof.bounds.looks.items()}
-    smaller = replace(proof, bounds=replace(proof.bounds, looks=looks))
-    found = against(built, "Memory3", proof=smaller)
+    bounds = bounds_of(built)
+    looks = {n: replace(k, leak=k.leak / 4) for n, k in bounds.looks.items()}
+    smaller = replace(bounds, looks=looks)
+    found = against(built, "Memory3", proof=proof_of(built, smaller))
     assert {v.operation for v in found.violations} == {"latest: leak"}
 
 
@@ -140,7 +146,8 @@ def test_a_network_that_is_a_little_different_violates_the_bounds(name: str) -> 
         tensor[largest] *= 1.01
 
     file = damaged(built.file, name, change)
-    assert not against(built, "C3", file=file).passed
+    proof = proof_of(built, bounds_of(built))
+    assert not against(built, "C3", file=file, proof=proof).passed
 
 
 def test_what_is_not_verified_is_not_attacked() -> None:
@@ -155,10 +162,9 @@ def test_channels_mean_what_the_interpreter_says(
     name: str, construction: str, length: int, dtype: str, levels: Any
 ) -> None:
     level = levels(name, construction, length, dtype)
-    bounds = proof_of(level.compiled).bounds
-    assert bounds is not None
+    program = bounds_of(level.compiled).program
     words = level.words(32)
-    meant = Evaluator.of(bounds.statement)(torch.from_numpy(words)).values
+    meant = Evaluator(program)(torch.from_numpy(words)).values
     for channel, right in interpret(level.optimised, words).items():
         assert np.array_equal(meant[channel].numpy(), right)
 
@@ -187,11 +193,10 @@ def test_the_worst_arithmetic_stays_near_the_real_one(dtype: str) -> None:
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
 def test_pushing_stays_within_bounds_and_reaches_them(dtype: str) -> None:
     built = krohn.compile("C2", 6, "counter", dtype=dtype)
-    bounds = proof_of(built).bounds
-    assert bounds is not None
+    bounds = bounds_of(built)
     stored = Stored.of(bounds, built.file.tensors["embed.position"], dtype)
     words = torch.randint(2, (32, 6), generator=torch.Generator().manual_seed(0))
-    right, allowed = stored.expected(Evaluator.of(bounds.statement)(words))
+    right, allowed = stored.expected(Evaluator(bounds.program)(words))
     seen = whole(network(built.file, built.file.tensors), words)[0]
     narrow, rng = seen[0].dtype, np.random.default_rng(0)
     moved = stored.push((right, allowed), rng, narrow, 1, seen[1])

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from verify.attack.meaning import Meant, Tree, values_of
+from verify.attack.meaning import Meant, Tree
 from verify.attack.record import Batch
-from verify.established import Bounds
+from verify.recheck.network import Established
 
 
 @dataclass(frozen=True)
@@ -31,18 +31,18 @@ class Answers:
     margin: float
 
     @staticmethod
-    def of(bounds: Bounds) -> "Answers":
+    def of(bounds: Established) -> "Answers":
         """Lay out the bounds of the logits."""
-        statement, known = bounds.statement, bounds.logits
-        rows = {values: i for i, values in enumerate(known.readings)}
-        domains = [values_of(statement, name) for name in statement.outputs]
+        outputs, logits = bounds.program.outputs, bounds.logits
+        rows = {values: i for i, values in enumerate(bounds.readings)}
+        domains = [bounds.program.channels[name].domain for name in outputs]
         return Answers(
-            statement.outputs,
+            outputs,
             Tree.of(rows, domains),
-            torch.tensor(list(known.readings.values())),
-            torch.from_numpy(known.numbers.value),
-            torch.from_numpy(known.numbers.total),
-            known.margin,
+            torch.tensor(list(bounds.readings.values())),
+            torch.from_numpy(logits.value),
+            torch.from_numpy(logits.total),
+            bounds.margin,
         )
 
     def judge(

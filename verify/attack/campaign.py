@@ -1,5 +1,6 @@
 """An attack on a proof from beginning to end, within a time or a number of positions."""
 
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -8,12 +9,16 @@ from typing import Any
 import numpy as np
 
 from algebra.automaton import Automaton
+from algebra.semiautomaton import IntArray
 from algebra.shown import shown
-from network.modelfile import ModelFile
+from network.modelfile import ModelFile, pack
 from verify.attack import generators, rnns, transformers
 from verify.attack.record import Record, Worst, by_operation
 from verify.counterexample import CheckError
+from verify.evidence.find import find
 from verify.proof import Proof
+from verify.recheck.model import Machine, Refused
+from verify.recheck.network import Established, recheck
 
 Progress = Callable[[int, float], None]
 """Told after every batch how many positions were run, and how many seconds passed."""
@@ -139,10 +144,21 @@ def _rounds(
         spoken = generators.Target(file, machine, error, proof.length)
         return generators.rounds(spoken, rng, record)
     shows = shown(machine, file.header["claim"].get("shows", "states")).of
-    if proof.bounds is None:
+    if kind == "rnn":
         margin = float(proof.evidence[-1]["margin"])
         return rnns.rounds(rnns.Target(file, machine, shows, margin), rng, record)
     assert proof.length is not None
-    target = transformers.Target(file, machine, shows, proof.bounds, proof.length)
+    bounds = proof.bounds or _bounds(file, machine, shows)
+    target = transformers.Target(file, machine, shows, bounds, proof.length)
     found = transformers.ways(target, rng, compiled)
     return transformers.rounds(target, found, rng, record)
+
+
+def _bounds(file: ModelFile, machine: Automaton, shows: IntArray) -> Established:
+    """What the checker establishes of a Transformer."""
+    data = pack(file.header, file.tensors)
+    told = Machine(machine.start, machine.transitions, shows)
+    try:
+        return recheck(data, json.dumps(find(data, told)).encode(), told)
+    except Refused as reason:
+        raise CheckError(f"there is nothing to attack: {reason}") from None

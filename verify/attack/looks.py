@@ -12,9 +12,9 @@ from network.precision import FloatArray
 from verify.attack.meaning import Meant
 from verify.attack.record import Batch
 from verify.attack.stored import Stored
-from verify.established import Bounds
-from verify.heads import Look
-from verify.statement import ATTENTION, SUMS, Channel
+from verify.recheck.heads import SUMS, Look
+from verify.recheck.network import Established
+from verify.recheck.program import Channel
 
 
 @dataclass(frozen=True)
@@ -36,13 +36,14 @@ class Head:
     key: Tensor
 
 
-def heads(file: ModelFile, bounds: Bounds) -> Iterator[Head]:
+def heads(file: ModelFile, bounds: Established) -> Iterator[Head]:
     """Every head once for each way of looking."""
     dtype = getattr(torch, file.precision.name)
     seen = set()
-    for channel in bounds.statement.channels.values():
+    for channel in bounds.program.channels.values():
         alike = (channel.born, channel.head, channel.op, channel.inputs[1:])
-        if channel.op not in ATTENTION or not channel.dims or alike in seen:
+        look = bounds.looks.get(channel.name)
+        if look is None or alike in seen:
             continue
         seen.add(alike)
         at = f"blocks.{(channel.born - 1) // 2}.attention"
@@ -50,7 +51,6 @@ def heads(file: ModelFile, bounds: Bounds) -> Iterator[Head]:
             torch.from_numpy(file.tensors[f"{at}.{n}"][channel.head]).to(dtype)
             for n in ("query", "key")
         )
-        look = bounds.looks[channel.name]
         yield Head(channel, look, channel.born - 1, query, key)
 
 
@@ -109,7 +109,7 @@ def _judge_scores(batch: Batch, head: Head, scores: Tensor, true: FloatArray) ->
     off = torch.from_numpy(far.astype(np.float64)).tril()
     name = f"{head.channel.op}: score"
     worst = off.amax(dim=2, keepdim=True)
-    bound = off.new_full((1,), head.look.score_error)
+    bound = off.new_full((1,), head.look.error)
     batch.judge([(name, head.channel.name, head.snapshot)], worst, bound)
     batch.record.numbers[name] += off.numel() // 2
 

@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
 
-from verify.statement import SUMS, Channel, Statement
+from algebra.semiautomaton import IntArray
+from verify.recheck.heads import SUMS
+from verify.recheck.program import Channel, Program
 
 
 @dataclass(frozen=True)
@@ -39,14 +42,12 @@ class Tree:
     results: Tensor
 
     @staticmethod
-    def of(
-        rows: Mapping[tuple[int, ...], int], domains: Sequence[Sequence[int]]
-    ) -> "Tree":
+    def of(rows: Mapping[tuple[int, ...], int], domains: Sequence[IntArray]) -> "Tree":
         """From argument tuples to results; ``domains`` are the values of each."""
         nodes: dict[tuple[int, ...], int] = {(): 1}
         levels = []
         for depth, domain in enumerate(domains, 1):
-            place = {value: i for i, value in enumerate(domain)}
+            place = {value: i for i, value in enumerate(domain.tolist())}
             below: dict[tuple[int, ...], int] = {}
             for row in rows:
                 below.setdefault(row[:depth], len(below) + 1)
@@ -59,7 +60,7 @@ class Tree:
         results = torch.full((len(nodes) + 1,), -1, dtype=torch.int64)
         for row, node in nodes.items():
             results[node] = rows[row]
-        return Tree(tuple(torch.tensor([*d]) for d in domains), tuple(levels), results)
+        return Tree(tuple(map(torch.as_tensor, domains)), tuple(levels), results)
 
     def __call__(self, arguments: Sequence[Tensor]) -> Tensor:
         """The results for arguments of one shape; −1 where there is no row."""
@@ -80,30 +81,27 @@ class Evaluator:
     """A Program, ready to be evaluated.
 
     Attributes:
-        statement: The Program.
-        tables: The function of each table.
+        program: The Program.
     """
 
-    statement: Statement
-    tables: Mapping[str, Tree]
+    program: Program
 
-    @staticmethod
-    def of(statement: Statement) -> "Evaluator":
-        """Lay out all tables."""
-        tables = {
-            c.name: Tree.of(c.table, [values_of(statement, n) for n in c.inputs])
-            for c in statement.channels.values()
+    @cached_property
+    def tables(self) -> Mapping[str, Tree]:
+        """The function of each table."""
+        return {
+            c.name: _tree(c, [self.program.channels[n] for n in c.inputs])
+            for c in self.program.channels.values()
             if c.op == "table"
         }
-        return Evaluator(statement, tables)
 
     def __call__(self, words: Tensor) -> Meant:
         """Evaluate every channel on words ``(batch, time)`` of letter indices."""
-        bos = words.new_full((len(words), 1), self.statement.letters)
+        bos = words.new_full((len(words), 1), self.program.letters)
         tokens = torch.cat([bos, words], dim=1)
         values: dict[str, Tensor] = {}
         sources: dict[str, Tensor] = {}
-        for channel in self.statement.channels.values():
+        for channel in self.program.channels.values():
             read = [values[n] for n in channel.inputs]
             if channel.op in _FETCHED:
                 at = _FETCHED[channel.op](channel, read)
@@ -117,7 +115,7 @@ class Evaluator:
         if channel.op == "token":
             return tokens
         if channel.op == "position":
-            row = torch.tensor(channel.values[: tokens.shape[1]])
+            row = torch.from_numpy(channel.values[: tokens.shape[1]])
             return row.expand_as(tokens)
         if channel.op == "table":
             return self.tables[channel.name](read)
@@ -127,10 +125,10 @@ class Evaluator:
         return product.cumsum(1) if channel.op in SUMS else torch.stack(read).sum(0)
 
 
-def values_of(statement: Statement, name: str) -> Sequence[int]:
-    """The values of a channel, ascending."""
-    channel = statement.channels[name]
-    return range(statement.letters + 1) if channel.op == "token" else channel.domain
+def _tree(channel: Channel, read: Sequence[Channel]) -> Tree:
+    rows = map(tuple, channel.rows.tolist())
+    table = dict(zip(rows, channel.results.tolist(), strict=True))
+    return Tree.of(table, [c.domain for c in read])
 
 
 def _positions(like: Tensor) -> Tensor:

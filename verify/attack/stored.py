@@ -11,9 +11,9 @@ from torch import Tensor
 from network.precision import FloatArray
 from verify.attack.meaning import Meant
 from verify.attack.record import Batch, Key
-from verify.established import Bounds
-from verify.statement import Channel
-from verify.stream import FEATURE, FREE, Stream
+from verify.recheck.network import Established
+from verify.recheck.program import Channel
+from verify.recheck.stream import FEATURE, FREE, Stream
 
 
 def _signs(rng: np.random.Generator, shape: tuple[int, ...]) -> Tensor:
@@ -101,17 +101,21 @@ class Stored:
     wide: torch.dtype
 
     @staticmethod
-    def of(bounds: Bounds, positions: FloatArray, dtype: str) -> "Stored":
+    def of(bounds: Established, positions: FloatArray, dtype: str) -> "Stored":
         """Lay out all bounds for a network in a number format."""
         wide = torch.float64 if dtype == "float64" else torch.float32
         codes, top = [], 0
-        for channel in bounds.statement.channels.values():
-            if channel.dims:
-                columns = range(top, top + len(channel.span))
-                codes.append(_code(channel, bounds.streams, columns, wide))
-                top = columns.stop
+        noise = {n: x for stream in bounds.streams for n, x in stream.noise.items()}
+        for name, bound in noise.items():
+            channel = bounds.program.channels[name]
+            columns = range(top, top + len(channel.span))
+            codes.append(_code(channel, bound, columns, wide))
+            top = columns.stop
         places = {code.channel.name: code for code in codes}
-        snapshots = tuple(_snapshot(stream, places, wide) for stream in bounds.streams)
+        snapshots = tuple(
+            _snapshot(index, stream, places, wide)
+            for index, stream in enumerate(bounds.streams)
+        )
         table = torch.from_numpy(positions).to(wide)
         return Stored(tuple(codes), snapshots, table, wide)
 
@@ -232,15 +236,14 @@ def _judge_kept(batch: Batch, known: Snapshot, x: Tensor, before: Tensor) -> Non
 
 
 def _code(
-    channel: Channel, streams: Sequence[Stream], columns: range, wide: torch.dtype
+    channel: Channel, bound: FloatArray, columns: range, wide: torch.dtype
 ) -> Code:
     """Values outside the domain, which do not occur, have no code: nothing equals it."""
-    values = channel.domain
+    values = channel.domain.tolist()
     codes = torch.full((values[-1] + 1, len(columns)), torch.nan, dtype=wide)
-    codes[list(values)] = torch.from_numpy(channel.code(values)).to(wide)
+    codes[values] = torch.from_numpy(channel.code(channel.domain)).to(wide)
     noise = torch.zeros((values[-1] + 1, 1), dtype=torch.float64)
-    bound = streams[channel.born].noise[channel.name]
-    noise[list(values), 0] = torch.from_numpy(bound)
+    noise[values, 0] = torch.from_numpy(bound)
     return Code(channel, codes, rounded_down(noise, wide), columns)
 
 
@@ -251,22 +254,24 @@ def rounded_down(bound: Tensor, wide: torch.dtype) -> Tensor:
     return torch.where(near.to(bound.dtype) > bound, below, near)
 
 
-def _snapshot(stream: Stream, places: dict[str, Code], wide: torch.dtype) -> Snapshot:
-    live = [places[name] for name in stream.names]
+def _snapshot(
+    index: int, stream: Stream, places: dict[str, Code], wide: torch.dtype
+) -> Snapshot:
+    live = [places[name] for name in stream.noise]
     keys = [
-        (code.channel.op, code.channel.name, stream.snapshot)
+        (code.channel.op, code.channel.name, index)
         for code in live
         for _ in code.columns
     ]
     owner = torch.from_numpy(stream.owner)
     free = (owner == FREE).nonzero()[:, 0]
     features = (owner == FEATURE).nonzero()[:, 0]
-    born = [code.channel.born == stream.snapshot for code in live for _ in code.columns]
+    born = [code.channel.born == index for code in live for _ in code.columns]
     count = Counter(k[0] if new else "kept" for k, new in zip(keys, born, strict=True))
     count.update({"free": len(free), "features": len(features)})
     bound = torch.from_numpy(stream.free)[free]
     return Snapshot(
-        stream.snapshot,
+        index,
         torch.tensor([d for c in live for d in c.channel.span], dtype=torch.int64),
         torch.tensor([i for c in live for i in c.columns], dtype=torch.int64),
         keys,

@@ -36,7 +36,7 @@ from verify.attack.ways import (
     with_backend,
     with_threads,
 )
-from verify.established import Bounds
+from verify.recheck.network import Established
 
 ORDERS = 3
 SMALL = (1, 2, 7)
@@ -73,7 +73,7 @@ class Target:
     file: ModelFile
     machine: Automaton
     shows: IntArray
-    bounds: Bounds
+    bounds: Established
     length: int
 
     @property
@@ -180,7 +180,7 @@ class Judges:
             Stored.of(bounds, positions, dtype),
             Answers.of(bounds),
             tuple(looks.heads(file, bounds)),
-            Evaluator.of(bounds.statement),
+            Evaluator(bounds.program),
         )
 
     def run(

@@ -49,13 +49,17 @@ class Established:
     logits: Noisy
     margin: float
 
+    @property
+    def program(self) -> Program:
+        """What the network computes."""
+        return self.streams[0].program
+
     def facts(self) -> dict[str, Any]:
         """In numbers: the noise of each channel, the leak of each head, the margin."""
-        last = self.streams[-1]
         noise = {n: float(x.max()) for s in self.streams for n, x in s.noise.items()}
         return {
-            "length": last.program.length,
-            "dtype": last.form.name,
+            "length": self.program.length,
+            "dtype": self.logits.form.name,
             "readings": len(self.readings),
             "margin": self.margin,
             "noise": noise,
