@@ -2,7 +2,7 @@
 
 import json
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,11 @@ from algebra.formats.files import atomic_write
 from algebra.shown import shown
 from krohn.job import Progress, open_job
 from krohn.report import Report
-from network import modelfile
 from verify.errors import Rejected
 from verify.evidence.find import find
+from verify.evidence.record import steps
 from verify.recheck.model import Machine, Refused
-from verify.recheck.network import recheck
+from verify.recheck.network import Established, recheck
 
 LARGEST = 2**30
 
@@ -81,24 +81,27 @@ def write(
             f"there is no evidence of a kind that can be checked again: {reason}; "
             "nothing was written"
         ) from None
-    evidence["record"] = _record(path, found.proof.evidence)
-    text = json.dumps(evidence, sort_keys=True, separators=(",", ":")) + "\n"
     seconds = time.monotonic() - began
-    checked = _check(data, text.encode(), own)
-    if checked.verdict != "verified":
+    checked, shown = _check(data, _text(evidence).encode(), own)
+    if shown is None:
         raise KrohnError(f"evidence was found and not confirmed: {checked.reason}")
+    text = _text(evidence | {"record": _record(evidence, shown)})
     atomic_write(out, text)
-    return Checked(**{**checked.__dict__, "found_in": round(seconds, 3)})
+    return replace(checked, found_in=round(seconds, 3), size=len(text))
 
 
-def _record(path: str | Path, steps: list[dict[str, Any]]) -> dict[str, Any]:
-    """What the first proof established, for people; the small checker does not read it."""
-    precision = modelfile.read(path).precision
+def _text(evidence: dict[str, Any]) -> str:
+    return json.dumps(evidence, sort_keys=True, separators=(",", ":")) + "\n"
+
+
+def _record(evidence: dict[str, Any], shown: Established) -> dict[str, Any]:
+    """What was established, for people; the small checker does not read it."""
+    form = shown.logits.form
     return {
-        "dtype": precision.name,
-        "unit roundoff": precision.unit,
-        "unit roundoff of sums": precision.accumulator_unit,
-        "steps": steps,
+        "dtype": form.name,
+        "unit roundoff": form.unit,
+        "unit roundoff of sums": form.sum_unit,
+        "steps": steps(evidence, shown),
     }
 
 
@@ -120,17 +123,21 @@ def check(
         KrohnError: If a file cannot be read, or the alphabets differ.
     """
     own = _machine(path, machine, observation)
-    return _check(_bytes(path), _bytes(evidence), own)
+    return _check(_bytes(path), _bytes(evidence), own)[0]
 
 
-def _check(data: bytes, evidence: bytes, machine: Machine) -> Checked:
-    began = time.monotonic()
+def _check(
+    data: bytes, evidence: bytes, machine: Machine
+) -> tuple[Checked, Established | None]:
+    """What is told of a check, and what it showed if it went through."""
+    began, shown, reason = time.monotonic(), None, ""
     try:
-        facts, reason = recheck(data, evidence, machine).facts(), ""
+        shown = recheck(data, evidence, machine)
     except Refused as refused:
-        facts, reason = {}, str(refused)
-    verdict, seconds = "undecided" if reason else "verified", time.monotonic() - began
-    return Checked(verdict, reason, facts, seconds, None, len(evidence))
+        reason = str(refused)
+    verdict, seconds = "verified" if shown else "undecided", time.monotonic() - began
+    facts = shown.facts() if shown else {}
+    return Checked(verdict, reason, facts, seconds, None, len(evidence)), shown
 
 
 def _machine(

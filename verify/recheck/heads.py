@@ -114,7 +114,9 @@ class Heads:
         off = noise + (code + noise) * astray + 4 * leak * max(largest, 1.0)
         self._check_sums(largest)
         off = self._written(channel, code, off * INFLATION).max(axis=1)
-        return per_value(channel, channel.domain, off), Look(leak, -ratio, error)
+        return per_value(channel, channel.domain, off), Look(
+            leak, float(-ratio), float(error)
+        )
 
     def _check_sums(self, largest: float) -> None:
         most = largest * len(self.stream.positions)
@@ -250,7 +252,7 @@ class Heads:
         error = most * (np.abs(share - 1) + 4 * OWN_UNIT + share * (grown - 1))
         error += gain * (leaked * largest + noise * (grown * np.exp(first) + leaked))
         worst = self._written(channel, most, error * INFLATION).max()
-        look = Look(float(leaked.max()), 0.0, max(first, second))
+        look = Look(float(leaked.max()), 0.0, float(max(first, second)))
         values = channel.domain
         return per_value(channel, values, np.full(len(values), worst)), look
 

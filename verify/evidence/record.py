@@ -1,0 +1,49 @@
+"""What was established of a Transformer, step by step, for people."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from verify.recheck.heads import Look
+from verify.recheck.model import LARGEST_FLOAT64
+from verify.recheck.network import Established
+
+
+def steps(evidence: Mapping[str, Any], found: Established) -> list[dict[str, Any]]:
+    """A JSON value for the Program, the embedding, every sublayer and the read-out.
+
+    Args:
+        evidence: What the checker was told.
+        found: What it saw.
+    """
+    parts = evidence["program"]["parts"]
+    program = {
+        "parts": len(parts),
+        "states": sum(len(part["states"]) for part in parts),
+        "readings": len(found.readings),
+    }
+    return [
+        {"program": program},
+        {"sublayer": "embedding"},
+        *_sublayers(found),
+        {"sublayer": "read-out", "margin": found.margin},
+    ]
+
+
+def _sublayers(found: Established) -> Iterator[dict[str, Any]]:
+    for snapshot, stream in enumerate(found.streams[1:], start=1):
+        kind = "attention" if snapshot % 2 else "mlp"
+        channels = [
+            {"channel": name, "noise": float(noise.max()), **_look(found.looks, name)}
+            for name, noise in stream.noise.items()
+            if found.program.channels[name].born == snapshot
+        ]
+        yield {"sublayer": f"{kind} {(snapshot - 1) // 2}", "channels": channels}
+
+
+def _look(looks: Mapping[str, Look], name: str) -> dict[str, float]:
+    """Where the head of a channel looks; nothing if no head writes it."""
+    if name not in looks:
+        return {}
+    look = looks[name]
+    gap = min(look.gap, LARGEST_FLOAT64)  # JSON has no infinity
+    return {"gap": gap, "leak": look.leak, "score_error": look.error}
