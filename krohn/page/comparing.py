@@ -9,21 +9,13 @@ from krohn.comparison.contestants import KEYS, Failure
 from krohn.comparison.headline import headline, percent
 from krohn.comparison.result import Comparison
 from krohn.page import pictures
-from krohn.page.curves import LABELS, accuracy_plots, training_plots
+from krohn.page.curves import LABELS, accuracy_charts, training_charts
 from krohn.page.heat import heat_map
 from krohn.page.patterns import pixels
 from krohn.page.rendering import rendered
 from krohn.page.summary import duration, summary
 from krohn.page.words import Wrong, wrong
 
-MARKS = {
-    "compiled": "M3.5 0A3.5 3.5 0 1 1 -3.5 0A3.5 3.5 0 1 1 3.5 0Z",
-    "gpt": "M-3 -3H3V3H-3Z",
-    "lstm": "M0 -4L4 3H-4Z",
-    "ngram": "M0 -4.5L4 0L0 4.5L-4 0Z",
-    "majority": "M-3 -3L3 3M3 -3L-3 3",
-}
-"""The shapes of marks around a point: they tell lines apart without colour."""
 SHOWN_LETTERS = 8
 
 
@@ -46,14 +38,13 @@ def _facts(found: Comparison) -> dict[str, Any]:
         "found": found,
         "headline": headline(found),
         "summary": summary(found),
-        "accuracy": accuracy_plots(found),
-        "training": training_plots(found),
+        "accuracy": accuracy_charts(found),
+        "training": training_charts(found),
         "strategies": _strategies(found),
         "maps": [heat_map(probed) for probed in found.probes],
         "attention": _attention(found),
         "failures": _failures(found),
         "machine": pictures.of_machine(json_format.from_object(found.machine)),
-        "marks": MARKS,
         "keys": [(key, LABELS[key]) for key in KEYS if found.of(key)],
         "duration": duration,
         "trained": _trained(found),

@@ -1,18 +1,31 @@
 """The page of a comparison: what is on it, where lines go, and names that stay names."""
 
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_comparison import LEVELS, sample, score
 
 from compare.measures import Rate, spread
+from krohn.comparison.contestants import KEYS, Training
+from krohn.comparison.result import Curve, Sweep
 from krohn.page.comparing import render
+from krohn.page.curves import (
+    HEIGHT,
+    INSIDE,
+    LABEL_STEP,
+    WIDTH,
+    Chart,
+    Rows,
+    accuracy_charts,
+    doubles,
+    training_charts,
+)
 from krohn.page.heat import SHADES, heat_map
-from krohn.page.lines import HEIGHT, LABEL_STEP, Frame, Series
-from krohn.page.scales import doubling, even, powers, shares
 from krohn.page.summary import amount, duration, summary
 
 PLACES = st.lists(st.integers(1, 200), min_size=2, max_size=12, unique=True)
@@ -62,62 +75,96 @@ def test_a_comparison_without_probes_training_and_maps_has_a_page() -> None:
     assert "What heads look at" not in page
 
 
-# --- axes -----------------------------------------------------------------------------
+# --- charts ---------------------------------------------------------------------------
 
 
-@given(st.lists(SHARES, min_size=1))
-def test_shares_lie_within_their_axis(values: list[float]) -> None:
-    scale = shares(values)
-    assert scale.low <= min(values) + 1e-9
-    assert scale.high == 1
-    assert 2 <= len(scale.ticks) <= 6
-    assert all(0 <= scale.at(v) <= 1 for v in values)
+def labels(chart: Chart) -> list[tuple[float, float]]:
+    label = r'class="label">\s*<text [^>]* x="([\d.]+)" y="([\d.]+)"'
+    found = re.findall(label, chart.picture)
+    return [(float(x), float(y)) for x, y in found]
 
 
-@given(st.lists(st.floats(1e-12, 1e6), min_size=1))
-def test_losses_lie_within_their_axis(values: list[float]) -> None:
-    scale = powers(values)
-    assert scale.low <= min(values) * (1 + 1e-9)
-    assert max(values) <= scale.high * (1 + 1e-9)
+def lines(chart: Chart, key: str) -> list[str]:
+    """The paths in the colour of a network."""
+    stroked = rf'<path d="([^"]*)"[^>]*style="fill: none; [^"]*stroke: var\(--{key}\)'
+    return re.findall(stroked, chart.picture)
 
 
-@given(PLACES)
-def test_ticks_lie_on_their_axis_in_order(places: list[int]) -> None:
-    at = [float(p) for p in sorted(places)]
-    for scale in (doubling(at), even(at)):
-        where = [scale.at(t) for t in scale.ticks]
-        assert where == sorted(set(where))
-        assert at[0] <= min(scale.ticks)
-        assert max(scale.ticks) <= at[-1]
-        assert len(scale.ticks) <= 9
+def drawn(at: Sequence[float], curves: Mapping[str, Rows], loss: bool = False) -> Chart:
+    """A chart of accuracies, or of losses while training."""
+    if not loss:
+        rows = tuple(Curve(k, tuple(map(tuple, v))) for k, v in curves.items())
+        place = Sweep("title", "axis", "{}", tuple(at), None, None, 1, rows)
+        (chart,) = accuracy_charts(replace(sample(), sweeps=(place,)))
+        return chart
+    steps = tuple(map(int, at))
+    ones = [Training(steps, row, row, 1.0, "") for row in curves["gpt"]]
+    gpt = sample().contestants[1]
+    ran = replace(gpt, ones=tuple(replace(gpt.ones[0], training=o) for o in ones))
+    chart, _ = training_charts(replace(sample(), contestants=(ran,)))
+    return chart
 
 
+@settings(max_examples=15)
 @given(PLACES, st.data())
 def test_lines_lie_within_their_frame_and_labels_apart(
     places: list[int], data: st.DataObject
 ) -> None:
     at = [float(p) for p in sorted(places)]
     row = st.tuples(*[st.none() | SHARES for _ in at])
-    runs = data.draw(st.lists(st.tuples(row, row), min_size=1, max_size=5))
-    series = [Series("gpt", "GPT", pair) for pair in runs]
-    values = [v for s in series for v in s.known]
-    drawn = Frame(at, even(at), shares(values)).lines(series)
-    assert len(drawn) == sum(bool(s.known) for s in series)
-    for line in drawn:
-        for text in (*line.paths, *line.bands):
-            points = [tuple(map(float, p.split(","))) for p in text.split()]
-            assert all(0 <= x <= 100 and 0 <= y <= HEIGHT for x, y in points)
-    ends = sorted(line.end for line in drawn)
-    gaps = np.diff(ends)
-    assert all(gap >= LABEL_STEP - 1e-9 for gap in gaps)
-    assert all(end <= HEIGHT for end in ends)
+    keys = data.draw(st.sets(st.sampled_from(KEYS), min_size=1))
+    curves = {key: data.draw(st.tuples(row, row)) for key in keys}
+    chart = drawn(at, curves)
+    known = [
+        k for k, runs in curves.items() if any(v is not None for r in runs for v in r)
+    ]
+    width, height = 72 * WIDTH, 72 * HEIGHT
+    ends = labels(chart)
+    assert len(ends) == len(known)
+    assert all(0 < x < width and 0 < y < height for x, y in ends)
+    apart = LABEL_STEP * INSIDE[3] * height
+    assert all(gap >= apart - 1e-3 for gap in np.diff(sorted(y for _, y in ends)))
+    for key in known:
+        for text in lines(chart, key):
+            points = re.findall(r"[ML] ([\d.]+) ([\d.]+)", text)
+            assert all(0 <= float(x) <= width for x, _ in points)
+            assert all(0 <= float(y) <= height for _, y in points)
 
 
 def test_a_line_stops_where_nothing_is_known() -> None:
-    at = [1.0, 2.0, 3.0, 4.0]
-    frame = Frame(at, even(at), shares([0.0]))
-    (line,) = frame.lines([Series("gpt", "GPT", ((1.0, 1.0, None, 0.0),))])
-    assert line.paths == ("0,0 33.33,0", f"100,{HEIGHT}")
+    chart = drawn([1.0, 2.0, 3.0, 4.0], {"gpt": ((1.0, 1.0, None, 0.0),)})
+    (path,) = lines(chart, "gpt")
+    assert path.count("M") == 2
+
+
+@pytest.mark.parametrize("values", [(0.5, 0.1, 1e-9), (0.0, 0.0, 0.0), (2.0, 2.0, 2.0)])
+def test_losses_have_a_chart(values: tuple[float, ...]) -> None:
+    chart = drawn([0, 10, 20], {"gpt": (values,)}, loss=True)
+    assert len(lines(chart, "gpt")) == bool(max(values))
+
+
+@pytest.mark.parametrize(
+    ("at", "ratios"),
+    [
+        ((8, 16, 32, 64, 128), True),
+        ((0, 8, 16, 32, 64), False),
+        ((1, 2, 3, 4, 5), False),
+        ((0.05, 0.5, 0.95), False),
+        ((32,), False),
+    ],
+)
+def test_only_places_that_double_are_drawn_by_their_ratios(
+    at: tuple[float, ...], ratios: bool
+) -> None:
+    assert doubles(at) == ratios
+
+
+def test_names_along_an_axis_are_texts_and_no_mathematics() -> None:
+    found = sample()
+    named = replace(found.sweeps[0], axis="$x$ of <b>", title="<i>", remark="<u>")
+    page = render(replace(found, sweeps=(named,)))
+    assert "$x$ of &lt;b&gt;" in page
+    assert not {"<b>", "<i>", "<u>"} & set(re.findall("<.>", page))
 
 
 # --- the map --------------------------------------------------------------------------

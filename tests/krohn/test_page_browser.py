@@ -186,9 +186,9 @@ def test_lines_and_their_labels_are_drawn_inside_the_page(
 ) -> None:
     browser.open(pages["comparison"], size)
     boxes = browser.ask(
-        "[...document.querySelectorAll('.plot .frame')].map(f => ({frame: "
+        "[...document.querySelectorAll('.plot svg')].map(f => ({frame: "
         "f.getBoundingClientRect().toJSON(), parts: [...f.querySelectorAll("
-        "'polyline, text, path')].map(e => e.getBoundingClientRect().toJSON())}))"
+        "'text, g > path')].map(e => e.getBoundingClientRect().toJSON())}))"
     )
     assert len(boxes) == 6  # position, length, bias, count; loss and accuracy
     for box in boxes:
