@@ -7,7 +7,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from network.precision import PRECISIONS, FloatArray, Precision
-from verify.exponentials import AT_ZERO, is_narrow, relative_error
+from verify.recheck.heads import AT_ZERO, relative_error
+from verify.recheck.model import FORMATS
 
 torch.set_num_threads(1)
 
@@ -63,6 +64,11 @@ def share(
     )
 
 
+def is_narrow(precision: Precision) -> bool:
+    """Whether numbers are stored in fewer digits than they are added up in."""
+    return precision.digits < precision.accumulator_digits
+
+
 def room(precision: Precision, terms: int) -> float:
     """What else may be off: sums, quotient, product, exponents (A1, A7)."""
     return (2 * terms + 16) * precision.accumulator_unit
@@ -72,14 +78,14 @@ def room(precision: Precision, terms: int) -> float:
 @SIZES
 @MASKED
 def test_exponentials(name: str, sizes: tuple[int, int], masked: bool) -> None:
-    precision, n = PRECISIONS[name], 257
+    precision, n, off = PRECISIONS[name], 257, relative_error(FORMATS[name])
     for wanted in np.linspace(0.25, 6, 40):
         x = float(precision.round(wanted))
         low, high = share(np.array([0.0] + [-x] * (n - 1)), name, sizes, masked)
         rest = (n - 1) * np.exp(-x)
         # The first weight is 1, rounded or not; the others are in the normaliser.
-        error = relative_error(precision) + room(precision, n) + 8 * x * 2.0**-24
-        near = AT_ZERO if is_narrow(precision) else relative_error(precision)
+        error = off + room(precision, n) + 8 * x * 2.0**-24
+        near = AT_ZERO if is_narrow(precision) else off
         assert high >= (1 - near) / (1 + near + rest * (1 + error)) * (1 - error)
         assert low <= (1 + near) / (1 - near + rest * (1 - error)) * (1 + error)
 
@@ -94,7 +100,7 @@ def test_exponentials_of_zero(name: str, sizes: tuple[int, int], masked: bool) -
     raised = attend(np.zeros(n), values, name, sizes, masked).double().numpy() > 1
     first = int(raised.argmax())
     off = abs(first / n - 0.5) * 2 * precision.unit
-    allowed = AT_ZERO if is_narrow(precision) else 2 * relative_error(precision)
+    allowed = AT_ZERO if is_narrow(precision) else 2 * relative_error(FORMATS[name])
     assert off <= allowed + room(precision, n) + 1 / n * precision.unit
 
 

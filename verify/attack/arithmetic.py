@@ -19,8 +19,9 @@ from torch import Tensor
 from network.precision import Precision
 from network.transformer import Attention, Mlp, Transformer, activated
 from verify.attack.ways import Push, Seen
-from verify.exponentials import AT_ZERO, COARSE, NEAR, is_narrow, relative_error
-from verify.noisy import SINE
+from verify.recheck.bounds import SINE
+from verify.recheck.heads import AT_ZERO, COARSE, NEAR, relative_error
+from verify.recheck.model import FORMATS
 
 BRACKETS = (1, 2, 3, 8)
 
@@ -122,9 +123,9 @@ class Arithmetic:
             signs = torch.where(
                 torch.from_numpy(self.rng.random(signs.shape)) < 0.5, 1.0, -1.0
             )
-        unit = self.precision.accumulator_unit
-        worse = relative_error(self.precision) / unit - 2
-        if is_narrow(self.precision):
+        form = FORMATS[self.precision.name]
+        worse = relative_error(form) / form.sum_unit - 2
+        if form.unit > form.sum_unit:
             signs = torch.where(raised > 1 - NEAR, signs * (AT_ZERO / COARSE), signs)
         found = self.off(raised, worse if self.coin() else -worse, signs)
         return found.where(found >= torch.finfo(self.wide).tiny, 0.0)

@@ -99,7 +99,7 @@ class Heads:
         ratio, error, peak = self.looks[alike]
         count, narrow = len(self.stream.positions), form.unit > form.sum_unit
         rescaled = (count // STRETCH + 1 if narrow else count) * (
-            _relative(form) + form.sum_unit
+            relative_error(form) + form.sum_unit
         )
         leak = float(np.exp(ratio + 2 * error + 4 * OWN_UNIT * count * peak + rescaled))
         demand(leak < 0.125, f"the head of {channel.name!r} may look elsewhere")
@@ -240,7 +240,7 @@ class Heads:
         astray = (sink * np.expm1(first) + aside * np.expm1(second)) / total
         rises = bos[:, 0] <= first
         load = (2 * t + 16 + 8 * rises) * form.sum_unit
-        load = load + 2 * (1 + rises) * _relative(form)
+        load = load + 2 * (1 + rises) * relative_error(form)
         demand(np.maximum(astray, load) < 0.5, "the weights of a sum are too uncertain")
         grown = (1 + astray / (1 - astray)) * (1 + load / (1 - load))
         grown *= (1 + form.unit) ** 2 if form.unit > form.sum_unit else 1.0
@@ -257,7 +257,7 @@ class Heads:
         return per_value(channel, values, np.full(len(values), worst)), look
 
 
-def _relative(form: Format) -> float:
+def relative_error(form: Format) -> float:
     """How far exponentials may be off (A6)."""
     return COARSE if form.unit > form.sum_unit else 40 * form.sum_unit
 
