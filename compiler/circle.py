@@ -12,9 +12,9 @@ import numpy as np
 
 from algebra.semiautomaton import IntArray
 from compiler.numerics import circle_reader
-from compiler.program import Map, Operation, Program, Table
 from compiler.units import Expression, Stage, combination
 from network.precision import FloatArray
+from program import Map, Operation, Program, Table
 
 
 @dataclass(frozen=True, slots=True)

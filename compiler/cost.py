@@ -22,10 +22,10 @@ from compiler.numerics import (
     recency_slope,
     sibling_scale,
 )
-from compiler.program import Map, Program, cone, is_attention, is_embedded, reads
 from compiler.schedule import Layout, ranked, width
 from network.modelfile import parameters
 from network.precision import PRECISIONS
+from program import Map, Program, cone, is_embedded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +119,7 @@ def unplaced(program: Program, features: Positions) -> Bound:
     d = sum(features.sizes.values()) + sum(map(width_of, set(program.outputs)))
     heads: dict[int, int] = {}
     for name, operation in program.operations.items():
-        if is_attention(operation):
+        if operation.is_attention:
             entries = 2 * d * (1 + width_of(name))
             rank = ranks[name]
             heads[rank] = min(entries, heads.get(rank, entries))
@@ -169,7 +169,7 @@ def _cone(layout: Layout, name: str, number: dict[str, int]) -> tuple[object, ..
     steps: list[object] = []
     for channel in cone(program, name, inside):
         operation = program.operations[channel]
-        inputs = tuple(inside[n] for n in reads(operation))
+        inputs = tuple(inside[n] for n in operation.reads)
         function = operation.function if isinstance(operation, Map) else None
         inside[channel] = len(steps)
         steps.append((function, inputs, program.domains[channel]))

@@ -25,7 +25,8 @@ from compiler.numerics import (
     uniform_code,
     uniform_scale,
 )
-from compiler.program import (
+from network.precision import FloatArray, Precision
+from program import (
     At,
     Earliest,
     Latest,
@@ -37,10 +38,7 @@ from compiler.program import (
     Program,
     Shift,
     SiblingLatest,
-    is_attention,
-    reads,
 )
-from network.precision import FloatArray, Precision
 
 
 @dataclass(frozen=True)
@@ -182,7 +180,7 @@ def _code(
 
 def _check_uniform(program: Program, precision: Precision) -> None:
     for operation in program.operations.values():
-        if is_attention(operation) and not isinstance(operation, (Shift, Latest)):
+        if operation.is_attention and not isinstance(operation, (Shift, Latest)):
             raise CompileError(
                 "weights of counters, stacks, cascades and pointers depend on the "
                 "length; leave --uniform out"
@@ -242,7 +240,7 @@ def _scale(program: Program, operation: PrefixSum | MarkedSum) -> float:
 
 def _plateau(program: Program, name: str, activation: str) -> float:
     """How far a sum may be off for all tables that read it."""
-    readers = [op for op in program.operations.values() if name in reads(op)]
+    readers = [op for op in program.operations.values() if name in op.reads]
     round_ones = activation == "sine" and all(
         isinstance(op, Map) and circle_of(program, op) is not None for op in readers
     )

@@ -6,7 +6,6 @@ import numpy as np
 
 from algebra.semiautomaton import IntArray
 from compiler.features import Positions, flags
-from compiler.interpreter import interpret
 from compiler.numerics import (
     count_scale,
     earliest_scale,
@@ -19,7 +18,9 @@ from compiler.numerics import (
     sibling_scale,
     uniform_scale,
 )
-from compiler.program import (
+from compiler.schedule import Layout
+from network.precision import FloatArray
+from program import (
     At,
     Earliest,
     Latest,
@@ -30,10 +31,8 @@ from compiler.program import (
     Program,
     Shift,
     SiblingLatest,
-    reads,
 )
-from compiler.schedule import Layout
-from network.precision import FloatArray
+from program.interpreter import interpret
 
 Pattern = tuple[str, int, tuple[str, ...]]
 """How to look: its kind, a number that goes with it, and the channels that say where."""
@@ -77,7 +76,7 @@ def _pattern(operation: Operation) -> Pattern:
             number = by
         case SiblingLatest(_, _, level):
             number = level
-    return _KINDS[type(operation)], number, reads(operation)[1:]
+    return _KINDS[type(operation)], number, operation.reads[1:]
 
 
 def build(
@@ -288,7 +287,7 @@ def _copy(
     targets: list[int] = []
     for name in channels:
         operation = layout.plan.program.operations[name]
-        source, target = layout.places[reads(operation)[0]], layout.places[name]
+        source, target = layout.places[operation.reads[0]], layout.places[name]
         sources += range(source.start, source.stop)
         targets += range(target.start, target.stop)
     value = np.zeros((layout.d_model, len(sources)))

@@ -18,16 +18,8 @@ from algebra.semiautomaton import IntArray
 from compiler.errors import CompileError
 from compiler.passes.base import evaluate_cone
 from compiler.paths import Opener, added, leaves
-from compiler.program import (
-    Earliest,
-    Latest,
-    Map,
-    Program,
-    SiblingLatest,
-    Table,
-    is_embedded,
-)
 from network.precision import FloatArray
+from program import Earliest, Latest, Map, Program, SiblingLatest, Table, is_embedded
 
 MOST_INPUTS = 4
 MOST_ROWS = 20_000

@@ -16,10 +16,10 @@ from compiler.circle import Circle, circle_of
 from compiler.linear import Linear, linear, too_steep
 from compiler.passes.base import evaluate_cone
 from compiler.paths import Given
-from compiler.program import Map, Program, Table, is_sum, reads
 from compiler.schedule import Layout, Schedule
 from compiler.units import Expression, Stage, combination
 from network.precision import FloatArray
+from program import Map, Program, Table, is_sum
 
 
 @dataclass
@@ -72,7 +72,7 @@ class Tables:
     def _outputs(self, name: str) -> list[Expression]:
         operation = self.program.operations[name]
         if is_sum(operation):
-            return [self._sum(reads(operation))]
+            return [self._sum(operation.reads)]
         if name in self.circles:
             assert isinstance(operation, Map)
             assert isinstance(operation.function, Table)
@@ -344,7 +344,7 @@ def _circles(plan: Schedule, maps: Iterable[str]) -> dict[str, Circle]:
     found: dict[str, Circle] = {}
     for name in maps:
         operation = plan.program.operations[name]
-        if set(plan.leaves(name)) == set(reads(operation)):
+        if set(plan.leaves(name)) == set(operation.reads):
             circle = circle_of(plan.program, operation)
             if circle is not None:
                 found[name] = circle

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from algebra.automaton import Automaton
 from algebra.operations import minimise
 from compiler.passes.infer import InferDomains
-from compiler.program import Domain, Map, Operation, Program, Row, table
+from program import Domain, Map, Operation, Program, Row, table
 
 
 def forms(machine: Automaton) -> list[Automaton]:

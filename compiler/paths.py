@@ -15,18 +15,7 @@ from itertools import islice, pairwise, product
 import numpy as np
 
 from algebra.semiautomaton import IntArray
-from compiler.program import (
-    Map,
-    Operation,
-    Program,
-    Select,
-    Table,
-    Token,
-    is_attention,
-    is_embedded,
-    is_sum,
-    reads,
-)
+from program import Map, Operation, Program, Select, Table, Token, is_embedded, is_sum
 
 Given = Mapping[str, frozenset[int]]
 Values = frozenset[int]
@@ -329,7 +318,7 @@ def added(program: Program, name: str, stored: Container[str]) -> tuple[str, ...
     if not isinstance(operation, Map) or len(operation.inputs) != 1:
         return ()
     (read,) = operation.inputs
-    return reads(program.operations[read]) if _opens(program, read, stored) else ()
+    return program.operations[read].reads if _opens(program, read, stored) else ()
 
 
 def _opens(program: Program, name: str, stored: Container[str]) -> bool:
@@ -337,7 +326,7 @@ def _opens(program: Program, name: str, stored: Container[str]) -> bool:
     operation = program.operations[name]
     if name in stored or not is_sum(operation):
         return False
-    read = reads(operation)
+    read = operation.reads
     two = len(read) == 2 and all(n in stored for n in read)
     return two and program.one_hot.isdisjoint(read)
 
@@ -357,16 +346,16 @@ def leaves(program: Program, name: str, stored: Container[str]) -> tuple[str, ..
     """
     found: dict[str, None] = {}
     todo = list(
-        reversed(added(program, name, stored) or reads(program.operations[name]))
+        reversed(added(program, name, stored) or program.operations[name].reads)
     )
     seen: set[str] = set()
     while todo:
         at = todo.pop()
         operation = program.operations[at]
-        if at in stored or is_attention(operation) or is_sum(operation):
+        if at in stored or operation.is_attention or is_sum(operation):
             found[at] = None
         elif at not in seen:
             seen.add(at)
-            below = reversed(reads(operation))
+            below = reversed(operation.reads)
             todo += [n for n in below if n not in found and n not in seen]
     return tuple(found)

@@ -11,9 +11,9 @@ from compiler.passes.infer import InferDomains
 from compiler.passes.prune import DropDead
 from compiler.passes.recode import OneHotMatches, RoundReads, Split, WidenOutputs
 from compiler.passes.share import Share
-from compiler.program import Program
 from compiler.schedule import Layout, Schedule, allocate, check_schedule, schedule
 from network.precision import Precision
+from program import Program
 
 Observer = Callable[[str, Program], None]
 

@@ -39,12 +39,12 @@ from compiler.errors import CompileError
 from compiler.objectives import COMPROMISE, checked, front, no_better, sizes
 from compiler.observed import forms, least, observed
 from compiler.pipeline import Observer, Options, optimise
-from compiler.program import Program
 from compiler.rnn import elman
 from compiler.search import Key, Search
 from compiler.transformer import Network, describe, lower
 from compiler.ways import Plan, Request, way
 from network.precision import Precision
+from program import Program
 
 # One that takes long to build yields bounds of its sizes first.
 Construction = Callable[[Automaton, int], Program | Steps[Program]]

@@ -11,15 +11,7 @@ from dataclasses import dataclass, field
 from compiler.linear import linear
 from compiler.passes.base import PassError
 from compiler.paths import Opener, added, leaves
-from compiler.program import (
-    Position,
-    Program,
-    Token,
-    is_attention,
-    is_embedded,
-    is_sum,
-    reads,
-)
+from program import Position, Program, Token, is_embedded, is_sum
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +121,7 @@ def _times(
     for name, operation in program.operations.items():
         if not isinstance(operation, Token):
             born[name] = _earliest(program, name, born, most_paths, strict)
-        if is_attention(operation):
+        if operation.is_attention:
             born[name] = max(born[name], soonest.get(ranks[name], 0))
     return born
 
@@ -138,13 +130,13 @@ def ranked(program: Program) -> dict[str, int]:
     """How many attention operations the longest chain up to each channel has."""
     ranks: dict[str, int] = {}
     for name, operation in program.operations.items():
-        before = max((ranks[n] for n in reads(operation)), default=0)
-        ranks[name] = before + is_attention(operation)
+        before = max((ranks[n] for n in operation.reads), default=0)
+        ranks[name] = before + operation.is_attention
     return ranks
 
 
 def _attending(program: Program, born: Mapping[str, int]) -> int:
-    return len({s for n, s in born.items() if is_attention(program.operations[n])})
+    return len({s for n, s in born.items() if program.operations[n].is_attention})
 
 
 def _aligned(program: Program, most_paths: int, strict: bool) -> dict[str, int]:
@@ -155,7 +147,7 @@ def _aligned(program: Program, most_paths: int, strict: bool) -> dict[str, int]:
         born = _times(program, most_paths, strict, soonest)
         found: dict[int, int] = {}
         for name, snapshot in born.items():
-            if is_attention(program.operations[name]):
+            if program.operations[name].is_attention:
                 found[ranks[name]] = max(snapshot, found.get(ranks[name], 0))
         if found == soonest:
             return born
@@ -172,8 +164,8 @@ def _earliest(
     operation = program.operations[name]
     if isinstance(operation, Position) or is_embedded(program, operation):
         return 0
-    ready = max(born[n] for n in reads(operation))
-    if is_attention(operation):
+    ready = max(born[n] for n in operation.reads)
+    if operation.is_attention:
         return ready + 1 if ready % 2 == 0 else ready + 2
     if ready % 2 == 1 or ready == 0:
         return ready + 1 + (ready == 0)
@@ -216,10 +208,10 @@ def check_schedule(plan: Schedule) -> None:
         operation = plan.program.operations[name]
         if isinstance(operation, Position) or is_embedded(plan.program, operation):
             continue
-        if plan.born[name] % 2 != int(is_attention(operation)):
+        if plan.born[name] % 2 != int(operation.is_attention):
             raise PassError(f"channel {name!r} is placed in the wrong sublayer")
-        direct = is_attention(operation)
-        read = reads(operation) if direct else plan.leaves(name)
+        direct = operation.is_attention
+        read = operation.reads if direct else plan.leaves(name)
         if any(plan.born.get(n, plan.last + 1) >= plan.born[name] for n in read):
             raise PassError(f"channel {name!r} reads a channel that is not ready")
 

@@ -10,17 +10,10 @@ from compiler import heads
 from compiler.features import Positions
 from compiler.heads import Head
 from compiler.mlp import block_tables, code_matrix
-from compiler.program import (
-    Map,
-    Position,
-    Program,
-    Select,
-    Table,
-    is_embedded,
-    rows_of,
-)
 from compiler.schedule import Layout
 from network.precision import FloatArray
+from program import Map, Position, Table, is_embedded
+from program.statement import Place, stated
 
 
 @dataclass(frozen=True)
@@ -185,53 +178,10 @@ def _residual(layout: Layout, block: int) -> FloatArray:
 def describe(layout: Layout, network: Network) -> dict[str, Any]:
     """The Program and the place of every channel, as the model file states them."""
     program = layout.plan.program
-    return {
-        "channels": [_channel(layout, network, n) for n in program.operations],
-        "features": {n: list(span) for n, span in layout.features.items()},
-        "outputs": list(program.outputs),
-        "decode": [[list(values), q] for values, q in program.decode.items()],
+    places = {
+        n: Place(
+            p.start, p.stop, p.born, p.dies, n in program.one_hot, network.heads.get(n)
+        )
+        for n, p in layout.places.items()
     }
-
-
-def _channel(layout: Layout, network: Network, name: str) -> dict[str, Any]:
-    program = layout.plan.program
-    entry = {
-        "name": name,
-        **_operation(program, name),
-        "domain": list(program.domains[name]),
-    }
-    if name in layout.places:
-        place = layout.places[name]
-        entry["code"] = "one-hot" if name in program.one_hot else "integer"
-        entry["dims"] = [place.start, place.stop]
-        entry["snapshots"] = [place.born, place.dies]
-    if name in network.heads:
-        entry["head"] = network.heads[name]
-    return entry
-
-
-def _operation(program: Program, name: str) -> dict[str, Any]:
-    operation = program.operations[name]
-    if not isinstance(operation, Map):
-        fields = {f: getattr(operation, f) for f in operation.__slots__}
-        return {"op": _OPERATION_NAMES[type(operation).__name__], **fields}
-    inputs = {"op": "map", "inputs": list(operation.inputs)}
-    if not isinstance(operation.function, Table):
-        name = "select" if isinstance(operation.function, Select) else "sum"
-        return inputs | {"function": name}
-    rows = [[*row, value] for row, value in rows_of(operation.function)]
-    return inputs | {"function": "table", "rows": rows}
-
-
-_OPERATION_NAMES = {
-    "Token": "token",
-    "Position": "position",
-    "Shift": "shift",
-    "Latest": "latest",
-    "LatestMatch": "latest-match",
-    "SiblingLatest": "sibling-latest",
-    "Earliest": "earliest",
-    "At": "at",
-    "PrefixSum": "prefix-sum",
-    "MarkedSum": "marked-sum",
-}
+    return stated(program, places, layout.features)

@@ -9,9 +9,9 @@ from compiler.errors import CompileError
 from compiler.features import Positions
 from compiler.latency import latency
 from compiler.pipeline import Options, features_of, optimise, placed, scheduled
-from compiler.program import Program
 from compiler.schedule import Layout, Schedule
 from compiler.search import Way
+from program import Program
 
 # At most so many paths decide tables of tables at once; 0: one after the other.
 MERGES = (1024, 0)

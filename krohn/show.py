@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
-from compiler.program import Map, Program, reads
-from compiler.program import Table as Rows
 from krohn.show_language import lines as language_lines
+from program import Map, Program
+from program import Table as Rows
 
 if TYPE_CHECKING:
     from krohn.comparison.result import Comparison
@@ -509,4 +509,4 @@ def _operation(operation: Any) -> str:
             else f"Table{len(function.rows)}"
         )
     extra = f", {operation.by}" if hasattr(operation, "by") else ""
-    return f"{kind}({', '.join(reads(operation))}{extra})"
+    return f"{kind}({', '.join(operation.reads)}{extra})"

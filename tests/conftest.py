@@ -17,11 +17,11 @@ from compiler import plan
 from compiler.cost import Cost, predict
 from compiler.features import Positions
 from compiler.pipeline import Options, arrange, optimise
-from compiler.program import Program
 from compiler.schedule import Layout
 from krohn.compilation import CompiledModel
 from network.model import Model
 from network.precision import PRECISIONS
+from program import Program
 
 torch.set_num_threads(1)
 

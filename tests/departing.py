@@ -11,10 +11,10 @@ from algebra.formats import json_format
 from algebra.semiautomaton import Semiautomaton
 from compiler.constructions import pointers
 from compiler.pipeline import Options, arrange, optimise
-from compiler.program import Earliest, Map, Operation, Program, Token, table
 from compiler.transformer import describe, lower
 from network.modelfile import ModelFile
 from network.precision import PRECISIONS
+from program import Earliest, Map, Operation, Program, Token, table
 
 LETTERS = "abc"
 

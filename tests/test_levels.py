@@ -9,9 +9,9 @@ import torch
 
 import krohn
 from algebra import zoo
-from compiler.interpreter import interpret, states
-from compiler.program import Map
 from network import modelfile
+from program import Map
+from program.interpreter import interpret, states
 
 Build = Callable[..., Any]
 

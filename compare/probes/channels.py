@@ -15,10 +15,10 @@ from compiler.constructions.thesis import (
     series,
 )
 from compiler.errors import CompileError
-from compiler.interpreter import interpret
 from compiler.observed import forms
 from compiler.plan import CONSTRUCTIONS, construct
-from compiler.program import MarkedSum, PrefixSum, Program
+from program import MarkedSum, PrefixSum, Program
+from program.interpreter import interpret
 
 # The baseline's channels are the state of one position for each layer: no algorithm.
 TRIED = (

@@ -9,7 +9,7 @@ from algebra.semiautomaton import IntArray
 from compare.probes.variable import Home
 from compare.tasks.task import BoolArray
 from compiler.errors import CompileError
-from compiler.interpreter import interpret, states
+from program.interpreter import interpret, states
 
 Positions = Literal["all", "one"]
 UNDEFINED = -1

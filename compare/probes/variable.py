@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from algebra.semiautomaton import IntArray
-from compiler.program import Program
+from program import Program
 
 Kind = Literal["answer", "channel", "standard", "reference"]
 """What is asked for; a channel of a Program; what people look for; what comes free."""

@@ -31,17 +31,7 @@ from compiler.constructions.before import latest_before
 from compiler.constructions.counter import LARGEST_SUM
 from compiler.constructions.scan import compose, levels
 from compiler.errors import CompileError
-from compiler.program import (
-    Latest,
-    Map,
-    Operation,
-    PrefixSum,
-    Program,
-    Row,
-    Shift,
-    Token,
-    table,
-)
+from program import Latest, Map, Operation, PrefixSum, Program, Row, Shift, Token, table
 
 NAME = "cascade"
 SUMMARY = "counters and memories that steer each other (Theorem 11, shallower)"

@@ -7,16 +7,7 @@ from algebra.operations import reachable
 from algebra.semiautomaton import IntArray
 from compiler.errors import CompileError
 from compiler.observed import one_tuple_each
-from compiler.program import (
-    Latest,
-    Map,
-    Operation,
-    PrefixSum,
-    Program,
-    Row,
-    Token,
-    table,
-)
+from program import Latest, Map, Operation, PrefixSum, Program, Row, Token, table
 
 NAME = "content"
 SUMMARY = "count every letter, up to a threshold and then modulo a period"

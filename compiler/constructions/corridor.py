@@ -6,17 +6,7 @@ from algebra.automaton import Automaton
 from algebra.corridor import Corridor, as_corridor
 from compiler.constructions.counter import LARGEST_SUM
 from compiler.errors import CompileError
-from compiler.program import (
-    Latest,
-    Map,
-    Operation,
-    PrefixSum,
-    Program,
-    Row,
-    Sum,
-    Token,
-    table,
-)
+from program import Latest, Map, Operation, PrefixSum, Program, Row, Sum, Token, table
 
 NAME = "corridor"
 MOST_CELLS = 90

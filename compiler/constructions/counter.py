@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from algebra.automaton import Automaton
 from algebra.structure import Counter, as_counter
 from compiler.errors import CompileError
-from compiler.program import Map, Operation, PrefixSum, Program, Row, Token, table
+from program import Map, Operation, PrefixSum, Program, Row, Token, table
 
 NAME = "counter"
 LARGEST_SUM = 300_000

@@ -7,7 +7,7 @@ from algebra.classification.definite import equivalences
 from algebra.operations import reachable
 from algebra.semiautomaton import IntArray
 from compiler.errors import CompileError
-from compiler.program import Latest, Map, Operation, Program, Row, Shift, Token, table
+from program import Latest, Map, Operation, Program, Row, Shift, Token, table
 
 NAME = "definite"
 SUMMARY = "look at the last letters side by side, or keep what the first ones decided"

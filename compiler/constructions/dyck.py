@@ -8,16 +8,7 @@ from algebra.semiautomaton import IntArray
 from compiler.constructions.stack import Nesting, letter
 from compiler.errors import CompileError
 from compiler.linear import form
-from compiler.program import (
-    LatestMatch,
-    Map,
-    Operation,
-    Program,
-    Row,
-    Token,
-    reads,
-    table,
-)
+from program import LatestMatch, Map, Operation, Program, Row, Token, table
 
 NAME = "dyck"
 MOST_PAIRS = 10_000
@@ -57,7 +48,7 @@ def _sees_differences(program: Program) -> bool:
     joint = [
         form(matched, name, operation)
         for name, operation in program.operations.items()
-        if isinstance(operation, Map) and counts <= set(reads(operation))
+        if isinstance(operation, Map) and counts <= set(operation.reads)
     ]
     return all(found is not None and not found.steep for found in joint)
 

@@ -5,16 +5,7 @@ from collections.abc import Mapping
 from algebra.automaton import Automaton
 from algebra.corridor import Corridor, as_corridor
 from compiler.errors import CompileError
-from compiler.program import (
-    LatestMatch,
-    Map,
-    Operation,
-    PrefixSum,
-    Program,
-    Row,
-    Token,
-    table,
-)
+from program import LatestMatch, Map, Operation, PrefixSum, Program, Row, Token, table
 
 NAME = "gridworld"
 MOST_CELLS = 64

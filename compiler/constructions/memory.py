@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from algebra.automaton import Automaton
 from algebra.structure import Memory, as_memory
 from compiler.errors import CompileError
-from compiler.program import Latest, Map, Operation, Program, Row, Token, table
+from program import Latest, Map, Operation, Program, Row, Token, table
 
 NAME = "memory"
 SUMMARY = "fetch the latest letter that wrote (Lemma 16)"

@@ -7,7 +7,7 @@ from math import prod
 from algebra.automaton import Automaton
 from algebra.layered import LayeredParity, as_layered_parity
 from compiler.errors import CompileError
-from compiler.program import (
+from program import (
     Map,
     MarkedSum,
     Operation,

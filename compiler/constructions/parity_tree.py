@@ -11,7 +11,7 @@ from algebra.layered import ParityNode, as_parity_tree
 from compiler.constructions.parity import kinds, marked
 from compiler.errors import CompileError
 from compiler.observed import observed
-from compiler.program import Operation, Position, Program, Row, Token
+from program import Operation, Position, Program, Row, Token
 
 NAME = "parity-tree"
 SUMMARY = "parities side by side, and a table of the path that they choose"

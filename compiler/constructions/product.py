@@ -9,7 +9,7 @@ from algebra.operations import reachable
 from algebra.structure import Factor, as_counter, as_memory, parallel_factors
 from compiler.constructions import corridor, counter, memory
 from compiler.errors import CompileError
-from compiler.program import Operation, Program, Row, Token
+from program import Operation, Program, Row, Token
 
 NAME = "product"
 SUMMARY = "run counters, memories and gridworlds side by side (Lemma 17)"

@@ -11,7 +11,7 @@ from algebra.semiautomaton import IntArray
 from algebra.structure import reached_pairs
 from compiler.bounds import Steps, looking_back
 from compiler.errors import CompileError
-from compiler.program import Map, Operation, Program, Row, Select, Shift, Token, table
+from program import Map, Operation, Program, Row, Select, Shift, Token, table
 
 NAME = "scan"
 MOST_POINTS = 128

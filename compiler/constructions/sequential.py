@@ -4,7 +4,7 @@ from algebra.automaton import Automaton
 from algebra.operations import reachable
 from compiler.bounds import Steps, looking_back
 from compiler.errors import CompileError
-from compiler.program import Map, Operation, Program, Row, Shift, Token, table
+from program import Map, Operation, Program, Row, Shift, Token, table
 
 NAME = "sequential"
 MOST_ROWS = 400_000

@@ -4,15 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from algebra.brackets import Brackets, Stack
-from compiler.program import (
-    Latest,
-    LatestMatch,
-    Map,
-    Operation,
-    PrefixSum,
-    Row,
-    table,
-)
+from program import Latest, LatestMatch, Map, Operation, PrefixSum, Row, table
 
 
 @dataclass(frozen=True)

@@ -11,16 +11,7 @@ from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray
 from algebra.window_memory import WindowMemory, as_window_memory
 from compiler.errors import CompileError
-from compiler.program import (
-    Latest,
-    Map,
-    Operation,
-    Program,
-    Row,
-    Shift,
-    Token,
-    table,
-)
+from program import Latest, Map, Operation, Program, Row, Shift, Token, table
 
 NAME = "window"
 SUMMARY = "fetch what the latest window of letters wrote (flip-flop language)"

@@ -1,23 +1,12 @@
 """What a pass is, and the local relation that checks rewrites of Maps."""
 
-from collections.abc import Iterable
 from typing import ClassVar, Protocol, TypeVar
 
 import numpy as np
 
 from algebra.semiautomaton import IntArray
 from compiler.errors import CompileError
-from compiler.interpreter import look_up
-from compiler.program import (
-    Map,
-    Program,
-    Select,
-    Sum,
-    Table,
-    cone,
-    is_attention,
-    reads,
-)
+from program import Map, Program, Refused, Table, cone
 
 Source = TypeVar("Source", contravariant=True)
 Target = TypeVar("Target")
@@ -47,7 +36,7 @@ def check_order(program: Program) -> None:
     """Every channel reads only channels that come before it."""
     known: set[str] = set()
     for name, operation in program.operations.items():
-        if not known.issuperset(reads(operation)):
+        if not known.issuperset(operation.reads):
             raise PassError(f"channel {name!r} reads a channel that comes later")
         known.add(name)
     if not known.issuperset(program.outputs):
@@ -74,7 +63,7 @@ def check_same_channels(source: Program, target: Program) -> None:
         before = source.operations.get(name)
         if before is None or before == operation:
             continue
-        if is_attention(operation) or not isinstance(operation, Map):
+        if operation.is_attention or not isinstance(operation, Map):
             raise PassError(f"the operation of channel {name!r} was changed")
         _check_map(source, target, name, operation)
 
@@ -104,19 +93,8 @@ def evaluate_cone(program: Program, name: str, known: dict[str, IntArray]) -> In
         operation = program.operations[at]
         if not isinstance(operation, Map):
             raise PassError(f"{at!r} is needed, but it is not a function of the inputs")
-        inputs = [values[n] for n in operation.inputs]
-        values[at] = apply_function(operation.function, inputs, at)
+        try:
+            values[at] = operation.function([values[n] for n in operation.inputs])
+        except Refused as reason:
+            raise PassError(f"channel {at!r}: {reason}") from None
     return values[name]
-
-
-def apply_function(
-    function: Table | Select | Sum, inputs: Iterable[IntArray], name: str
-) -> IntArray:
-    """A Map's function on columns of argument values, ``(rows,)`` each."""
-    stacked = np.stack(list(inputs), axis=-1)
-    if isinstance(function, Table):
-        return look_up(function, stacked, name)
-    if isinstance(function, Sum):
-        return np.asarray(stacked.sum(axis=-1))
-    chosen = np.take_along_axis(stacked[:, 1:], stacked[:, :1], axis=-1)
-    return np.asarray(chosen[:, 0])

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from compiler.passes.base import check_same_channels, evaluate_cone
-from compiler.program import Map, Operation, Program, Table, Token, reads
+from program import Map, Operation, Program, Table, Token
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,9 @@ def _atoms(program: Program, inputs: tuple[str, ...]) -> tuple[str, ...]:
     """What the inputs are tables of; embedded channels count as read, like the token."""
     operations = program.operations
     tables = [operations[n] for n in inputs if _is_table(operations[n])]
-    below = {r for op in tables for r in reads(op)}
+    below = {r for op in tables for r in op.reads}
     if len(tables) == len(inputs) and all(_is_token(operations[r]) for r in below):
-        return tuple(dict.fromkeys(r for op in tables for r in reads(op)))
+        return tuple(dict.fromkeys(r for op in tables for r in op.reads))
     return tuple(dict.fromkeys(r for n in inputs for r in _opened(program, n)))
 
 
@@ -79,7 +79,7 @@ def _opened(program: Program, name: str) -> tuple[str, ...]:
     operation = program.operations[name]
     if not _is_table(operation):
         return (name,)
-    below = reads(operation)
+    below = operation.reads
     embedded = any(_is_token(program.operations[r]) for r in below)
     return (name,) if embedded else below
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from compiler.passes.base import PassError, check_frame, check_order
-from compiler.program import Program, reads
+from program import Program
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class DropDead:
         alive = set(source.outputs)
         for name in reversed(list(source.operations)):
             if name in alive:
-                alive.update(reads(source.operations[name]))
+                alive.update(source.operations[name].reads)
         kept = {n: op for n, op in source.operations.items() if n in alive}
         return source.with_operations(kept)
 

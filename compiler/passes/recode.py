@@ -8,7 +8,7 @@ import numpy as np
 
 from compiler.linear import linear
 from compiler.passes.base import PassError, check_frame, check_order
-from compiler.program import (
+from program import (
     At,
     Earliest,
     Latest,
@@ -22,11 +22,8 @@ from compiler.program import (
     SiblingLatest,
     Table,
     Token,
-    is_attention,
     is_embedded,
     is_sum,
-    reads,
-    rename,
 )
 
 Wanted = Callable[[Program, Operation], tuple[str, ...]]
@@ -59,13 +56,13 @@ class RoundReads:
             raise PassError("a head reads an unrounded head")
 
     def _unrounded(self, program: Program, operation: Operation) -> tuple[str, ...]:
-        if not is_attention(operation) or isinstance(operation, At):
+        if not operation.is_attention or isinstance(operation, At):
             return ()
-        found = {n: program.operations[n] for n in reads(operation)}
+        found = {n: program.operations[n] for n in operation.reads}
         return tuple(
             name
             for name, read in found.items()
-            if is_attention(read) or (self.strict and _compares(program, read))
+            if read.is_attention or (self.strict and _compares(program, read))
         )
 
 
@@ -123,8 +120,8 @@ class Split:
         known = source.operations
         of = {n: n if n in known else _plain(n) for n in target.operations}
         for name, operation in target.operations.items():
-            same = rename(operation, of) == known.get(of[name])
-            copy = _is_identity(operation) and reads(operation) == (of[name],)
+            same = operation.renamed(of) == known.get(of[name])
+            copy = _is_identity(operation) and operation.reads == (of[name],)
             if not same and not copy:
                 raise PassError(f"the new channel {name!r} is not a copy")
         lost = source.one_hot & target.operations.keys() - target.one_hot
@@ -176,7 +173,7 @@ class _Recoding:
                 todo.append(self._recoded(missing[0], codes[missing[0]]))
                 continue
             todo.pop()
-            self.operations.setdefault(made, rename(before, names))
+            self.operations.setdefault(made, before.renamed(names))
 
     def _named(self, name: str, one_hot: bool) -> str:
         """What a channel is called in a code."""
@@ -210,7 +207,7 @@ class _Recoding:
 
     def _plain_reads(self, operation: Operation) -> tuple[str, ...]:
         """What is read as it is: single inputs of tables, flags, keys and queries."""
-        read = reads(operation)
+        read = operation.reads
         match operation:
             case Map(_, inputs):
                 return read if len(inputs) == 1 else ()
@@ -260,7 +257,7 @@ def _compares(program: Program, operation: Operation) -> bool:
         return False
     added = program.operations[operation.inputs[0]]
     return is_sum(added) and all(
-        is_attention(program.operations[n]) for n in reads(added)
+        program.operations[n].is_attention for n in added.reads
     )
 
 
@@ -305,7 +302,7 @@ def _insert(source: Program, wanted: Wanted, suffix: str, one_hot: bool) -> Prog
             if read not in names:
                 names[read] = f"{read}.{suffix}"
                 operations[names[read]] = _identity(read, source.domains[read])
-        operations[name] = rename(operation, {n: names[n] for n in chosen})
+        operations[name] = operation.renamed({n: names[n] for n in chosen})
     return _with_identities(source, operations, names, one_hot)
 
 
@@ -372,7 +369,7 @@ def _new_channels(source: Program, target: Program) -> Iterator[tuple[str, str]]
         if equal and _is_embedded(source.operations, operation):
             yield name, equal[0]
         elif _is_identity(operation):
-            yield name, reads(operation)[0]
+            yield name, operation.reads[0]
         else:
             raise PassError(f"the new channel {name!r} is not a copy")
 
@@ -384,7 +381,7 @@ def _repeated(source: Program, target: Program) -> Iterator[tuple[str, str]]:
             continue
         read = name.removesuffix(".one-hot")
         again = source.operations.get(read) == operation
-        if not again and not (_is_identity(operation) and reads(operation) == (read,)):
+        if not again and not (_is_identity(operation) and operation.reads == (read,)):
             raise PassError(f"the new channel {name!r} is not a copy")
         yield name, read
 
@@ -398,11 +395,11 @@ def _check_copies(source: Program, target: Program, copies: Mapping[str, str]) -
     check_order(target)
     check_frame(source, target)
     back = {
-        n: rename(op, copies) for n, op in target.operations.items() if n not in copies
+        n: op.renamed(copies) for n, op in target.operations.items() if n not in copies
     }
     first = _first_equal(source)
-    canonical = {n: rename(op, first) for n, op in back.items()}
-    expected = {n: rename(op, first) for n, op in source.operations.items()}
+    canonical = {n: op.renamed(first) for n, op in back.items()}
+    expected = {n: op.renamed(first) for n, op in source.operations.items()}
     outputs = tuple(copies.get(n, n) for n in target.outputs)
     if canonical != expected or outputs != source.outputs:
         raise PassError("inserting tables changed something else")

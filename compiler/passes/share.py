@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from compiler.passes.base import PassError, check_frame, check_order
-from compiler.program import Operation, Program, rename
+from program import Operation, Program
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def number(program: Program) -> tuple[dict[str, Operation], dict[str, str]]:
     names: dict[str, str] = {}
     operations: dict[str, Operation] = {}
     for name, operation in program.operations.items():
-        renamed = rename(operation, names)
+        renamed = operation.renamed(names)
         names[name] = kept.setdefault((renamed, name in program.one_hot), name)
         if names[name] == name:
             operations[name] = renamed
@@ -50,7 +50,7 @@ def _terms(
     terms: dict[str, int] = {}
     names: dict[str, str] = {}
     for name, operation in program.operations.items():
-        key = (rename(operation, names), name in program.one_hot)
+        key = (operation.renamed(names), name in program.one_hot)
         terms[name] = first.setdefault(key, len(first))
         names[name] = str(terms[name])
     return terms

@@ -12,11 +12,11 @@ from compiler.constructions.cascade import cascade
 from compiler.errors import CompileError
 from compiler.features import positions
 from compiler.heads import build, patterns
-from compiler.interpreter import interpret
 from compiler.numerics import leak_target, sibling_scale
 from compiler.pipeline import Options, arrange, optimise
-from compiler.program import Map, Operation, Program, SiblingLatest, Token, table
 from network.precision import FLOAT32, PRECISIONS, FloatArray
+from program import Map, Operation, Program, SiblingLatest, Token, table
+from program.interpreter import interpret
 
 BLANK = 3
 

@@ -17,11 +17,11 @@ from compiler.circle import Circle, circle_of
 from compiler.errors import CompileError
 from compiler.numerics import CIRCLE_PLATEAU, circle_reader
 from compiler.pipeline import Options, arrange, optimise
-from compiler.program import Map, Program, table
 from compiler.units import Stage
 from network.cache import Tree
 from network.model import Model
 from network.precision import FLOAT32, PRECISIONS
+from program import Map, Program, table
 
 Build = Callable[..., Any]
 SINE = Options(FLOAT32, activation="sine")

@@ -16,10 +16,10 @@ from algebra.operations import reachable
 from algebra.semiautomaton import Semiautomaton
 from compiler import plan
 from compiler.errors import CompileError
-from compiler.interpreter import states
 from compiler.objectives import OBJECTIVES
 from compiler.pipeline import Options
 from network.precision import FLOAT32
+from program.interpreter import states
 
 Build = Callable[..., Any]
 

@@ -15,9 +15,9 @@ from algebra.automaton import Automaton
 from algebra.semiautomaton import Semiautomaton
 from compiler import plan
 from compiler.errors import CompileError
-from compiler.interpreter import interpret, states
 from compiler.pipeline import Options
 from network.precision import FLOAT32
+from program.interpreter import interpret, states
 
 Build = Callable[..., Any]
 

@@ -17,9 +17,9 @@ from algebra.operations import minimise, parallel, reachable
 from algebra.semiautomaton import Semiautomaton
 from compiler import plan
 from compiler.errors import CompileError
-from compiler.interpreter import states
 from compiler.pipeline import Options
 from network.precision import FLOAT32
+from program.interpreter import states
 
 
 def shift_register(letters: int, size: int) -> Automaton:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from algebra import zoo
 from compiler import plan
 from compiler.errors import CompileError
-from compiler.interpreter import states
 from compiler.pipeline import Options
 from network.precision import FLOAT32
+from program.interpreter import states
 
 
 @pytest.mark.parametrize(

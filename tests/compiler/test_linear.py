@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from compiler.linear import linear, too_steep
 from compiler.passes.infer import InferDomains
-from compiler.program import Map, Operation, PrefixSum, Program, Row, Token, table
+from program import Map, Operation, PrefixSum, Program, Row, Token, table
 
 LETTERS = ("a", "b")
 OPERATIONS: dict[str, Operation] = {

@@ -13,8 +13,8 @@ from compiler.passes.infer import InferDomains
 from compiler.passes.recode import Split
 from compiler.paths import Opener
 from compiler.pipeline import Options, arrange, optimise
-from compiler.program import Map, Operation, Program, Select, Shift, Token, table
 from network.precision import FLOAT32
+from program import Map, Operation, Program, Select, Shift, Token, table
 
 DEEP = 2 * sys.getrecursionlimit()
 

@@ -16,10 +16,10 @@ from algebra.observation import OBSERVATIONS, observe
 from algebra.semiautomaton import IntArray, Semiautomaton
 from compiler import plan
 from compiler.errors import CompileError
-from compiler.interpreter import states
 from compiler.observed import forms
 from compiler.pipeline import Options
 from network.precision import FLOAT32
+from program.interpreter import states
 
 OBSERVED = [
     ("Dyck3,2", "stack-top"),

@@ -17,10 +17,10 @@ from algebra.layered import as_layered_parity, clock
 from algebra.semiautomaton import IntArray, Semiautomaton
 from compiler import plan
 from compiler.errors import CompileError
-from compiler.interpreter import interpret, states
 from compiler.passes.infer import InferDomains
-from compiler.program import Latest, Map, Position, Program, Shift, Token, table
 from network.model import Model
+from program import Latest, Map, Position, Program, Shift, Token, table
+from program.interpreter import interpret, states
 
 SUPPORT = (3, 17, 42, 43, 77, 100)
 LARGE = f"Parity100@{','.join(map(str, SUPPORT))}"

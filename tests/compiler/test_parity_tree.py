@@ -16,8 +16,8 @@ from algebra.layered import as_parity_tree
 from algebra.semiautomaton import IntArray
 from compiler import plan
 from compiler.errors import CompileError
-from compiler.interpreter import states
 from network.model import Model
+from program.interpreter import states
 from verify.proof import prove
 
 SMALL = [(2, 2), (2, 3), (3, 1)]

@@ -14,7 +14,6 @@ from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray, Semiautomaton
 from compiler import plan
 from compiler.errors import CompileError
-from compiler.interpreter import interpret, states
 from compiler.passes.base import Pass, PassError, check_order
 from compiler.passes.fuse import Fuse
 from compiler.passes.infer import InferDomains
@@ -22,7 +21,8 @@ from compiler.passes.prune import DropDead
 from compiler.passes.recode import OneHotMatches, RoundReads, Split, WidenOutputs
 from compiler.passes.share import Share
 from compiler.pipeline import Options, optimise, passes
-from compiler.program import (
+from network.precision import BFLOAT16, FLOAT32
+from program import (
     Latest,
     LatestMatch,
     Map,
@@ -33,11 +33,9 @@ from compiler.program import (
     Shift,
     Table,
     Token,
-    is_attention,
-    reads,
     table,
 )
-from network.precision import BFLOAT16, FLOAT32
+from program.interpreter import interpret, states
 
 Step = Pass[Program, Program]
 STEPS: tuple[Step, ...] = (
@@ -164,7 +162,7 @@ def test_after_all_passes_nothing_is_dead(
     name: str, construction: str, strict: bool
 ) -> None:
     program = optimise(source(name, construction), Options(FLOAT32, strict))
-    used = {r for op in program.operations.values() for r in reads(op)}
+    used = {r for op in program.operations.values() for r in op.reads}
     assert used | set(program.outputs) == set(program.operations)
 
 
@@ -183,9 +181,9 @@ def test_after_all_passes_nothing_is_repeated(
 def test_no_head_reads_what_a_head_has_written(name: str, construction: str) -> None:
     program = optimise(source(name, construction), Options(FLOAT32))
     for operation in program.operations.values():
-        if is_attention(operation):
-            below = [program.operations[n] for n in reads(operation)]
-            assert not any(map(is_attention, below))
+        if operation.is_attention:
+            below = [program.operations[n] for n in operation.reads]
+            assert not any(o.is_attention for o in below)
 
 
 # --- translation validation: sabotage is found ----------------------------------------
@@ -405,7 +403,7 @@ def test_enormous_tables_are_refused() -> None:
         "joint": Map(table({(0, 0, 0): 0}), ("back1", "back2", "back3")),
     }
     program = Program(letters, 3, 2, chain, ("joint",), {})
-    with pytest.raises(CompileError, match="more than 2000000 rows"):
+    with pytest.raises(CompileError, match="more than 4000000 rows"):
         InferDomains().apply(program)
 
 

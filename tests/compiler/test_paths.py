@@ -15,15 +15,15 @@ from algebra.automaton import Automaton
 from algebra.formats import json_format
 from algebra.semiautomaton import IntArray
 from compiler import plan
-from compiler.interpreter import interpret
 from compiler.passes.infer import InferDomains
 from compiler.paths import Opener, Path, leaves
 from compiler.pipeline import Options, arrange, optimise
-from compiler.program import Map, Operation, Program, Select, Shift, Token, table
 from compiler.transformer import lower
 from network.model import Model
 from network.modelfile import ModelFile
 from network.precision import FLOAT32, FLOAT64
+from program import Map, Operation, Program, Select, Shift, Token, table
+from program.interpreter import interpret
 
 torch.set_num_threads(1)
 

@@ -9,20 +9,9 @@ from hypothesis import strategies as st
 
 from compiler.constructions import pointers
 from compiler.errors import CompileError
-from compiler.interpreter import interpret
 from compiler.passes.infer import InferDomains
-from compiler.program import (
-    At,
-    Earliest,
-    Map,
-    Operation,
-    Position,
-    Program,
-    Token,
-    reads,
-    rename,
-    table,
-)
+from program import At, Earliest, Map, Operation, Position, Program, Token, table
+from program.interpreter import interpret
 
 LETTERS = 3
 
@@ -125,9 +114,9 @@ def test_departures_are_counted_from_both_sides(
 
 def test_they_are_renamed_with_what_they_read() -> None:
     names = {"x": "a", "d": "b"}
-    assert rename(At("x", ("d", "e")), names) == At("a", ("b", "e"))
-    assert rename(Earliest("x", "d"), names) == Earliest("a", "b")
-    assert reads(At("x", ("d", "e"))) == ("x", "d", "e")
+    assert At("x", ("d", "e")).renamed(names) == At("a", ("b", "e"))
+    assert Earliest("x", "d").renamed(names) == Earliest("a", "b")
+    assert (At("x", ("d", "e"))).reads == ("x", "d", "e")
 
 
 @pytest.mark.parametrize(
@@ -136,7 +125,7 @@ def test_they_are_renamed_with_what_they_read() -> None:
         (Earliest("letter", "leaves0"), "0 at BOS"),
         (Earliest("letter", "letter"), "0 at BOS"),
         (At("letter", ("is0", "is1")), "3 binary digits, not 2"),
-        (At("letter", ("is0", "is1", "letter")), "no binary digit"),
+        (At("letter", ("is0", "is1", "letter")), "a binary digit has other values"),
     ],
 )
 def test_flags_and_digits_are_checked(operation: Operation, message: str) -> None:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from compiler.passes.base import PassError
-from compiler.program import Map, Token, is_attention, is_embedded, reads
 from compiler.schedule import Layout, check_schedule
+from program import Map, Token, is_embedded
 
 Build = Callable[..., Any]
 
@@ -42,8 +42,8 @@ def test_heads_read_even_snapshots_and_mlps_odd_ones(
             assert plan.born[channel] == 0
         else:
             read_at = plan.born[channel] - 1
-            assert read_at % 2 == (0 if is_attention(operation) else 1)
-            assert all(plan.born[n] <= read_at for n in reads(operation))
+            assert read_at % 2 == (0 if operation.is_attention else 1)
+            assert all(plan.born[n] <= read_at for n in operation.reads)
 
 
 @EACH
@@ -55,7 +55,7 @@ def test_channels_come_as_early_as_they_can(
     for channel, snapshot in plan.born.items():
         operation = plan.program.operations[channel]
         if snapshot and not is_embedded(plan.program, operation):
-            ready = max(plan.born[n] for n in reads(operation))
+            ready = max(plan.born[n] for n in operation.reads)
             assert snapshot - ready in (1, 2)
 
 
@@ -78,8 +78,8 @@ def _possible(plan: Any, channel: str) -> bool:
     """Whether the channel could be placed there: the sublayer and what it reads fit."""
     operation = plan.program.operations[channel]
     at = plan.born[channel]
-    direct = is_attention(operation)
-    read = reads(operation)
+    direct = operation.is_attention
+    read = operation.reads
     return at % 2 == int(direct) and all(_ready(plan, n, at, not direct) for n in read)
 
 
@@ -89,7 +89,7 @@ def _ready(plan: Any, channel: str, snapshot: int, opened: bool) -> bool:
     if plan.born.get(channel, snapshot) < snapshot or isinstance(operation, Token):
         return True
     inner = isinstance(operation, Map) and opened
-    return inner and all(_ready(plan, n, snapshot, True) for n in reads(operation))
+    return inner and all(_ready(plan, n, snapshot, True) for n in operation.reads)
 
 
 def last_read(layout: Layout, channel: str) -> int:
@@ -97,7 +97,7 @@ def last_read(layout: Layout, channel: str) -> int:
     plan = layout.plan
     if channel in plan.program.outputs:
         return plan.last
-    readers = [n for n, op in plan.program.operations.items() if channel in reads(op)]
+    readers = [n for n, op in plan.program.operations.items() if channel in op.reads]
     return max([plan.born[channel], *(plan.born[n] - 1 for n in readers)])
 
 

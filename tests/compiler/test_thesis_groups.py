@@ -19,8 +19,8 @@ from compiler.constructions.thesis.simulator import (
     group_of,
 )
 from compiler.errors import CompileError
-from compiler.interpreter import states
 from network.model import Model
+from program.interpreter import states
 from verify.exhaustive import exhaustive
 
 torch.set_num_threads(1)

@@ -16,9 +16,9 @@ from algebra.operations import reachable
 from algebra.semiautomaton import Semiautomaton
 from compiler import plan
 from compiler.errors import CompileError
-from compiler.interpreter import states
-from compiler.program import Shift
 from network.model import Model
+from program import Shift
+from program.interpreter import states
 from verify.exhaustive import exhaustive
 
 torch.set_num_threads(1)

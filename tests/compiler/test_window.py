@@ -17,11 +17,11 @@ from algebra.automaton import Automaton
 from algebra.zoo.flipflop import READ, VALUES, words_of
 from compiler import plan
 from compiler.errors import CompileError
-from compiler.interpreter import states
 from compiler.pipeline import Options
-from compiler.program import Latest, Shift
 from network.model import Model
 from network.precision import FLOAT32
+from program import Latest, Shift
+from program.interpreter import states
 
 Build = Callable[..., Any]
 

@@ -12,10 +12,10 @@ import torch
 
 import krohn
 from algebra import zoo
-from compiler.interpreter import interpret
 from krohn.compilation import CompiledModel
 from network.modelfile import ModelFile, pack
 from network.precision import FloatArray
+from program.interpreter import interpret
 from verify.attack.arithmetic import Arithmetic
 from verify.attack.campaign import Attack, Extent, attack
 from verify.attack.generators import legalised

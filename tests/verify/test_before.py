@@ -19,21 +19,13 @@ from algebra.automaton import Automaton
 from algebra.formats import json_format
 from algebra.semiautomaton import IntArray, Semiautomaton
 from compiler.constructions.before import latest_before
-from compiler.interpreter import interpret, states
 from compiler.pipeline import Options, arrange, optimise
-from compiler.program import (
-    Latest,
-    Map,
-    Operation,
-    Program,
-    SiblingLatest,
-    Token,
-    table,
-)
 from compiler.transformer import describe, lower
 from network.model import Model
 from network.modelfile import ModelFile
 from network.precision import PRECISIONS, FloatArray
+from program import Latest, Map, Operation, Program, SiblingLatest, Token, table
+from program.interpreter import interpret, states
 from verify.exhaustive import exhaustive
 from verify.proof import prove
 from verify.rivals import _leak_of_query, leak_latest

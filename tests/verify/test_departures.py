@@ -11,8 +11,8 @@ from departing import LETTERS, lowered, machine, program
 
 from algebra.semiautomaton import IntArray
 from compiler.constructions import pointers
-from compiler.interpreter import interpret, states
-from compiler.program import (
+from network.modelfile import ModelFile, pack
+from program import (
     At,
     Earliest,
     Latest,
@@ -23,7 +23,7 @@ from compiler.program import (
     Token,
     table,
 )
-from network.modelfile import ModelFile, pack
+from program.interpreter import interpret, states
 from verify.departures import departures
 from verify.evidence.find import find
 from verify.proof import prove

@@ -28,24 +28,13 @@ from compiler.constructions.scan import scan
 from compiler.constructions.thesis.semidirect import car, semidirect
 from compiler.constructions.thesis.series import series
 from compiler.constructions.thesis.wreath import wreath
-from compiler.interpreter import interpret
 from compiler.pipeline import Options, arrange, optimise
-from compiler.program import (
-    Map,
-    Program,
-    Row,
-    Select,
-    Shift,
-    Table,
-    reads,
-    rename,
-    rows_of,
-    table,
-)
 from compiler.transformer import describe, lower
 from network.model import Model
 from network.modelfile import ModelFile
 from network.precision import PRECISIONS, FloatArray
+from program import Map, Program, Row, Select, Shift, Table, table
+from program.interpreter import interpret
 from verify.counterexample import pair
 from verify.exhaustive import exhaustive
 from verify.proof import prove
@@ -372,7 +361,7 @@ def at_bos(source: Program, name: str, value: int) -> Program:
     assert isinstance(old.function, Table)
     values = interpret(source, [[0]])
     here = tuple(int(values[n][0, 0]) for n in old.inputs)
-    new = Map(table({**dict(rows_of(old.function)), here: value}), old.inputs)
+    new = Map(table({**dict(old.function.items()), here: value}), old.inputs)
     return source.with_operations({**source.operations, name: new})
 
 
@@ -419,7 +408,7 @@ def remapped(source: Program, name: str, value: Callable[[Row], int]) -> Program
     old = source.operations[name]
     assert isinstance(old, Map)
     assert isinstance(old.function, Table)
-    new = Map(table({row: value(row) for row, _ in rows_of(old.function)}), old.inputs)
+    new = Map(table({row: value(row) for row, _ in old.function.items()}), old.inputs)
     return source.with_operations({**source.operations, name: new})
 
 
@@ -449,7 +438,7 @@ def reindexed(source: Program, order: Callable[[int], int]) -> Program:
     moved = {}
     for name, old in source.operations.items():
         if name.startswith("moved"):
-            k, *copies = reads(old)
+            k, *copies = old.reads
             places = range(len(copies))
             moved[name] = Map(Select(), (k, *(copies[order(i)] for i in places)))
     assert moved
@@ -489,8 +478,8 @@ def off_by_one(source: Program, component: int) -> Program:
     """A cascade whose wiring reads a component's state after the letter."""
     after = {f"before{component}": "now", f"earlier{component}": "stored"}
     names = {n: f"{to}{component}" for n, to in after.items() if n in source.operations}
-    assert any(set(names) & set(reads(op)) for op in source.operations.values())
-    moved = {n: rename(op, names) for n, op in source.operations.items()}
+    assert any(set(names) & set(op.reads) for op in source.operations.values())
+    moved = {n: op.renamed(names) for n, op in source.operations.items()}
     return source.with_operations({n: op for n, op in moved.items() if n not in names})
 
 

@@ -14,11 +14,11 @@ from algebra.automaton import Automaton
 from algebra.observation import observe
 from algebra.semiautomaton import Semiautomaton
 from compiler import plan
-from compiler.interpreter import interpret
 from compiler.pipeline import Options, arrange, optimise
-from compiler.program import Program
 from compiler.transformer import describe, lower
 from network.precision import FLOAT32
+from program import Program
+from program.interpreter import interpret
 from verify import meaning
 from verify.effort import Effort
 from verify.errors import Differs

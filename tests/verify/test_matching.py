@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 from algebra.automaton import Automaton
 from algebra.formats import json_format
 from algebra.semiautomaton import Semiautomaton
-from compiler.interpreter import states
 from compiler.pipeline import Options, arrange, optimise
-from compiler.program import LatestMatch, Map, Operation, Program, Token, table
 from compiler.transformer import describe, lower
 from network.model import Model
 from network.modelfile import ModelFile
 from network.precision import FLOAT32, FloatArray
+from program import LatestMatch, Map, Operation, Program, Token, table
+from program.interpreter import states
 from verify import transformer
 from verify.errors import Rejected
 from verify.exhaustive import exhaustive

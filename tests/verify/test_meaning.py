@@ -16,11 +16,11 @@ from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.semiautomaton import Semiautomaton
 from compiler import plan
-from compiler.interpreter import interpret
 from compiler.pipeline import Options, arrange, optimise
-from compiler.program import Program
 from compiler.transformer import describe, lower
 from network.precision import FLOAT32
+from program import Program
+from program.interpreter import interpret
 from verify import meaning
 from verify.errors import Differs, Rejected
 from verify.statement import Statement, check_domains, parse

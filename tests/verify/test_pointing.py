@@ -9,11 +9,11 @@ import pytest
 import torch
 from departing import lowered, machine, program
 
-from compiler.interpreter import interpret
 from krohn.page.operations import operations
 from network.model import Model
 from network.modelfile import ModelFile, pack
 from network.precision import FloatArray
+from program.interpreter import interpret
 from verify.attack.campaign import Extent, attack
 from verify.attack.meaning import Evaluator
 from verify.evidence.find import find

@@ -12,10 +12,10 @@ from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.semiautomaton import Semiautomaton
 from compiler.pipeline import Options, arrange, optimise
-from compiler.program import Latest, Map, Position, Program, Token, table
 from compiler.transformer import describe, lower
 from network.modelfile import ModelFile
 from network.precision import FLOAT32
+from program import Latest, Map, Position, Program, Token, table
 from verify.proof import prove
 
 CLOCK = (1, 0, 0, 1, 0, 1, 1, 0)

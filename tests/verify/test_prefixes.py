@@ -12,11 +12,11 @@ from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.semiautomaton import Semiautomaton
 from compiler import plan
-from compiler.interpreter import states
 from compiler.pipeline import Options, arrange, optimise
-from compiler.program import Map, Operation, Program, Shift, Table, rename
 from compiler.transformer import describe, lower
 from network.precision import FLOAT32
+from program import Map, Operation, Program, Shift, Table
+from program.interpreter import states
 from verify import meaning
 from verify.errors import Differs, Rejected
 from verify.prefixes import by_prefixes
@@ -110,7 +110,7 @@ def test_a_chunk_that_reads_its_letters_in_another_order(other: str) -> None:
     source = plan.construct("chunked", machine, 9)
     swap = {"letter-1": other, other: "letter-1"}
     names = [n for n in source.operations if n.startswith("state")]
-    wrong = {n: rename(source.operations[n], swap) for n in names}
+    wrong = {n: source.operations[n].renamed(swap) for n in names}
     assert not passes(changed(source, **wrong), machine)
 
 

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 import krohn
-from compiler.interpreter import interpret
 from network.modelfile import ModelFile
+from program.interpreter import interpret
 from verify.proof import prove
 from verify.statement import parse
 

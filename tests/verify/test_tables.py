@@ -10,9 +10,9 @@ import pytest
 from algebra.semiautomaton import IntArray
 from compiler.passes.infer import InferDomains
 from compiler.pipeline import Options, arrange
-from compiler.program import Map, Operation, Program, Select, Shift, Token, table
 from compiler.transformer import describe, lower
 from network.precision import FLOAT64, PRECISIONS, FloatArray
+from program import Map, Operation, Program, Select, Shift, Token, table
 from verify.errors import Rejected
 from verify.mlp import Mlp
 from verify.statement import Channel, parse

@@ -9,7 +9,7 @@ from algebra.departures.nodes import NEVER
 from algebra.departures.parts import Part
 from algebra.semiautomaton import IntArray
 from compiler.constructions.departures.known import Known, known
-from compiler.program import Map, Operation, Row, Token, table
+from program import Map, Operation, Row, Token, table
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from algebra.semiautomaton import IntArray
 from compiler.constructions.departures.beside import Beside
 from compiler.constructions.departures.paths import Path, Paths, Way
 from compiler.errors import CompileError
-from compiler.program import Map, Program, Row, Select, table
+from program import Map, Program, Row, Select, table
 
 NAME = "departures"
 SUMMARY = "follow a run's few departures, by doubling (R-trivial, lines)"

@@ -13,15 +13,7 @@ from algebra.semiautomaton import IntArray
 from algebra.structure import Counter, as_counter
 from compiler.constructions import counter
 from compiler.constructions.before import latest_before
-from compiler.program import (
-    Latest,
-    Map,
-    Operation,
-    Position,
-    Row,
-    Shift,
-    table,
-)
+from program import Latest, Map, Operation, Position, Row, Shift, table
 
 
 @dataclass(frozen=True)

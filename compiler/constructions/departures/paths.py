@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from compiler.constructions import pointers
 from compiler.constructions.departures.beside import Beside, Function
-from compiler.program import Earliest, Map, Operation, PrefixSum, Row, table
+from program import Earliest, Map, Operation, PrefixSum, Row, table
 
 Path: TypeAlias = tuple[int, ...]
 """Flags by their number."""

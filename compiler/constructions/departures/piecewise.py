@@ -11,7 +11,7 @@ from compiler.constructions.departures.construction import check_departs
 from compiler.constructions.departures.paths import Paths
 from compiler.errors import CompileError
 from compiler.observed import one_tuple_each
-from compiler.program import Program
+from program import Program
 
 NAME = "piecewise"
 SUMMARY = "see which subsequences there are, from both sides (J-trivial)"

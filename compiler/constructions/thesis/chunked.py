@@ -14,7 +14,7 @@ import numpy as np
 from algebra.automaton import Automaton
 from algebra.operations import reachable
 from compiler.errors import CompileError
-from compiler.program import Map, Operation, Program, Row, Shift, Table, Token, table
+from program import Map, Operation, Program, Row, Shift, Table, Token, table
 
 CHUNKED = "chunked"
 MEMORISING = "memorising"

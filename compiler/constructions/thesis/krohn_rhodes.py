@@ -26,7 +26,7 @@ from compiler.constructions.thesis.permutation_reset import (
 )
 from compiler.constructions.thesis.simulator import Wires
 from compiler.errors import CompileError
-from compiler.program import Map, Program, Row, Shift, table
+from program import Map, Program, Row, Shift, table
 
 NAME = "krohn-rhodes"
 MOST_STATES = 300

@@ -24,7 +24,7 @@ from compiler.constructions.thesis.simulator import (
     solvable,
 )
 from compiler.errors import CompileError
-from compiler.program import Latest, Map, Program, Row, table
+from program import Latest, Map, Program, Row, table
 
 NAME = "permutation-reset"
 MOST_ROWS = 50_000

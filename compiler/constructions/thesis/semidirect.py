@@ -36,7 +36,7 @@ from compiler.constructions.thesis.simulator import (
     side_by_side,
 )
 from compiler.errors import CompileError
-from compiler.program import Map, Program, table
+from program import Map, Program, table
 
 NAME = "semidirect"
 CAR = "semidirect-car"

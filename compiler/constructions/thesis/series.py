@@ -19,7 +19,7 @@ from compiler.constructions.thesis.simulator import (
     numbers,
 )
 from compiler.constructions.thesis.wreath import over_normal
-from compiler.program import Program
+from program import Program
 
 NAME = "series"
 

@@ -24,7 +24,7 @@ from algebra.operations import reachable
 from algebra.semiautomaton import IntArray
 from compiler.constructions.counter import LARGEST_SUM
 from compiler.errors import CompileError
-from compiler.program import Map, Operation, PrefixSum, Program, Row, Token, table
+from program import Map, Operation, PrefixSum, Program, Row, Token, table
 
 MOST_ELEMENTS = 200
 

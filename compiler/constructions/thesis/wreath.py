@@ -30,7 +30,7 @@ from compiler.constructions.thesis.simulator import (
     group_program,
     numbers,
 )
-from compiler.program import Map, Program, Select
+from program import Map, Program, Select
 
 NAME = "wreath"
 SUMMARY = "solvable groups: a copy of the kernel for each coset (Lemma 19)"

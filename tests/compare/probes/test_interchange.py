@@ -23,8 +23,8 @@ from compare.probes.variables import variables
 from compare.probes.verdict import use
 from compare.tasks.task import Task
 from compare.training.scratchpad import scratchpad
-from compiler.interpreter import interpret
 from compiler.plan import construct
+from program.interpreter import interpret
 
 Tasks = Callable[[str], Task]
 Words = Callable[..., IntArray]

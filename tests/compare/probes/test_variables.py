@@ -16,7 +16,7 @@ from compare.probes.standard import period, since
 from compare.probes.variable import canonical, depends_only_on, merged, variable
 from compare.probes.variables import variables
 from compare.tasks.task import Task
-from compiler.interpreter import interpret
+from program.interpreter import interpret
 
 Tasks = Callable[[str], Task]
 Words = Callable[..., IntArray]

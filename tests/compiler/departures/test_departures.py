@@ -16,10 +16,10 @@ from compiler.constructions.departures.construction import departures
 from compiler.constructions.departures.paths import LONGEST_SUM
 from compiler.constructions.departures.piecewise import piecewise
 from compiler.errors import CompileError
-from compiler.interpreter import states
-from compiler.program import PrefixSum, Program, is_attention, reads
 from krohn import compile as derive
 from krohn import read
+from program import PrefixSum, Program
+from program.interpreter import states
 
 
 def regex(text: str) -> Automaton:
@@ -30,8 +30,8 @@ def depth(program: Program) -> int:
     """The longest chain of attention operations that the outputs depend on."""
     rank: dict[str, int] = {}
     for name, operation in program.operations.items():
-        before = max((rank[n] for n in reads(operation)), default=0)
-        rank[name] = before + is_attention(operation)
+        before = max((rank[n] for n in operation.reads), default=0)
+        rank[name] = before + operation.is_attention
     return max(rank[name] for name in program.outputs)
 
 

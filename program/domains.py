@@ -1,0 +1,135 @@
+"""Sets of whole numbers: which values a channel takes, and which it may have in a case."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from program.errors import demand
+
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+MOST = 4_000_000
+"""How many values, or joint values of some channels, are listed at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """The values that a channel takes in all words.
+
+    BOS is one known symbol, so each channel has one known value there. It is kept apart
+    from the later positions, which keeps start values out of the tables.
+
+    Attributes:
+        bos: The value at BOS.
+        later: The values at later positions, ascending.
+        given: ``(T + 1,)``: the value at each position, if the position decides it.
+    """
+
+    bos: int
+    later: IntArray
+    given: IntArray | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Values) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @cached_property
+    def _key(self) -> tuple[int, bytes, bytes]:
+        given = b"" if self.given is None else self.given.tobytes()
+        return self.bos, self.later.tobytes(), given
+
+    @cached_property
+    def domain(self) -> tuple[int, ...]:
+        """All values, ascending."""
+        return tuple(np.union1d(self.later, self.bos).tolist())
+
+    def within(self, low: int, high: int) -> bool:
+        """Whether all values lie in ``low..high``."""
+        least = min(self.bos, int(self.later[0]))
+        return low <= least and max(self.bos, int(self.later[-1])) <= high
+
+
+class Known(NamedTuple):
+    """The domain of a channel, ascending, and its value at BOS."""
+
+    domain: IntArray
+    bos: int
+
+
+@dataclass(frozen=True)
+class May:
+    """What a channel may be, row by row.
+
+    Attributes:
+        domain: ``(values,)``, ascending.
+        sets: ``(rows, values)``: whether it may have the value in the row.
+    """
+
+    domain: IntArray
+    sets: BoolArray
+
+    def be(self, value: int) -> BoolArray:
+        """``(rows, 1)``: whether it may have a value."""
+        found = (self.sets & (self.domain == value)).any(axis=1, keepdims=True)
+        return np.asarray(found)
+
+    def into(self, domain: IntArray) -> BoolArray:
+        """``(rows, len(domain))``: the same in another domain, where that has the value."""
+        found = np.zeros((len(self.sets), len(domain)), np.bool_)
+        both = np.isin(self.domain, domain)
+        found[:, places(domain, self.domain[both])] = self.sets[:, both]
+        return found
+
+    def beside(self, rows: IntArray) -> tuple[IntArray, IntArray]:
+        """Each value that it may have in some rows.
+
+        Returns:
+            Which of the given rows, and the place of the value in the domain.
+        """
+        count, values = self.sets.sum(axis=1), self.sets.nonzero()[1]
+        each = count[rows]
+        demand(each.sum() <= MOST, "too many values are possible at once")
+        which = np.repeat(np.arange(len(rows)), each)
+        within = np.arange(len(which)) - np.repeat(each.cumsum() - each, each)
+        return which, values[(count.cumsum() - count)[rows[which]] + within]
+
+
+def places(domain: IntArray, values: IntArray) -> IntArray:
+    """Where values stand in an ascending domain.
+
+    Raises:
+        Refused: If one is not there.
+    """
+    demand(np.isin(values, domain), "a channel takes values outside its domain")
+    return np.searchsorted(domain, values)
+
+
+def sums(some: IntArray, others: IntArray) -> IntArray:
+    """All sums of two numbers, ascending; sums of runs without gaps are a run.
+
+    Raises:
+        Refused: If there are too many.
+    """
+    if all(v[-1] - v[0] == len(v) - 1 for v in (some, others)):
+        return np.arange(some[0] + others[0], some[-1] + others[-1] + 1)
+    demand(len(some) * len(others) <= MOST, "a sum has too many values")
+    return np.unique(np.add.outer(some, others))
+
+
+def joint(values: list[IntArray]) -> IntArray:
+    """``(rows, len(values))``: all tuples, in lexicographic order.
+
+    Raises:
+        Refused: If there are too many.
+    """
+    shape = [len(one) for one in values]
+    demand(prod(shape) <= MOST, f"a table would need more than {MOST} rows")
+    at = np.indices(shape).reshape(len(shape), -1)
+    return np.stack([one[i] for one, i in zip(values, at, strict=True)], axis=1)

@@ -1,0 +1,17 @@
+"""The one way in which a Program, a file or evidence is refused."""
+
+from typing import Any
+
+import numpy as np
+
+MOST_LETTERS = 300
+
+
+class Refused(Exception):
+    """Something that is stated cannot be, or is not shown; the message says where."""
+
+
+def demand(condition: Any, reason: str) -> None:
+    """Refuse with a reason if a condition does not hold; NaN makes none hold."""
+    if not bool(np.all(condition)):
+        raise Refused(reason[:MOST_LETTERS])

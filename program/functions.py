@@ -1,0 +1,258 @@
+"""Functions of channels at one position: tables, selections and sums."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from math import prod
+from typing import Any, ClassVar, Protocol, TypeAlias
+
+import numpy as np
+
+from program.domains import (
+    MOST,
+    BoolArray,
+    IntArray,
+    Known,
+    May,
+    Values,
+    joint,
+    places,
+    sums,
+)
+from program.errors import demand
+
+MOST_NUMBERED = 2**62
+LARGEST = 2**31
+"""All numbers of a Program are less: sums of a few fit 64 bits, products of two too."""
+
+
+Row: TypeAlias = tuple[int, ...]
+
+
+class Function(Protocol):
+    """What a Map does with its inputs."""
+
+    wire: ClassVar[str]
+
+    def __call__(self, columns: Sequence[IntArray]) -> IntArray:
+        """The value for each tuple of inputs, arrays of one shape."""
+        ...
+
+    def infer(self, read: Sequence[Values]) -> Values:
+        """The values that occur, from those of the inputs."""
+        ...
+
+    def step(self, own: Known, read: Sequence[May]) -> BoolArray:
+        """``(rows, values)``: what the result may be."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A function given by its rows.
+
+    Attributes:
+        rows: ``(rows, inputs)`` the argument tuples that occur, in lexicographic order.
+        values: ``(rows,)`` the value of each.
+    """
+
+    wire: ClassVar[str] = "table"
+    rows: IntArray
+    values: IntArray
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Table):
+            return NotImplemented
+        return np.array_equal(self.rows, other.rows) and np.array_equal(
+            self.values, other.values
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.rows.tobytes(), self.values.tobytes()))
+
+    @cached_property
+    def _levels(self) -> list[tuple[IntArray, IntArray]]:
+        """For each input its values, and the codes of what occurs up to there.
+
+        The code of a tuple is the place of its last value, plus the number of its values
+        for each place of the tuple before in the codes before.
+        """
+        found, node = [], np.zeros(len(self.rows), np.int64)
+        for column in self.rows.T:
+            values, place = np.unique(column, return_inverse=True)
+            codes, node = np.unique(node * len(values) + place, return_inverse=True)
+            found.append((values, codes))
+        return found
+
+    def __call__(self, columns: Sequence[IntArray]) -> IntArray:
+        """The value of each tuple.
+
+        Raises:
+            Refused: If a tuple has no row.
+        """
+        at = np.zeros(np.shape(columns[0]), np.int64)
+        there = np.ones(at.shape, np.bool_)
+        for column, (values, codes) in zip(columns, self._levels, strict=True):
+            place = np.searchsorted(values, column).clip(max=len(values) - 1)
+            there &= values[place] == column
+            code = at * len(values) + place
+            at = np.searchsorted(codes, code).clip(max=len(codes) - 1)
+            there &= codes[at] == code
+        if not there.all():
+            row = [int(column[~there][0]) for column in columns]
+            demand(False, f"a table has no row for the values {row}")
+        return self.values[at]
+
+    def items(self) -> Iterator[tuple[tuple[int, ...], int]]:
+        """The rows with their values, as Python integers."""
+        for row, value in zip(self.rows.tolist(), self.values.tolist(), strict=True):
+            yield tuple(row), value
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether it is a function of one input that changes nothing."""
+        return self.rows.shape[1] == 1 and np.array_equal(self.rows[:, 0], self.values)
+
+    def occurring(self, read: Sequence[Values]) -> "Table":
+        """The rows that can occur.
+
+        Raises:
+            Refused: If one that can occur is not there, or one is there twice.
+        """
+        inputs = zip(self.rows.T, read, strict=True)
+        later = np.all([np.isin(x, v.later) for x, v in inputs], axis=0)
+        start = np.all(self.rows == [v.bos for v in read], axis=1)
+        kept = later | start
+        number = _numbers(self.rows[kept], factors([v.domain for v in read]))
+        order = np.argsort(number, kind="stable")
+        demand(np.diff(number[order]) > 0, "a table has a row twice")
+        if later.sum() < prod(len(v.later) for v in read) or not start.any():
+            demand(False, f"a table has no row for {self._missing(read)}")
+        if kept.all() and np.array_equal(order, np.arange(len(order))):
+            return self
+        return Table(self.rows[kept][order], self.values[kept][order])
+
+    def _missing(self, read: Sequence[Values]) -> list[int]:
+        """The first tuple that occurs and has no row."""
+        bos = np.array([[v.bos for v in read]])
+        asked = np.concatenate([bos, joint([v.later for v in read])])
+        known = set(map(tuple, self.rows.tolist()))
+        return next(row for row in asked.tolist() if tuple(row) not in known)
+
+    def infer(self, read: Sequence[Values]) -> Values:
+        """The results of the rows that occur."""
+        bos = np.flatnonzero((self.rows == [v.bos for v in read]).all(axis=1))
+        demand(len(bos) == 1, "a table has not one row for the values at BOS")
+        inputs = zip(self.rows.T, read, strict=True)
+        later = np.all([np.isin(x, v.later) for x, v in inputs], axis=0)
+        return Values(int(self.values[bos[0]]), np.unique(self.values[later]))
+
+    def step(self, own: Known, read: Sequence[May]) -> BoolArray:
+        """What it may be: every joint value of the inputs is looked up."""
+        weights = factors([may.domain for may in read])
+        at, number = _combined(read, weights)
+        numbers = _numbers(self.rows, weights)
+        there = np.searchsorted(numbers, number).clip(max=len(numbers) - 1)
+        hit = numbers[there] == number
+        found = np.zeros((len(read[0].sets), len(own.domain)), np.bool_)
+        found[at[hit], places(own.domain, self.values[there[hit]])] = True
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """``(i, v_0, …, v_{n-1}) ↦ v_i``: how transition maps are composed (Lemma 14)."""
+
+    wire: ClassVar[str] = "select"
+
+    def __call__(self, columns: Sequence[IntArray]) -> IntArray:
+        """The chosen value."""
+        chosen = np.stack(columns[1:], axis=-1)
+        return np.take_along_axis(chosen, columns[0][..., None], axis=-1)[..., 0]
+
+    def infer(self, read: Sequence[Values]) -> Values:
+        """The values of all that can be chosen."""
+        index, *rest = read
+        demand(index.within(0, len(rest) - 1), "a selection of nothing")
+        chosen = [rest[i].later for i in index.later]
+        demand(sum(map(len, chosen)) <= MOST, "a selection has too many values")
+        return Values(rest[index.bos].bos, np.unique(np.concatenate(chosen)))
+
+    def step(self, own: Known, read: Sequence[May]) -> BoolArray:
+        """What any of those may be that may be chosen."""
+        index, *rest = read
+        found = np.zeros((len(index.sets), len(own.domain)), np.bool_)
+        for i in np.flatnonzero(index.sets.any(axis=0) & (index.domain < len(rest))):
+            found |= index.sets[:, i, None] & rest[index.domain[i]].into(own.domain)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """``(v_0, …, v_{n-1}) ↦ v_0 + … + v_{n-1}`` of different channels."""
+
+    wire: ClassVar[str] = "sum"
+
+    def __call__(self, columns: Sequence[IntArray]) -> IntArray:
+        """The sum."""
+        return np.asarray(sum(columns))
+
+    def infer(self, read: Sequence[Values]) -> Values:
+        """All sums of one value of each."""
+        later = reduce(sums, (v.later for v in read))
+        return Values(sum(v.bos for v in read), later)
+
+    def step(self, own: Known, read: Sequence[May]) -> BoolArray:
+        """All sums of one value of each that are in the domain."""
+        at, total = _combined(read, np.ones(len(read), np.int64), own.domain[-1])
+        hit = np.isin(total, own.domain)
+        found = np.zeros((len(read[0].sets), len(own.domain)), np.bool_)
+        found[at[hit], places(own.domain, total[hit])] = True
+        return found
+
+
+FUNCTIONS: Mapping[str, type[Table] | type[Select] | type[Sum]] = {
+    each.wire: each for each in (Table, Select, Sum)
+}
+
+
+def table(mapping: Mapping[Row, int]) -> Table:
+    """A `Table` from a dictionary, in the canonical order of rows."""
+    rows = sorted(mapping)
+    return Table(
+        np.array(rows, dtype=np.int64).reshape(len(rows), -1),
+        np.array([mapping[row] for row in rows], dtype=np.int64),
+    )
+
+
+def factors(domains: Sequence[Any]) -> IntArray:
+    """What each input of a table counts in the number of a row.
+
+    Raises:
+        Refused: If numbers of rows would be too large.
+    """
+    sizes = [int(domain[-1]) + 1 for domain in domains]
+    demand(prod(sizes) < MOST_NUMBERED, "there are too many rows to number")
+    return np.array([prod(sizes[i + 1 :]) for i in range(len(sizes))], np.int64)
+
+
+def _numbers(rows: IntArray, weights: IntArray) -> IntArray:
+    return np.asarray(rows @ weights)
+
+
+def _combined(
+    read: Sequence[May], weights: IntArray, most: int | None = None
+) -> tuple[IntArray, IntArray]:
+    """All weighted sums of one value of each input, at most so large, row by row."""
+    at = np.arange(len(read[0].sets))
+    total = np.zeros(len(at), np.int64)
+    for may, weight in zip(read, weights, strict=True):
+        which, value = may.beside(at)
+        at, total = at[which], total[which] + weight * may.domain[value]
+        if most is not None:  # the same sum once
+            small = total <= most
+            pairs = np.unique(at[small] * LARGEST + total[small])
+            at, total = np.divmod(pairs, LARGEST)
+    return at, total

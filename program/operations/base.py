@@ -1,0 +1,188 @@
+"""What an operation of the Program language says of itself."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from program.domains import BoolArray, IntArray, Known, May, Values
+from program.errors import demand
+
+
+class Frame(NamedTuple):
+    """What all channels of a Program share.
+
+    Attributes:
+        letters: How many letters there are; also the token value of BOS.
+        length: The longest word (T).
+    """
+
+    letters: int
+    length: int
+
+
+class Memory(NamedTuple):
+    """What is kept of a channel from one position to the next.
+
+    Attributes:
+        domain: What a cell can hold, ascending.
+        start: What every cell holds at BOS.
+        cells: How many cells there are.
+    """
+
+    domain: IntArray
+    start: int
+    cells: int
+
+
+@dataclass(frozen=True, slots=True)
+class Operation(ABC):
+    """How a channel is computed.
+
+    A field that is a string names a channel, a tuple of strings several; the others are
+    numbers. They stand in a model file under their own names, beside `wire`.
+
+    Attributes:
+        wire: Its name in a model file.
+        is_attention: Whether it looks at other positions.
+    """
+
+    wire: ClassVar[str]
+    is_attention: ClassVar[bool] = True
+    named: ClassVar[dict[str, "type[Operation]"]] = {}
+
+    def __init_subclass__(cls) -> None:
+        if "wire" in vars(cls):
+            Operation.named[cls.wire] = cls
+
+    @property
+    @abstractmethod
+    def reads(self) -> tuple[str, ...]:
+        """The channels that it reads, in order, repeated where it repeats them."""
+
+    @abstractmethod
+    def evaluate(self, read: Sequence[IntArray], tokens: IntArray) -> IntArray:
+        """Its meaning: the value at every position.
+
+        Args:
+            read: ``(batch, length + 1)`` for each channel that it reads.
+            tokens: ``(batch, length + 1)``; column 0 is BOS.
+
+        Raises:
+            Refused: If a table has no row for what it meets.
+        """
+
+    @abstractmethod
+    def infer(self, read: Sequence[Values], frame: Frame) -> Values:
+        """The values that it takes, from those of what it reads.
+
+        Raises:
+            Refused: If these do not suit it.
+        """
+
+    def memory(self, own: Known, read: Sequence[Known]) -> Memory | None:
+        """What must be kept of it; None if it cannot be followed letter by letter."""
+        return None
+
+    def step(
+        self, own: Known, read: Sequence[May], cells: BoolArray
+    ) -> tuple[BoolArray, BoolArray]:
+        """What it may be at a position, and what its cells may hold from then on.
+
+        Args:
+            own: Its own domain.
+            read: What the channels that it reads may be there.
+            cells: ``(rows, cells, values of a cell)``: what the cells may hold before.
+
+        Returns:
+            ``(rows, values)`` and the cells after.
+        """
+        raise NotImplementedError
+
+    def renamed(self, names: Mapping[str, str]) -> Self:
+        """The same of channels with other names."""
+        changes: dict[str, Any] = {}
+        for name, kind in _fields(type(self)):
+            value = getattr(self, name)
+            if kind is str:
+                changes[name] = names.get(value, value)
+            elif kind == tuple[str, ...]:
+                changes[name] = tuple(names.get(n, n) for n in value)
+        return replace(self, **changes) if changes else self
+
+    def to_wire(self) -> dict[str, Any]:
+        """As a model file states it."""
+        told = {name: getattr(self, name) for name, _ in _fields(type(self))}
+        listed = {n: list(v) if isinstance(v, tuple) else v for n, v in told.items()}
+        return {"op": self.wire, **listed}
+
+    @classmethod
+    def from_wire(cls, entry: Mapping[str, Any]) -> Self:
+        """From what a model file states.
+
+        Raises:
+            Refused: If a field has another type than it must have.
+            KeyError: If a field is missing.
+        """
+        told = {name: _read(entry[name], kind) for name, kind in _fields(cls)}
+        return cls(**told)
+
+
+@dataclass(frozen=True, slots=True)
+class LookBack(Operation):
+    """An operation that fetches its first channel from one position, at most t."""
+
+    @abstractmethod
+    def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
+        """``(batch, length + 1)``: from which position each position t fetches.
+
+        Args:
+            read: ``(batch, length + 1)`` for each channel that it reads but the first.
+            t: ``(length + 1,)``: 0, 1, ….
+        """
+
+    def evaluate(self, read: Sequence[IntArray], tokens: IntArray) -> IntArray:
+        """What stands there."""
+        t = np.arange(tokens.shape[1])
+        at = np.broadcast_to(self.position(read[1:], t), tokens.shape)
+        return np.take_along_axis(read[0], at, axis=1)
+
+    def infer(self, read: Sequence[Values], frame: Frame) -> Values:
+        """Those of its source; at later positions also the value at BOS."""
+        return Values(read[0].bos, np.union1d(read[0].later, read[0].bos))
+
+
+def last(flags: BoolArray) -> IntArray:
+    """``(batch, positions)``: the last flagged position up to each; 0 if there is none."""
+    marked = np.where(flags, np.arange(flags.shape[1]), 0)
+    return np.asarray(np.maximum.accumulate(marked, axis=1))
+
+
+def demand_flag(where: Values, bos: int) -> None:
+    """Refuse a flag that has other values than 0 and 1, or another one at BOS.
+
+    Raises:
+        Refused: If it does.
+    """
+    demand(
+        where.within(0, 1) and where.bos == bos,
+        f"a flag has values other than 0 and 1, or is not {bos} at BOS",
+    )
+
+
+@cache
+def _fields(kind: type[Operation]) -> tuple[tuple[str, Any], ...]:
+    return tuple((each.name, each.type) for each in fields(kind))
+
+
+def _read(value: Any, kind: Any) -> Any:
+    each = {tuple[str, ...]: str, tuple[int, ...]: int}.get(kind)
+    if each:
+        demand(type(value) is list, "a list is missing")
+        return tuple(_read(one, each) for one in value)
+    demand(type(value) is kind, f"{str(value)[:40]!r} is of the wrong type")
+    demand(kind is str or 0 <= value < 2**31, "a number is negative or too large")
+    return value

@@ -1,0 +1,55 @@
+"""The first flagged position."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from program.domains import BoolArray, IntArray, Known, May, Values
+from program.operations.base import Frame, LookBack, Memory, demand_flag
+
+NOTHING = -1
+"""What the cell holds until a flag comes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Earliest(LookBack):
+    """``source`` at the first position j, 1 ≤ j ≤ t, where ``where`` is 1.
+
+    If there is none, ``source`` at BOS. ``where`` is 0 at BOS, unlike that of `Latest`.
+    """
+
+    wire: ClassVar[str] = "earliest"
+    source: str
+    where: str
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The source and the flag."""
+        return (self.source, self.where)
+
+    def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
+        """The first flagged position from 1 on, or 0."""
+        marked = np.where((read[0] == 1) & (t > 0), t, len(t))
+        first = np.minimum.accumulate(marked, axis=1)
+        return np.where(first == len(t), 0, first)
+
+    def infer(self, read: Sequence[Values], frame: Frame) -> Values:
+        """Those of its source."""
+        demand_flag(read[1], bos=0)
+        return LookBack.infer(self, read, frame)
+
+    def memory(self, own: Known, read: Sequence[Known]) -> Memory:
+        """What stood where the flag came first; `NOTHING` at first."""
+        return Memory(np.append(NOTHING, own.domain), NOTHING, 1)
+
+    def step(
+        self, own: Known, read: Sequence[May], cells: BoolArray
+    ) -> tuple[BoolArray, BoolArray]:
+        """What is held; the source, if nothing was and the flag may be 1."""
+        source, flag = read
+        old, now = cells[:, 0], source.into(own.domain)
+        none, held = old[:, :1] & flag.be(0), old[:, 1:] | old[:, :1] & flag.be(1) & now
+        shown = held | none & (own.domain == own.bos)
+        return shown, np.hstack([none, held])[:, None]

@@ -1,0 +1,56 @@
+"""The last position whose key is what is asked for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from program.domains import BoolArray, IntArray, Known, May
+from program.operations.base import LookBack, Memory, last
+
+
+@dataclass(frozen=True, slots=True)
+class LatestMatch(LookBack):
+    """``source`` at the last j ≤ t, j ≥ 1, whose ``key`` is ``query`` at t.
+
+    If there is none, ``source`` at BOS: BOS is what is found when nothing else is. Its
+    own key therefore means nothing; whether or not it equals the query, the value is
+    the same.
+    """
+
+    wire: ClassVar[str] = "latest-match"
+    source: str
+    key: str
+    query: str
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The source, the key and the query."""
+        return (self.source, self.key, self.query)
+
+    def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
+        """The last position with that key; BOS is 0 in any case."""
+        keys, queries = read
+        found = np.zeros_like(keys)
+        for value in np.unique(queries):
+            found = np.where(queries == value, last(keys == value), found)
+        return found
+
+    def memory(self, own: Known, read: Sequence[Known]) -> Memory:
+        """The last value behind each value of the key."""
+        return Memory(own.domain, own.bos, len(read[1].domain))
+
+    def step(
+        self, own: Known, read: Sequence[May], cells: BoolArray
+    ) -> tuple[BoolArray, BoolArray]:
+        """The cell of what is asked for, after that of the key has the source."""
+        source, key, query = read
+        now = source.into(own.domain)[:, None]
+        sure = key.sets.sum(axis=1)[:, None, None] == 1
+        new = np.where(key.sets[:, :, None], now | cells & ~sure, cells)
+        unknown = ~np.isin(query.domain, key.domain)
+        missed = query.sets[:, unknown].any(axis=1, keepdims=True)
+        asked = query.into(key.domain)
+        found = (asked[:, :, None] & new).any(axis=1)
+        return found | missed & (own.domain == own.bos), new

@@ -1,0 +1,58 @@
+"""Sums over some of the positions so far."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from program.domains import BoolArray, IntArray, Known, May, Values
+from program.errors import demand
+from program.operations.base import Frame, Memory, Operation, demand_flag
+from program.operations.prefix_sum import grown, totals
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedSum(Operation):
+    """The sum of ``source`` over the positions of 0..t that ``where`` marks.
+
+    ``where`` is a `Position` with values 0 and 1, so that which positions are added up
+    is the same for every word. Both are 0 at BOS.
+    """
+
+    wire: ClassVar[str] = "marked-sum"
+    source: str
+    where: str
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The source and the marks."""
+        return (self.source, self.where)
+
+    def evaluate(self, read: Sequence[IntArray], tokens: IntArray) -> IntArray:
+        """The sum so far of what is marked."""
+        return np.asarray(np.cumsum(read[0] * read[1], axis=1))
+
+    def infer(self, read: Sequence[Values], frame: Frame) -> Values:
+        """Multiples of what all summands are multiples of."""
+        marks = read[1].given
+        if marks is None:
+            demand(
+                False, "a sum over marked positions needs a function of the position"
+            )
+            return read[0]
+        demand_flag(read[1], bos=0)
+        return totals(read[0], int(marks.sum()))
+
+    def memory(self, own: Known, read: Sequence[Known]) -> Memory:
+        """The sum."""
+        return Memory(own.domain, own.bos, 1)
+
+    def step(
+        self, own: Known, read: Sequence[May], cells: BoolArray
+    ) -> tuple[BoolArray, BoolArray]:
+        """The sum before; with the source, if the position may be marked."""
+        source, marked = read
+        more = grown(own, source, cells[:, 0])
+        found = more & marked.be(1) | cells[:, 0] & marked.be(0)
+        return found, found[:, None]

@@ -1,0 +1,70 @@
+"""Sums over all positions so far."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from program.domains import MOST, BoolArray, IntArray, Known, May, Values, places
+from program.errors import demand
+from program.operations.base import Frame, Memory, Operation
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixSum(Operation):
+    """The sum of ``source`` over positions 0..t; ``source`` is 0 at BOS."""
+
+    wire: ClassVar[str] = "prefix-sum"
+    source: str
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The source."""
+        return (self.source,)
+
+    def evaluate(self, read: Sequence[IntArray], tokens: IntArray) -> IntArray:
+        """The sum so far."""
+        return np.asarray(np.cumsum(read[0], axis=1))
+
+    def infer(self, read: Sequence[Values], frame: Frame) -> Values:
+        """Multiples of what all summands are multiples of."""
+        return totals(read[0], frame.length)
+
+    def memory(self, own: Known, read: Sequence[Known]) -> Memory:
+        """The sum."""
+        return Memory(own.domain, own.bos, 1)
+
+    def step(
+        self, own: Known, read: Sequence[May], cells: BoolArray
+    ) -> tuple[BoolArray, BoolArray]:
+        """The sum before and the source; totals outside the domain do not occur."""
+        found = grown(own, read[0], cells[:, 0])
+        return found, found[:, None]
+
+
+def totals(source: Values, count: int) -> Values:
+    """The sums of at most so many values of a channel.
+
+    Raises:
+        Refused: If it is not 0 at BOS, or may be negative, or there are too many sums.
+    """
+    least, most = int(source.later[0]), int(source.later[-1]) * count
+    demand(
+        source.bos == 0 and least >= 0,
+        "a sum needs a channel that is 0 at BOS and never negative",
+    )
+    step = int(np.gcd.reduce(source.later)) or 1
+    demand(most // step <= MOST, "a sum has too many values")
+    return Values(0, np.arange(0, most + 1, step))
+
+
+def grown(own: Known, source: May, before: BoolArray) -> BoolArray:
+    """``(rows, values)``: what a sum may be, given what it was and what is added."""
+    which, value = May(own.domain, before).beside(np.arange(len(before)))
+    then, more = source.beside(which)
+    total = own.domain[value[then]] + source.domain[more]
+    kept = np.isin(total, own.domain)
+    found = np.zeros_like(before)
+    found[which[then][kept], places(own.domain, total[kept])] = True
+    return found

@@ -1,0 +1,45 @@
+"""A fixed number of positions ago."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from program.domains import BoolArray, IntArray, Known, May, Values
+from program.errors import demand
+from program.operations.base import Frame, LookBack, Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Shift(LookBack):
+    """``source`` at position ``max(t - by, 0)``."""
+
+    wire: ClassVar[str] = "shift"
+    source: str
+    by: int
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The source."""
+        return (self.source,)
+
+    def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
+        """Never before BOS."""
+        return np.maximum(t - self.by, 0)
+
+    def infer(self, read: Sequence[Values], frame: Frame) -> Values:
+        """Those of its source; at later positions also the value at BOS."""
+        demand(self.by > 0, "a shift by nothing")
+        return LookBack.infer(self, read, frame)
+
+    def memory(self, own: Known, read: Sequence[Known]) -> Memory:
+        """The last values of the source, the oldest first."""
+        return Memory(own.domain, own.bos, self.by)
+
+    def step(
+        self, own: Known, read: Sequence[May], cells: BoolArray
+    ) -> tuple[BoolArray, BoolArray]:
+        """The oldest value; the new one comes last."""
+        now = read[0].into(own.domain)
+        return cells[:, 0], np.concatenate([cells[:, 1:], now[:, None]], axis=1)

@@ -1,0 +1,51 @@
+"""The last flagged position of the block before."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from program.domains import IntArray, Values
+from program.errors import demand
+from program.operations.base import Frame, LookBack, demand_flag, last
+
+MOST_LEVELS = 63
+
+
+@dataclass(frozen=True, slots=True)
+class SiblingLatest(LookBack):
+    """``source`` at the last flagged position of the block just before t's block.
+
+    Positions fall into blocks of 2^level. If t's block is the second of a pair, this is
+    ``source`` at the last j of the first one where ``where`` is 1; otherwise, or if
+    there is none, ``source`` at BOS. ``where`` is 1 at BOS.
+
+    The siblings of t's blocks at all levels partition 0..t−1, those of lower levels
+    lying later: so the first of them that answers is the latest position *before* t,
+    which no single head can find (spec/shallower, section 3, with fewer comparisons).
+    It has no memory of its own: where in its block t lies is not remembered.
+    """
+
+    wire: ClassVar[str] = "sibling-latest"
+    source: str
+    where: str
+    level: int
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The source and the flag."""
+        return (self.source, self.where)
+
+    def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
+        """The last flagged position of the block before, or 0."""
+        block = t >> self.level
+        found = last(read[0] == 1)[:, np.maximum((block << self.level) - 1, 0)]
+        inside = (block % 2 == 1) & (found >> self.level == block - 1)
+        return np.where(inside, found, 0)
+
+    def infer(self, read: Sequence[Values], frame: Frame) -> Values:
+        """Those of its source."""
+        demand(0 <= self.level < MOST_LEVELS, "blocks of no size")
+        demand_flag(read[1], bos=1)
+        return LookBack.infer(self, read, frame)

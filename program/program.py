@@ -1,0 +1,88 @@
+"""Program: a small typed language for causal sequence functions.
+
+A Program is a list of named *channels*. Every channel has a value at every position
+0, 1, …, T. Position 0 holds the symbol BOS (beginning of sequence), so that start values
+need no special case: whatever lies before the start is the value at BOS. All channels are
+whole numbers from a finite domain.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from program.functions import Sum
+from program.operations import Map, Operation, Token
+from program.operations.base import Frame
+
+Domain: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Program:
+    """Channels in the order in which they can be computed, and how to read the result.
+
+    Attributes:
+        letters: The names of the letters; token values are their indices, then BOS.
+        states: How many states, or outputs of the machine, there are to decode to.
+        length: The longest word the Program is for (T).
+        operations: Channel name to operation; each reads earlier channels only.
+        outputs: The channels whose values together say the state or output.
+        decode: Which state or output each tuple of output values means.
+        domains: The values that each channel can take, where already inferred.
+        one_hot: Channels to be laid out as one-hot vectors instead of integers.
+    """
+
+    letters: tuple[str, ...]
+    states: int
+    length: int
+    operations: Mapping[str, Operation]
+    outputs: tuple[str, ...]
+    decode: Mapping[tuple[int, ...], int]
+    domains: Mapping[str, Domain] = field(default_factory=dict)
+    one_hot: frozenset[str] = frozenset()
+
+    @property
+    def bos(self) -> int:
+        """The token value at position 0."""
+        return len(self.letters)
+
+    @property
+    def frame(self) -> Frame:
+        """What all channels share."""
+        return Frame(len(self.letters), self.length)
+
+    def with_operations(self, operations: Mapping[str, Operation]) -> "Program":
+        """The same Program with other operations; annotations of lost channels go."""
+        return replace(
+            self,
+            operations=operations,
+            domains={n: d for n, d in self.domains.items() if n in operations},
+            one_hot=self.one_hot & operations.keys(),
+        )
+
+
+def cone(program: Program, name: str, known: Collection[str]) -> list[str]:
+    """What a channel is computed from, down to known ones: each after what it reads."""
+    found: dict[str, None] = {}
+    todo = [] if name in known else [(name, iter(program.operations[name].reads))]
+    while todo:
+        at, rest = todo[-1]
+        missing = next((n for n in rest if n not in known and n not in found), None)
+        if missing is None:
+            found[at] = None
+            todo.pop()
+        else:
+            todo.append((missing, iter(program.operations[missing].reads)))
+    return list(found)
+
+
+def is_sum(operation: Operation) -> bool:
+    """Whether the operation adds up channels, which paths cannot decide."""
+    return isinstance(operation, Map) and isinstance(operation.function, Sum)
+
+
+def is_embedded(program: Program, operation: Operation) -> bool:
+    """Whether a channel is a function of the letter alone."""
+    return isinstance(operation, Map) and all(
+        isinstance(program.operations[n], Token) for n in operation.inputs
+    )

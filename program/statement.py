@@ -1,0 +1,280 @@
+"""The Program of a model file: how it is stated there, and how that is read, strictly."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from program.domains import BoolArray, IntArray, Known, May, Values, places
+from program.errors import demand
+from program.functions import LARGEST, Table
+from program.operations import Map, Operation, Token
+from program.operations.base import Frame
+from program.program import Program
+
+FloatArray = npt.NDArray[np.float64]
+CODES = ("integer", "one-hot")
+MOST_CODES = 2**26
+"""How many entries the codes of all values of a channel have at most."""
+MOST_CELLS = 2**28
+"""How many cases there are at most, each with all values of a channel."""
+
+
+class Place(NamedTuple):
+    """Where a channel lies.
+
+    Attributes:
+        start: Its first residual dimension.
+        stop: One past its last.
+        born: The first snapshot at which it is there.
+        dies: The last one.
+        one_hot: Whether a value v is laid out as the v-th unit vector, not as v.
+        head: The head of its block that writes it, if one does.
+    """
+
+    start: int
+    stop: int
+    born: int
+    dies: int
+    one_hot: bool
+    head: int | None
+
+    def to_wire(self) -> dict[str, Any]:
+        """As a model file states it."""
+        told = {"code": CODES[self.one_hot], "dims": [self.start, self.stop]}
+        head = {} if self.head is None else {"head": self.head}
+        return {**told, "snapshots": [self.born, self.dies], **head}
+
+
+@dataclass(frozen=True)
+class Channel:
+    """A channel of a Program that a file states.
+
+    Attributes:
+        name: Its name.
+        operation: How it is computed; of a table the rows that occur.
+        domain: The values that it is said to take, ascending.
+        values: The values that it takes.
+        place: Where it is stored, if it is.
+    """
+
+    name: str
+    operation: Operation
+    domain: IntArray
+    values: Values
+    place: Place | None
+
+    @property
+    def known(self) -> Known:
+        """Its domain, and its value at BOS."""
+        return Known(self.domain, self.values.bos)
+
+    @property
+    def span(self) -> range:
+        """The dimensions that it occupies."""
+        return range(self.place.start, self.place.stop) if self.place else range(0)
+
+    def code(self, values: IntArray) -> FloatArray:
+        """``(values, dimensions)``: how values are laid out."""
+        column, units = np.asarray(values)[:, None], np.arange(len(self.span))
+        one_hot = self.place is not None and self.place.one_hot
+        return (column == units if one_hot else column).astype(np.float64)
+
+    def at(self, values: IntArray) -> IntArray:
+        """Where values stand in the domain.
+
+        Raises:
+            Refused: If one is not there.
+        """
+        return places(self.domain, values)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """The Program of a model file.
+
+    Attributes:
+        channels: By name, each after those that it reads.
+        features: Dimensions ``(start, stop)`` of the position features.
+        outputs: The channels that say the state.
+        decode: The state that each tuple of output values means.
+        frame: Letters and length.
+    """
+
+    channels: Mapping[str, Channel]
+    features: Mapping[str, tuple[int, int]]
+    outputs: tuple[str, ...]
+    decode: Mapping[tuple[int, ...], int]
+    frame: Frame
+
+    @property
+    def bos(self) -> int:
+        """The token value at position 0."""
+        return self.frame.letters
+
+    @cached_property
+    def operations(self) -> Mapping[str, Operation]:
+        """The operation of each channel."""
+        return {name: channel.operation for name, channel in self.channels.items()}
+
+    def reads(self, name: str) -> list[Channel]:
+        """The channels that one reads."""
+        return [self.channels[n] for n in self.channels[name].operation.reads]
+
+    @cached_property
+    def behind(self) -> Mapping[str, Channel]:
+        """The channel that each one copies, through identity tables."""
+        found: dict[str, Channel] = {}
+        for name, channel in self.channels.items():
+            operation = channel.operation
+            function = operation.function if isinstance(operation, Map) else None
+            same = isinstance(function, Table) and function.is_identity
+            below = operation.reads[0] if same else name
+            token = same and isinstance(self.channels[below].operation, Token)
+            found[name] = found[below] if same and not token else channel
+        return found
+
+
+def parse(said: Mapping[str, Any], letters: int, length: int) -> Statement:
+    """Read the header's ``program``.
+
+    Raises:
+        Refused: If a value could leave its domain, or something cannot be.
+        LookupError: If something is missing.
+        TypeError: If something is of another type.
+        ValueError: If something is malformed.
+    """
+    frame, channels = Frame(letters, length), dict[str, Channel]()
+    for entry in said["channels"]:
+        name = entry["name"]
+        demand(type(name) is str and name not in channels, f"{name!r} is there twice")
+        first = entry["op"] == Token.wire
+        demand(first == (not channels), "the first channel is not the token")
+        channels[name] = _channel(entry, channels, frame)
+    features = {n: _pair(span) for n, span in said["features"].items()}
+    outputs = tuple(channels[name].name for name in said["outputs"])
+    demand(outputs, "the Program has no outputs")
+    decode = {tuple(whole(v, 1).tolist()): int(whole(q, 0)) for v, q in said["decode"]}
+    demand(len(decode) == len(said["decode"]), "a tuple is decoded twice")
+    return Statement(channels, features, outputs, decode, frame)
+
+
+def _channel(
+    entry: Mapping[str, Any], channels: Mapping[str, Channel], frame: Frame
+) -> Channel:
+    name, kind = entry["name"], Operation.named.get(entry["op"])
+    if kind is None:
+        demand(False, f"there is no operation {entry['op']!r}")
+        raise AssertionError
+    operation, domain = kind.from_wire(entry), whole(entry["domain"], 1)
+    demand(
+        len(domain) > 0 and np.diff(domain) > 0, f"{name!r}: a domain does not ascend"
+    )
+    read = [channels[n].values for n in operation.reads]
+    if isinstance(operation, Map) and isinstance(operation.function, Table):
+        operation = Map(operation.function.occurring(read), operation.inputs)
+    values = operation.infer(read, frame)
+    inside = np.isin(values.domain, domain)
+    demand(inside, f"channel {name!r} takes values outside its domain")
+    return Channel(name, operation, domain, values, _place(entry, domain))
+
+
+def _place(entry: Mapping[str, Any], domain: IntArray) -> Place | None:
+    if "dims" not in entry:
+        return None
+    start, stop = _pair(entry["dims"])
+    born, dies = _pair(entry["snapshots"])
+    one_hot = bool(CODES.index(entry["code"]))
+    width = int(domain[-1]) + 1 if one_hot else 1
+    demand(
+        len(domain) * width <= MOST_CODES, "a channel has too many values to be one-hot"
+    )
+    demand(stop - start == width, f"{entry['name']!r} does not fit its place")
+    demand(born <= dies, f"{entry['name']!r} is never there")
+    head = int(whole(entry["head"], 0)) if "head" in entry else None
+    return Place(start, stop, born, dies, one_hot, head)
+
+
+def whole(values: Any, axes: int) -> IntArray:
+    """An array of whole numbers, 0 or more and less than `LARGEST`.
+
+    Raises:
+        Refused: If it is anything else.
+    """
+    found = np.array(values)
+    found = found if found.size else found.astype(np.int64)
+    demand(found.dtype == np.int64 and found.ndim == axes, "no whole numbers")
+    demand((found >= 0) & (found < LARGEST), "a number is negative or too large")
+    return found
+
+
+def _pair(value: Any) -> tuple[int, int]:
+    low, high = whole(value, 1).tolist()
+    return low, high
+
+
+def stated(
+    program: Program,
+    places_of: Mapping[str, Place],
+    features: Mapping[str, tuple[int, int]],
+) -> dict[str, Any]:
+    """A Program with the place of every stored channel, as a model file states them."""
+    return {
+        "channels": [
+            {
+                "name": name,
+                **operation.to_wire(),
+                "domain": list(program.domains[name]),
+                **(places_of[name].to_wire() if name in places_of else {}),
+            }
+            for name, operation in program.operations.items()
+        ],
+        "features": {n: list(span) for n, span in features.items()},
+        "outputs": list(program.outputs),
+        "decode": [[list(values), q] for values, q in program.decode.items()],
+    }
+
+
+Sets = dict[str, BoolArray]
+"""``(rows, values of the domain)``: what channels may be."""
+
+
+def spread(statement: Statement, known: Sets, name: str) -> BoolArray:
+    """What a channel may be in each row, given what those that it is a map of may be.
+
+    Args:
+        statement: The Program.
+        known: What some channels may be; what is found on the way is added.
+        name: The channel.
+
+    Raises:
+        Refused: If it depends on a channel of which nothing is known.
+    """
+    todo, needed = [name], set[str]()
+    while todo:
+        one = todo.pop()
+        if one not in known and one not in needed:
+            mapped = isinstance(statement.operations[one], Map)
+            demand(mapped, f"{one!r} may be anything")
+            needed.add(one)
+            todo += statement.operations[one].reads
+    for one in [n for n in statement.channels if n in needed]:
+        known[one] = _mapped(statement, known, statement.channels[one])
+    return known[name]
+
+
+def _mapped(statement: Statement, known: Sets, channel: Channel) -> BoolArray:
+    operation = channel.operation
+    assert isinstance(operation, Map)
+    read = may(statement, known, operation.inputs)
+    cells = len(read[0].sets) * len(channel.domain)
+    demand(cells <= MOST_CELLS, "too many values in all cases")
+    return operation.function.step(channel.known, read)
+
+
+def may(statement: Statement, known: Sets, names: Sequence[str]) -> list[May]:
+    """What some channels may be, with their domains."""
+    return [May(statement.channels[n].domain, known[n]) for n in names]
