@@ -15,13 +15,14 @@ import z3
 from algebra.automaton import Automaton
 from algebra.shown import Shown, shown
 from network.modelfile import ModelFile
+from program import MarkedSum, PrefixSum
 from verify.errors import Rejected
 from verify.smt.encoding import Encoding, Vector, encode
 from verify.smt.exact import Rationals, logits
 from verify.smt.solver import Answer, Limits, ask, solver
-from verify.statement import SUMS
 
 Progress = Callable[[int, int], None]
+ADD_UP = (PrefixSum.wire, MarkedSum.wire)
 
 
 @dataclass(frozen=True)
@@ -204,7 +205,7 @@ def _adds_up(file: ModelFile) -> bool:
     program = file.header.get("program")
     channels = program.get("channels") if isinstance(program, dict) else None
     listed = channels if isinstance(channels, list) else []
-    return any(isinstance(c, dict) and c.get("op") in SUMS for c in listed)
+    return any(isinstance(c, dict) and c.get("op") in ADD_UP for c in listed)
 
 
 def _states(machine: Automaton, letters: list[list[Any]]) -> list[list[Any]]:

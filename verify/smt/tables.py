@@ -8,20 +8,19 @@ covers them by cubes.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
-from math import prod
 
 import numpy as np
 
-from algebra.semiautomaton import IntArray
 from network.modelfile import ModelFile
+from program import Map, Refused
+from program.domains import IntArray, joint
+from program.statement import Channel, Statement, parse
 from verify.errors import Rejected
-from verify.smt.exact import Layers, Rationals, layers_of, mask_of
+from verify.smt.exact import Layers, Rationals, fractions, layers_of, mask_of
 from verify.smt.gadgets import Gadget, Row
-from verify.statement import Channel, Reach, Statement, check_domains, parse
-from verify.stream import FEATURE, owners
 
 MOST_ROWS = 4096
+MALFORMED = (Refused, LookupError, TypeError, ValueError)
 
 
 @dataclass(frozen=True)
@@ -30,19 +29,15 @@ class Block:
 
     Attributes:
         statement: The Program.
-        reach: The values of each channel.
         snapshot: That before the MLP.
-        owner: ``(d,)``: the channel of each dimension, as `verify.stream.owners` says.
-        names: The channels that are stored before it.
+        held: For each dimension that holds a channel before it the name of that.
         layers: Its affine layers.
         mask: ``(d,)``: what it keeps of its input.
     """
 
     statement: Statement
-    reach: Mapping[str, Reach]
     snapshot: int
-    owner: IntArray
-    names: tuple[str, ...]
+    held: Mapping[int, str]
     layers: Layers
     mask: Rationals
 
@@ -53,7 +48,7 @@ class Block:
             Rejected: If a channel depends on what is not stored, or on too much.
         """
         for channel in self.statement.channels.values():
-            if channel.dims and channel.born == self.snapshot + 1:
+            if channel.place and channel.place.born == self.snapshot + 1:
                 yield self._gadget(channel)
 
     def _gadget(self, channel: Channel) -> Gadget:
@@ -65,50 +60,50 @@ class Block:
         return Gadget(channel.name, layers, kept, rows)
 
     def _rows(self, channel: Channel, used: IntArray) -> Iterator[Row]:
-        if (self.owner[used] == FEATURE).any():
+        features = self.statement.features.values()
+        if any(d in range(*span) for span in features for d in used.tolist()):
             raise Rejected(f"the MLP of {channel.name!r} reads a position feature")
-        read = {self.names[i] for i in self.owner[used] if i >= 0}
-        known = sorted(read | self._leaves(channel))
-        for values in self._joint(channel.name, known):
-            row = dict(zip(known, values, strict=True))
-            codes = np.full(len(self.owner), Fraction(0), dtype=object)
-            for name, value in row.items():
-                leaf = self.statement.channels[name]
-                codes[list(leaf.span)] = _code(leaf, value)
-            yield Row(codes[used], _code(channel, self._value(channel, row)))
+        read = {self.held[d] for d in used.tolist() if d in self.held}
+        values = self._joint(channel.name, sorted(read | self._leaves(channel)))
+        codes = np.full(
+            (len(values[channel.name]), len(self.mask)), Fraction(0), object
+        )
+        for name in values.keys() & set(self.held.values()):
+            leaf = self.statement.channels[name]
+            codes[:, list(leaf.span)] = _codes(leaf, values[name])
+        results = _codes(channel, values[channel.name])
+        yield from map(Row, codes[:, used], results)
 
-    def _joint(self, name: str, known: list[str]) -> Iterator[tuple[int, ...]]:
-        """The values at BOS, and all joint values later."""
-        later = [sorted(self.reach[n].later) for n in known]
-        if prod(map(len, later)) > MOST_ROWS:
+    def _joint(self, name: str, known: list[str]) -> dict[str, IntArray]:
+        """The values at BOS, and all joint values later, and what follows from them."""
+        read = [self.statement.channels[n].values for n in known]
+        if np.prod([len(v.later) for v in read], dtype=object) > MOST_ROWS:
             raise Rejected(f"{name!r} depends on more than {MOST_ROWS} joint values")
-        yield tuple(self.reach[n].bos for n in known)
-        yield from product(*later)
+        rows = np.vstack([[v.bos for v in read], joint([v.later for v in read])])
+        found = dict(zip(known, rows.T, strict=True))
+        self._follow(name, found)
+        return found
 
     def _leaves(self, channel: Channel) -> set[str]:
         """The stored channels that a channel is defined by."""
-        if channel.name in self.names:
+        if channel.name in self.held.values():
             return {channel.name}
-        if channel.op not in ("table", "select", "sum"):
+        if not isinstance(channel.operation, Map):
             raise Rejected(f"{channel.name!r} is not there where an MLP needs it")
-        inputs = (self.statement.channels[n] for n in channel.inputs)
-        return set().union(*map(self._leaves, inputs))
+        return set().union(*map(self._leaves, self.statement.reads(channel.name)))
 
-    def _value(self, channel: Channel, known: Mapping[str, int]) -> int:
-        if channel.name in known:
-            return known[channel.name]
-        inputs = tuple(
-            self._value(self.statement.channels[n], known) for n in channel.inputs
-        )
-        if channel.op == "table":
-            return channel.table[inputs]
-        return sum(inputs) if channel.op == "sum" else inputs[1 + inputs[0]]
+    def _follow(self, name: str, known: dict[str, IntArray]) -> None:
+        """Evaluate a channel, and what it is computed from."""
+        operation = self.statement.operations[name]
+        if name not in known and isinstance(operation, Map):
+            for below in operation.reads:
+                self._follow(below, known)
+            known[name] = operation.function([known[n] for n in operation.reads])
 
 
-def _code(channel: Channel, value: int) -> Rationals:
-    if not channel.one_hot:
-        return np.array([Fraction(value)], dtype=object)
-    return np.array([Fraction(int(i == value)) for i in range(len(channel.span))])
+def _codes(channel: Channel, values: IntArray) -> Rationals:
+    """``(values, dimensions)``."""
+    return fractions(channel.code(values))
 
 
 def trimmed(
@@ -139,16 +134,36 @@ def gadgets(file: ModelFile) -> Iterator[Gadget]:
     if file.header["architecture"]["kind"] != "transformer":
         raise Rejected("only Transformers have MLPs that hold tables")
     letters = file.header["architecture"]["vocabulary"] - 1
-    length = file.header["claim"].get("length")
-    if type(length) is not int or "program" not in file.header:
+    length, said = file.header["claim"].get("length"), file.header.get("program")
+    if type(length) is not int or not isinstance(said, dict):
         raise Rejected("the file does not say what its channels are")
-    statement = parse(file.header["program"], letters, length)
-    reach = check_domains(statement)
+    try:
+        statement = parse(said, letters, length)
+    except MALFORMED as reason:
+        raise Rejected(f"the Program cannot be read: {reason}") from None
     width = file.tensors["embed.token"].shape[1]
     for block, shape in enumerate(file.header["architecture"]["blocks"]):
         if shape["mlp"]:
-            owner, names = owners(statement, 2 * block + 1, width)
-            owners(statement, 2 * block + 2, width)  # refuses places that are not there
+            before = held(statement, 2 * block + 1, width)
+            held(statement, 2 * block + 2, width)  # refuses places that are not there
             found = layers_of(file, block), mask_of(file, block)
-            at = (2 * block + 1, owner.astype(np.int64), names)
-            yield from Block(statement, reach, *at, *found).gadgets()
+            yield from Block(statement, 2 * block + 1, before, *found).gadgets()
+
+
+def held(statement: Statement, snapshot: int, width: int) -> dict[int, str]:
+    """Which channel each dimension holds at a snapshot, if it holds one.
+
+    Raises:
+        Rejected: If two of them, or of the position features, claim a dimension, or one
+            lies outside the stream.
+    """
+    live = {
+        channel.name: channel.span
+        for channel in statement.channels.values()
+        if channel.place and channel.place.born <= snapshot <= channel.place.dies
+    }
+    claims = [*live.values(), *(range(*span) for span in statement.features.values())]
+    taken = [d for span in claims for d in span]
+    if len(set(taken)) < len(taken) or not set(taken) <= set(range(width)):
+        raise Rejected("two channels overlap, or one lies outside the residual stream")
+    return {d: name for name, span in live.items() for d in span}

@@ -1,9 +1,12 @@
 """The tables in the MLPs of compiled files hold for all inputs near their codes."""
 
+from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -84,6 +87,24 @@ def test_tables_of_too_many_values_are_not_decided() -> None:
     made = krohn.compile("PermReset3", 4, "scan", proved=False)
     with pytest.raises(Rejected, match="joint values"):
         list(gadgets(made.file))
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda said: said["channels"][1].pop("domain"), "cannot be read"),
+        (lambda said: said["channels"][-1].update(dims=[0, 1]), "overlap|fit"),
+        (lambda said: said["channels"].pop(1), "cannot be read"),
+    ],
+)
+def test_programs_that_make_no_sense_have_no_tables(
+    change: Callable[[dict[str, Any]], object], reason: str
+) -> None:
+    file = compiled("C3", "counter", False)
+    header = deepcopy(file.header)
+    change(header["program"])
+    with pytest.raises(Rejected, match=reason):
+        list(gadgets(replace(file, header=header)))
 
 
 def test_an_rnn_holds_no_tables() -> None:
