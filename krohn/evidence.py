@@ -14,9 +14,10 @@ from krohn.job import Progress, open_job
 from krohn.report import Report
 from verify.errors import Rejected
 from verify.evidence.find import find
+from verify.evidence.opened import machine_of
 from verify.evidence.record import steps
 from verify.recheck.model import Machine, Refused
-from verify.recheck.network import Established, recheck
+from verify.recheck.network import Shown, recheck
 
 LARGEST = 2**30
 
@@ -94,14 +95,14 @@ def _text(evidence: dict[str, Any]) -> str:
     return json.dumps(evidence, sort_keys=True, separators=(",", ":")) + "\n"
 
 
-def _record(evidence: dict[str, Any], shown: Established) -> dict[str, Any]:
+def _record(evidence: dict[str, Any], shown: Shown) -> dict[str, Any]:
     """What was established, for people; the small checker does not read it."""
-    form = shown.logits.form
+    form = shown.form
     return {
         "dtype": form.name,
         "unit roundoff": form.unit,
         "unit roundoff of sums": form.sum_unit,
-        "steps": steps(evidence, shown),
+        "steps": steps(shown, evidence),
     }
 
 
@@ -128,7 +129,7 @@ def check(
 
 def _check(
     data: bytes, evidence: bytes, machine: Machine
-) -> tuple[Checked, Established | None]:
+) -> tuple[Checked, Shown | None]:
     """What is told of a check, and what it showed if it went through."""
     began, shown, reason = time.monotonic(), None, ""
     try:
@@ -145,7 +146,7 @@ def _machine(
 ) -> Machine:
     job = open_job(path, machine, observation, lambda what, done, total: None)
     shows = shown(job.machine, job.file.header["claim"].get("shows", "states")).of
-    return Machine(job.machine.start, job.machine.transitions, shows)
+    return machine_of(job.machine, shows)
 
 
 def _bytes(path: str | Path) -> bytes:

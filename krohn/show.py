@@ -397,13 +397,16 @@ def evidence(found: "Checked", written: object = None) -> None:
         size = f"{found.size / 1024:,.1f} KiB, found in {found.found_in:.2f} s"
         out.print(f"wrote {written}: evidence, {size}")
     facts = found.facts
-    words = f"all words of up to {facts['length']} letters, in {facts['dtype']}"
+    words = f"{facts['covers']}, in {facts['dtype']}"
     out.print(f"checked in {found.seconds:.2f} s: right on {words}")
     for what in ("noise", "leak"):
-        if facts[what]:
+        if facts.get(what):
             name, bound = max(facts[what].items(), key=lambda item: item[1])
             out.print(f"  largest {what} {bound:.2g}, of {legibly(name)}")
-    out.print(f"  margin of the read-out {facts['margin']:.3g}")
+    if "margin" in facts:
+        out.print(f"  margin of the read-out {facts['margin']:.3g}")
+    if "law" in facts:
+        out.print(f"  largest error of a probability {facts['law']['error']:.3g}")
 
 
 def _counterexample(out: Console, wrong: "Counterexample") -> None:

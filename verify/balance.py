@@ -14,9 +14,10 @@ from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from network.modelfile import ModelFile
 from network.precision import FloatArray
-from verify.bracket_claim import Claim, claimed
-from verify.generator import tokens
-from verify.normalised import Arithmetic
+from verify.evidence.opened import machine_of, model_of
+from verify.recheck.brackets import Brackets, claimed
+from verify.recheck.generator import tokens
+from verify.recheck.model import Refused
 
 MOST_STACKS = 100_000
 
@@ -50,34 +51,45 @@ class _Terms:
     """What tokens add to a row, before its weights are normalised.
 
     Attributes:
-        claim: How tokens are numbered.
+        stack: How tokens are numbered.
         scores: ``(keys, queries)``.
         values: ``(tokens, d)``, without their mean.
-        constant: C.
     """
 
-    claim: Claim
+    stack: Brackets
     scores: FloatArray
     values: FloatArray
-    constant: float
 
     def of(self, token: int, query: int) -> FloatArray:
         """u(token; query) = e^score times the value, up to a factor of the query."""
         score = self.scores[token, query] - self.scores[:, query].max()
         return np.asarray(np.exp(score) * self.values[token])
 
+    def pair(self, kind: int, level: int) -> tuple[int, int]:
+        """The tokens that open and close a bracket of a kind at a level."""
+        opening = kind * self.stack.depth + level - 1
+        return opening, self.stack.pairs + opening
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """All of them."""
+        return [(p, self.stack.pairs + p) for p in range(self.stack.pairs)]
+
 
 def _terms(file: ModelFile, machine: Automaton) -> _Terms:
-    claim = claimed(file, machine)
-    rows, _ = tokens(file, claim, Arithmetic.of(file.precision))
+    model = model_of(file)
+    try:
+        claim = claimed(model, machine_of(machine))
+        rows, _ = tokens(model, claim, model.format)
+    except Refused as reason:
+        raise KrohnError(f"balance is not defined: {reason}") from None
     at = f"layers.{len(file.header['architecture']['layers']) - 1}"
     query, key, value = (
         rows @ file.tensors[f"{at}.attention.{name}"]
         for name in ("query", "key", "value")
     )
     centred = value - value.mean(axis=1, keepdims=True)
-    constant = float(file.tensors[f"{at}.constant"][0])
-    return _Terms(claim, key @ query.T, centred, constant)
+    return _Terms(claim.brackets, key @ query.T, centred)
 
 
 def balance(file: ModelFile, machine: Automaton) -> Balance:
@@ -89,15 +101,15 @@ def balance(file: ModelFile, machine: Automaton) -> Balance:
         KrohnError: If there is one kind or one level only, or too many stacks.
     """
     terms = _terms(file, machine)
-    kinds, depth = terms.claim.law.brackets.kinds, terms.claim.depth
+    kinds, depth = terms.stack.kinds, terms.stack.depth
     if kinds < 2 or depth < 2:
         raise KrohnError("balance needs two kinds of brackets and depth 2 at least")
     if kinds ** (depth - 1) > MOST_STACKS:
         raise KrohnError(f"balance goes through all stacks; take at most {MOST_STACKS}")
     queries = [(kind, level) for kind in range(kinds) for level in range(2, depth + 1)]
     violations = [
-        [_violation(terms, *pair, query) for pair in terms.claim.pairs.values()]
-        for query in (terms.claim.pairs[q][1] for q in queries)
+        [_violation(terms, *pair, query) for pair in terms.pairs]
+        for query in (terms.pair(*q)[1] for q in queries)
     ]
     margins = [_margin(terms, kind, level) for kind, level in queries]
     return Balance(np.array(violations), np.array(margins))
@@ -113,12 +125,12 @@ def _margin(terms: _Terms, kind: int, level: int) -> float:
 
     The prefix is a stack of level − 1 brackets and one matched pair of the last letter.
     """
-    pairs, kinds = terms.claim.pairs, range(terms.claim.law.brackets.kinds)
-    opening, query = pairs[kind, level]
-    always = terms.of(len(terms.claim.letters), query)
+    kinds = range(terms.stack.kinds)
+    opening, query = terms.pair(kind, level)
+    always = terms.of(2 * terms.stack.pairs, query)
     always = always + terms.of(opening, query) + terms.of(query, query)
     each = [
-        [terms.of(pairs[kind, below][0], query) for kind in kinds]
+        [terms.of(terms.pair(kind, below)[0], query) for kind in kinds]
         for below in range(1, level)
     ]
     lengths = {
@@ -147,18 +159,18 @@ def pumped(
         KrohnError: If there is one kind or one level only.
     """
     terms = _terms(file, machine)
-    pairs, depth = terms.claim.pairs, terms.claim.depth
-    if terms.claim.law.brackets.kinds < 2 or not 2 <= level <= depth:
+    if terms.stack.kinds < 2 or not 2 <= level <= terms.stack.depth:
         raise KrohnError("pumping needs two kinds of brackets, and a level from 2 to D")
-    query = pairs[1, 2][1]
-    last = terms.of(pairs[1, 2][0], query) + terms.of(query, query)
-    start = terms.of(len(terms.claim.letters), query)
-    pair = sum(terms.of(token, query) for token in pairs[0, level])
+    opening, query = terms.pair(1, 2)
+    last = terms.of(opening, query) + terms.of(query, query)
+    start = terms.of(2 * terms.stack.pairs, query)
+    pair = sum(terms.of(token, query) for token in terms.pair(0, level))
+    first, second = (terms.of(terms.pair(kind, 1)[0], query) for kind in (0, 1))
     return [
         float(
             np.linalg.norm(
-                _unit(start + terms.of(pairs[0, 1][0], query) + last + count * pair)
-                - _unit(start + terms.of(pairs[1, 1][0], query) + last + count * pair)
+                _unit(start + first + last + count * pair)
+                - _unit(start + second + last + count * pair)
             )
         )
         for count in counts

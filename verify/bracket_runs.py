@@ -8,12 +8,13 @@ import numpy as np
 import torch
 
 from algebra.automaton import Automaton
-from algebra.bracket_distribution import BracketDistribution
+from algebra.bracket_distribution import BracketDistribution, distribution
+from algebra.errors import KrohnError
+from algebra.rational import rational
 from algebra.semiautomaton import IntArray
 from network.generator import Generator
 from network.modelfile import ModelFile
 from network.precision import BoolArray, FloatArray
-from verify.bracket_claim import claimed
 from verify.counterexample import CheckError, Counterexample
 from verify.minimal import AllWords, Minimal, minimise_for
 from verify.simulation import BUDGET, Progress, Simulation
@@ -88,15 +89,36 @@ def _row(law: FloatArray) -> str:
 
 
 def _runs(file: ModelFile, machine: Automaton) -> _Runs:
-    claim, table = claimed(file, machine), laws_of(file, machine)
+    law, tolerance = claimed(file, machine)
     # Laws are rounded here as well.
-    tolerance = float(claim.tolerance) + 2.0**-53
-    return _Runs(Generator(file), machine, claim.law, table, tolerance)
+    slack = float(tolerance) + 2.0**-53
+    return _Runs(Generator(file), machine, law, laws_of(law), slack)
 
 
-def laws_of(file: ModelFile, machine: Automaton) -> FloatArray:
+def claimed(
+    file: ModelFile, machine: Automaton
+) -> tuple[BracketDistribution, Fraction]:
+    """The distribution that a file claims to say, and how exactly.
+
+    Raises:
+        KrohnError: If it claims none, or the machine is no stack of its letters.
+    """
+    claim, shape = file.header["claim"], file.header["architecture"]
+    try:
+        law = distribution(machine, rational(str(claim.get("opening"))))
+    except (ValueError, ZeroDivisionError):
+        raise KrohnError("the file claims no probability of opening") from None
+    moves = [-1 if kind is None else 1 for kind in law.brackets.opens]
+    if shape["moves"] != moves or shape["outputs"] != len(moves):
+        raise KrohnError("the file and the machine differ in which letters open")
+    tolerance = claim.get("tolerance")
+    if type(tolerance) not in (int, float) or not 0 <= tolerance < 1:
+        raise KrohnError("the file claims no tolerance")
+    return law, Fraction(tolerance)
+
+
+def laws_of(law: BracketDistribution) -> FloatArray:
     """``(states, letters)``: the law of the next letter; 0 in the error."""
-    law = claimed(file, machine).law
     silent = (Fraction(0),) * law.letters
     laws = [silent if s is None else law.law(s) for s in law.brackets.stacks]
     return np.array(laws, dtype=np.float64)

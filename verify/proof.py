@@ -15,8 +15,13 @@ from algebra.automaton import Automaton
 from algebra.errors import MachineError
 from algebra.shown import SHOWS, Shown, shown
 from network.modelfile import ModelFile
-from verify import generator, meaning, recurrent, transformer
+from verify import meaning, recurrent, transformer
 from verify.errors import Differs, Rejected
+from verify.evidence.longest import longest
+from verify.evidence.opened import machine_of, model_of
+from verify.evidence.record import steps
+from verify.recheck import generator
+from verify.recheck.model import Refused
 from verify.recheck.network import Established
 from verify.statement import check_domains, parse
 
@@ -88,7 +93,7 @@ def prove(
                 established.append(step)
                 report()
         result = Proof("verified", "", length, established)
-    except Rejected as error:
+    except (Rejected, Refused) as error:
         result = Proof("undecided", str(error), length, established)
     except FAILURES as error:
         reason = f"the file cannot be followed ({type(error).__name__}: {error})"
@@ -97,6 +102,12 @@ def prove(
         result = Proof("refuted", str(found), length, established, found.word)
     seconds = time.monotonic() - began
     return Proof(**{**result.__dict__, "seconds": seconds})
+
+
+def _generator(file: ModelFile, machine: Automaton) -> Iterator[dict[str, Any]]:
+    model, own = model_of(file), machine_of(machine)
+    found = generator.established(model, {}, own)
+    yield from [*steps(found, {}), {"longest": longest(model, own)}]
 
 
 def _every_length(
@@ -114,7 +125,7 @@ def _steps(file: ModelFile, machine: Automaton) -> Iterator[dict[str, Any]]:
     shape = file.header["architecture"]
     kind = shape["kind"]
     if kind == "generator":
-        yield from generator.prove(file, machine)
+        yield from _generator(file, machine)
         return
     length, classes = file.header["claim"].get("length"), _classes(file, machine)
     if shape["outputs"] > len(classes.names):

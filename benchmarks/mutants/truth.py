@@ -11,7 +11,6 @@ from mutants.subject import Subject
 from network.model import Model
 from network.modelfile import ModelFileError
 from verify import bracket_runs
-from verify.bracket_claim import claimed
 from verify.counterexample import pair
 from verify.strategies import STRATEGIES
 
@@ -48,7 +47,7 @@ class Truth:
     def exact(self) -> bool:
         """Whether every word of up to T letters is run."""
         if self.subject.kind == "generator":
-            law = claimed(self.subject.file, self.subject.machine).law
+            law, _ = bracket_runs.claimed(self.subject.file, self.subject.machine)
             return law.count(self.length) <= PREFIXES
         bounded = self.subject.kind == "transformer"
         return bounded and len(self.subject.machine.letters) ** self.length <= self.most
@@ -128,13 +127,13 @@ class Truth:
 
 def _generated(mutant: Subject) -> str:
     """A wrong law after a legal prefix: all short ones are run, and drawn longer ones."""
-    claim = claimed(mutant.file, mutant.machine)
-    short = 1
-    while short < claim.length and claim.law.count(short + 1) <= PREFIXES:
+    law, _ = bracket_runs.claimed(mutant.file, mutant.machine)
+    short, longest = 1, mutant.file.header["claim"]["length"]
+    while short < longest and law.count(short + 1) <= PREFIXES:
         short += 1
     run = bracket_runs.run_all(mutant.file, mutant.machine, short, _quietly)
-    if run.passed and short < claim.length:
-        long = min(claim.length, LONG)
+    if run.passed and short < longest:
+        long = min(longest, LONG)
         given = (mutant.file, mutant.machine, PREFIXES // 8, long, 0, _quietly)
         run = bracket_runs.run_sample(*given)
     found = run.counterexample

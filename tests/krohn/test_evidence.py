@@ -33,6 +33,24 @@ def test_evidence_is_written_and_checked_again(
     assert found["facts"]["length"] == 6
 
 
+def test_evidence_of_a_generator_is_written_and_checked_again(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    model, out = str(tmp_path / "g.safetensors"), str(tmp_path / "evidence.json")
+    how = ["--construction", "balanced", "-o", model]
+    assert run(["compile", "Dyck3,2", "-T", "12", *how]) == 0
+    assert run(["verify", model, "--proof", "--evidence", out]) == 0
+    capsys.readouterr()
+    assert run(["recheck", model, out]) == 0
+    said = capsys.readouterr().out
+    assert "right on all legal prefixes of up to 12 letters, in float32" in said
+    assert "largest error of a probability" in said
+    assert run(["recheck", model, out, "--machine", "Dyck3,2", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["facts"]["law"]["cases"] == 17
+    assert run(["compile", "Dyck3,2", "-T", "11", *how]) == 0
+    assert run(["recheck", model, out]) == 2
+
+
 def test_the_report_says_what_was_written(
     model: str, tmp_path: Path, capsys: Capture
 ) -> None:

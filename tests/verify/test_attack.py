@@ -24,7 +24,7 @@ from verify.attack.record import Worst
 from verify.attack.search import Breeding
 from verify.attack.stored import Stored
 from verify.attack.ways import network, permuted, still, whole
-from verify.bracket_runs import laws_of
+from verify.bracket_runs import claimed, laws_of
 from verify.counterexample import CheckError
 from verify.evidence.find import find
 from verify.proof import Proof, prove
@@ -229,7 +229,7 @@ def test_breeding_keeps_the_words_that_come_closest() -> None:
 def test_genes_become_legal_prefixes() -> None:
     machine = zoo.machine("Dyck3,2")
     file = krohn.compile_generator("Dyck3,2", 16).file
-    legal = laws_of(file, machine) > 0
+    legal = laws_of(claimed(file, machine)[0]) > 0
     genes = np.random.default_rng(0).integers(4, size=(64, 16))
     words, states = legalised(machine, legal, genes)
     assert np.array_equal(

@@ -34,7 +34,9 @@ def shown(
     file = krohn.compile(name, length, how, dtype=dtype).file
     data = pack(file.header, file.tensors)
     evidence = find(data)
-    return file, evidence, recheck(data, json.dumps(evidence).encode())
+    found = recheck(data, json.dumps(evidence).encode())
+    assert isinstance(found, Established)
+    return file, evidence, found
 
 
 @EACH
@@ -42,7 +44,7 @@ def test_a_record_tells_every_bound_of_every_sublayer(
     name: str, length: int, how: str, dtype: str
 ) -> None:
     file, evidence, found = shown(name, length, how, dtype)
-    told = steps(evidence, found)
+    told = steps(found, evidence)
     assert json.loads(json.dumps(told, allow_nan=False)) == told
     assert len(told) == 3 + 2 * len(file.header["architecture"]["blocks"])
     program, embedding, *sublayers, last = told

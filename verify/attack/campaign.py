@@ -159,6 +159,8 @@ def _bounds(file: ModelFile, machine: Automaton, shows: IntArray) -> Established
     data = pack(file.header, file.tensors)
     told = Machine(machine.start, machine.transitions, shows)
     try:
-        return recheck(data, json.dumps(find(data, told)).encode(), told)
+        found = recheck(data, json.dumps(find(data, told)).encode(), told)
     except Refused as reason:
         raise CheckError(f"there is nothing to attack: {reason}") from None
+    assert isinstance(found, Established)
+    return found

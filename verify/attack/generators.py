@@ -13,7 +13,7 @@ from network.modelfile import ModelFile
 from network.precision import BoolArray
 from verify.attack.record import Batch, Record
 from verify.attack.search import Breeding
-from verify.bracket_runs import laws_of
+from verify.bracket_runs import claimed, laws_of
 
 AT_ONCE = 1024
 BATCHES = (1024, 1, 7, 64)
@@ -39,7 +39,7 @@ class Target:
 def rounds(target: Target, rng: np.random.Generator, record: Record) -> Iterator[None]:
     """Run batch after batch of legal prefixes, without end, by sizes in turn."""
     net = Generator(target.file)
-    table = laws_of(target.file, target.machine)
+    table = laws_of(claimed(target.file, target.machine)[0])
     laws, legal = torch.from_numpy(table), table > 0
     # The laws and the error itself are rounded to float64.
     bound = torch.tensor([target.error + 2.0**-53], dtype=torch.float64)

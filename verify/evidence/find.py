@@ -13,7 +13,7 @@ from verify.cubes import Decider
 from verify.errors import Rejected
 from verify.evidence import meaning
 from verify.evidence.trees import axes, tree
-from verify.recheck import network
+from verify.recheck import generator, network
 from verify.recheck.mlp import Mlp
 from verify.recheck.model import Machine, Model, Refused, read
 from verify.recheck.program import Channel, Program
@@ -43,20 +43,33 @@ def find(
         Rejected: If the Program is malformed.
     """
     model = read(data)
-    machine = machine or model.machine
-    program = network.stated(model, len(machine.transitions))
+    machine, report = machine or model.machine, progress or (lambda done, total: None)
+    network.check_of(model)
     evidence = {
         "format": "krohn-evidence",
         "version": 1,
         "model": hashlib.sha256(data).hexdigest(),
+    }
+    kind = model.header["architecture"]["kind"]
+    return evidence | SEARCHES[kind](model, machine, report)
+
+
+def _transformer(model: Model, machine: Machine, progress: Progress) -> dict[str, Any]:
+    program = network.stated(model, len(machine.transitions))
+    evidence = {
         "program": meaning.find(program, machine),
-        "tables": _tables(model, program, progress or (lambda done, total: None)),
+        "tables": _tables(model, program, progress),
     }
     facts = network.established(model, evidence, machine).facts()
     for kind in ("noise", "leak"):
         evidence[kind] = {n: bound * MARGIN for n, bound in facts[kind].items()}
     evidence["margin"] = facts["margin"] / MARGIN
     return evidence
+
+
+def _generator(model: Model, machine: Machine, progress: Progress) -> dict[str, Any]:
+    """Nothing needs to be found: the machine itself says which cases there are."""
+    return {"error": generator.established(model, {}, machine).law["error"] * MARGIN}
 
 
 def _tables(model: Model, program: Program, progress: Progress) -> dict[str, Any]:
@@ -129,3 +142,6 @@ def _asked(statement: Statement, name: str, stored: KeysView[str]) -> set[str]:
             known.add(one)
             todo += () if one in stored else statement.channels[one].inputs
     return set(known & stored)
+
+
+SEARCHES = {"transformer": _transformer, "generator": _generator}

@@ -1,20 +1,34 @@
-"""What was established of a Transformer, step by step, for people."""
+"""What was established of a network, step by step, for people."""
 
 from collections.abc import Iterator, Mapping
+from functools import singledispatch
 from typing import Any
 
+from verify.recheck import generator
 from verify.recheck.heads import Look
 from verify.recheck.model import LARGEST_FLOAT64
-from verify.recheck.network import Established
+from verify.recheck.network import Established, Shown
 
 
-def steps(evidence: Mapping[str, Any], found: Established) -> list[dict[str, Any]]:
-    """A JSON value for the Program, the embedding, every sublayer and the read-out.
+@singledispatch
+def steps(found: Shown, evidence: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """JSON values, one for each step of the proof.
 
     Args:
-        evidence: What the checker was told.
-        found: What it saw.
+        found: What the checker saw.
+        evidence: What it was told.
     """
+    raise TypeError(f"nothing is said of {type(found)}")
+
+
+@steps.register
+def _(found: generator.Established, evidence: Mapping[str, Any]) -> list[Any]:
+    return [{"first layer": found.first}, {"law": found.law}]
+
+
+@steps.register
+def _(found: Established, evidence: Mapping[str, Any]) -> list[Any]:
+    """The Program, the embedding, every sublayer and the read-out."""
     parts = evidence["program"]["parts"]
     program = {
         "parts": len(parts),

@@ -11,4 +11,4 @@ try:
 except (OSError, IndexError, Refused) as error:
     sys.exit(f"not shown: {error}")
 facts = found.facts()
-print(f"shown for words of up to {facts['length']} letters in {facts['dtype']}")
+print(f"shown for {facts['covers']} in {facts['dtype']}")

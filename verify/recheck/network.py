@@ -1,20 +1,21 @@
 """The whole proof: a model file and its evidence, sublayer by sublayer."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from verify.recheck import meaning
+from verify.recheck import generator, meaning
 from verify.recheck.bounds import ACTIVATIONS, INFLATION, Noisy
 from verify.recheck.heads import Heads, Look
 from verify.recheck.mlp import Mlp
 from verify.recheck.model import (
     LARGEST_FLOAT64,
     FloatArray,
+    Format,
     Machine,
     Model,
     Refused,
@@ -54,12 +55,18 @@ class Established:
         """What the network computes."""
         return self.streams[0].program
 
+    @property
+    def form(self) -> Format:
+        """The format that is computed in."""
+        return self.logits.form
+
     def facts(self) -> dict[str, Any]:
         """In numbers: the noise of each channel, the leak of each head, the margin."""
         noise = {n: float(x.max()) for s in self.streams for n, x in s.noise.items()}
         return {
+            "covers": f"all words of up to {self.program.length} letters",
             "length": self.program.length,
-            "dtype": self.logits.form.name,
+            "dtype": self.form.name,
             "readings": len(self.readings),
             "margin": self.margin,
             "noise": noise,
@@ -67,9 +74,7 @@ class Established:
         }
 
 
-def recheck(
-    data: bytes, evidence: bytes, machine: Machine | None = None
-) -> Established:
+def recheck(data: bytes, evidence: bytes, machine: Machine | None = None) -> "Shown":
     """What a model file and its evidence show.
 
     Args:
@@ -82,7 +87,8 @@ def recheck(
 
     Raises:
         Refused: If that does not show that the network computes the machine from its
-            start state, on every word of up to T letters, in the format of the file.
+            start state, on every word of up to T letters, in the format of the file; or,
+            of a generator, that it says the law of the next letter on legal prefixes.
     """
     try:
         with np.errstate(all="ignore"):  # what is not a number fails every demand
@@ -91,7 +97,8 @@ def recheck(
             demand(said["version"] == 1, "the evidence has an unknown version")
             digest = hashlib.sha256(data).hexdigest()
             demand(said["model"] == digest, "the evidence is for another model file")
-            return established(read(data), said, machine)
+            model = read(data)
+            return check_of(model)(model, said, machine)
     except Refused:
         raise
     except Exception as error:
@@ -99,8 +106,15 @@ def recheck(
         raise Refused(f"the evidence cannot be followed ({reason})") from None
 
 
+def check_of(model: Model) -> "Check":
+    """The check of the networks of a kind; as `recheck`, raises other errors, too."""
+    kind = model.header["architecture"]["kind"]
+    demand(kind in CHECKS, f"there is no evidence for a network of kind {kind!r}")
+    return CHECKS[kind]
+
+
 def established(model: Model, said: Any, machine: Machine | None) -> Established:
-    """As `recheck`, of a model and evidence that were read; raises other errors, too."""
+    """What the file of a Transformer and its evidence show."""
     machine = machine or model.machine
     program = stated(model, len(machine.transitions))
     readings = meaning.check(program, said["program"], machine)
@@ -125,13 +139,7 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
 
 def stated(model: Model, letters: int) -> Program:
     """The Program that a Transformer claims to compute."""
-    kind, length = (
-        model.header["architecture"]["kind"],
-        model.header["claim"].get("length"),
-    )
-    demand(
-        kind == "transformer", f"there is no evidence for a network of kind {kind!r}"
-    )
+    length = model.header["claim"].get("length")
     demand(type(length) is int and length > 0, "the file claims no length")
     demand(length < model.header["architecture"]["positions"], "too few positions")
     demand(model.header["architecture"]["vocabulary"] == letters + 1, "other letters")
@@ -277,3 +285,11 @@ def _read_out(model: Model, stream: Stream, readings: Readings) -> tuple[Noisy, 
     slack = ahead - off * INFLATION - (INFLATION - 1) * np.abs(ahead)
     slack[row, right] = np.inf
     return logits, float(np.minimum(slack.min(), LARGEST_FLOAT64))
+
+
+Shown = Established | generator.Established
+Check = Callable[[Model, Any, Machine | None], Shown]
+CHECKS: dict[str, Check] = {
+    "transformer": established,
+    "generator": generator.established,
+}

@@ -1,0 +1,19 @@
+"""Model files and machines in the words of the small checker."""
+
+import numpy as np
+
+from algebra.automaton import Automaton
+from algebra.semiautomaton import IntArray
+from network.modelfile import ModelFile
+from verify.recheck.model import FORMATS, Machine, Model
+
+
+def model_of(file: ModelFile) -> Model:
+    """A model file that was read."""
+    return Model(FORMATS[file.precision.name], file.tensors, file.header)
+
+
+def machine_of(machine: Automaton, shows: IntArray | None = None) -> Machine:
+    """A machine with the logit that must be the largest in each state, or its own."""
+    each = np.arange(len(machine.states)) if shows is None else shows
+    return Machine(machine.start, machine.transitions, each)
