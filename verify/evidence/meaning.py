@@ -3,20 +3,22 @@
 Nothing here is trusted: what is found is checked by `verify.recheck.meaning`, whose own
 step function is used to explore. Each part of a Program is explored from BOS on with as
 few memories told apart as will do: by the state of the machine beside them; then by all
-but what latest matches remember; then by everything.
+but what latest matches remember; then by everything. At last the whole Program is
+explored, which finds a shortest word on which it is wrong.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
+from verify.effort import Effort
 from verify.evidence.chains import chain
-from verify.evidence.exploration import MODES, GivenUp, explore
+from verify.evidence.exploration import Allowed, GivenUp, Mode, explore
 from verify.evidence.sums import reductions
 from verify.evidence.windows import windows
 from verify.recheck import meaning
-from verify.recheck.meaning import Part, Ways
+from verify.recheck.meaning import Part, Step, memory, steps
 from verify.recheck.model import Machine, Refused
-from verify.recheck.program import MAPS, Program
+from verify.recheck.program import MAPS, Channel, Program
 
 
 def find(program: Program, machine: Machine) -> dict[str, Any]:
@@ -30,68 +32,149 @@ def find(program: Program, machine: Machine) -> dict[str, Any]:
         A JSON value: windows, parts, and which parts have the outputs.
 
     Raises:
-        Refused: If none is found.
+        Differs: With a shortest word, if the Program does not compute the machine.
+        Refused: If nothing is found.
+        Rejected: If that takes too much work.
     """
-    found = windows(program)
-    followed = meaning.ways(program, found)
-    reason = "no part of the Program can be explored"
-    for groups in _groupings(program, followed):
-        parts, proved, final = list[dict[str, Any]](), list[Part](), list[int]()
-        try:
-            for outputs in groups:
-                for said in _lemmas(program, followed, outputs, len(proved)):
-                    said = _explored(program, machine, followed, proved, said)
-                    parts.append(said)
-                    proved.append(
-                        meaning.part(program, machine, followed, proved, said)
-                    )
-                    proved[-1].prove()
-                final.append(len(parts) - 1)
-            said = {**found, "parts": parts, "final": final}
-            meaning.readings(program, machine, [proved[j] for j in final])
-            return said
-        except (GivenUp, Refused) as error:
-            reason = str(error)
-    raise Refused(reason)
+    search = _Search(program, machine)
+    try:
+        return search.parts()
+    except (GivenUp, Refused):
+        pass
+    try:
+        return search.whole()
+    except GivenUp as error:
+        raise Refused(str(error)) from None
 
 
-def _groupings(program: Program, followed: Ways) -> Iterator[list[list[str]]]:
-    """The outputs, those together that share more than the letters; then all together."""
-    groups: list[tuple[set[str], list[str]]] = []
-    for output in dict.fromkeys(program.outputs):
-        cone = {
-            c.name
-            for c, k, _ in meaning.steps(program, followed, [output])
-            if k != "token"
-        }
-        names = [output]
-        for other in [group for group in groups if group[0] & cone]:
-            groups.remove(other)
-            cone, names = cone | other[0], other[1] + names
-        groups.append((cone, names))
-    yield [names for _, names in groups]
-    if len(groups) > 1:
-        yield [list(dict.fromkeys(program.outputs))]
+class _Search:
+    def __init__(self, program: Program, machine: Machine) -> None:
+        self.program, self.machine, self.effort = program, machine, Effort()
+        self.effort.allow(sum(map(_numbers, program.channels.values())))
+        self.windows = windows(program)
+        self.followed = meaning.ways(program, self.windows)
+        self.found, self.proved = list[dict[str, Any]](), list[Part]()
+        self.left: list[Mode] = []
+
+    def parts(self) -> dict[str, Any]:
+        """Evidence part by part, each with some of the outputs."""
+        final, groups = list[int](), self._groups()
+        for outputs in groups:
+            for said in self._lemmas(outputs):
+                modes = _modes(self._steps(said))
+                if said["outputs"] == groups[-1] and len(groups) == 1:
+                    self.left = [modes.pop()]
+                self._explore(said, modes)
+            final.append(len(self.found) - 1)
+        return self._together(final)
+
+    def whole(self) -> dict[str, Any]:
+        """Evidence for all outputs at once."""
+        self.found, self.proved = [], []
+        said = self._said(list(dict.fromkeys(self.program.outputs)))
+        self._explore(said, self.left or _modes(self._steps(said))[-2:])
+        return self._together([0])
+
+    def _together(self, final: list[int]) -> dict[str, Any]:
+        meaning.readings(self.program, self.machine, [self.proved[j] for j in final])
+        return {**self.windows, "parts": self.found, "final": final}
+
+    def _steps(self, said: dict[str, Any]) -> list[Step]:
+        known = self.followed | dict.fromkeys(said["assumed"], ("assumed", ()))
+        return steps(self.program, known, said["outputs"])
+
+    def _groups(self) -> list[list[str]]:
+        """The outputs, those together that share more than the letters."""
+        groups: list[tuple[set[str], list[str]]] = []
+        for output in dict.fromkeys(self.program.outputs):
+            cone = {
+                c.name
+                for c, k, _ in steps(self.program, self.followed, [output])
+                if k != "token"
+            }
+            names = [output]
+            for other in [group for group in groups if group[0] & cone]:
+                groups.remove(other)
+                cone, names = cone | other[0], other[1] + names
+            groups.append((cone, names))
+        return [names for _, names in groups]
+
+    def _lemmas(self, outputs: list[str]) -> Iterator[dict[str, Any]]:
+        """What is to be explored for some outputs, without what exploring finds."""
+        links = []
+        if len(outputs) == 1:
+            links = chain(self.program, self.followed, outputs[0])
+        if len(links) < 2:
+            yield self._said(outputs)
+            return
+        for name, shift, length in links:
+            assumed = {} if shift is None else {shift: len(self.found) - 1}
+            plain = {"reduced": [], "split": [], "assumed": assumed}
+            yield {**plain, "outputs": [name], "length": length}
+
+    def _said(self, outputs: list[str]) -> dict[str, Any]:
+        said = {"outputs": outputs, "length": self.program.length, "assumed": {}}
+        found = self._steps(said)
+        return {**said, "reduced": reductions(found, outputs), "split": _split(found)}
+
+    def _explore(self, said: dict[str, Any], modes: list[Mode]) -> None:
+        """Explore a part in the first of some ways that leads to evidence."""
+        first, allowed = self._start(said), self._allowed(said["outputs"])
+        for mode in modes:
+            try:
+                found, part = explore(first, mode, self.effort, allowed)
+            except (GivenUp, Refused):
+                if mode == modes[-1]:
+                    raise
+                continue
+            self.found.append({**said, **found})
+            self.proved.append(part)
+            return
+
+    def _start(self, said: dict[str, Any]) -> Part:
+        """The part, with the first abstract state alone."""
+        cells = {}
+        for step in self._steps(said):
+            channel, kind, _ = step
+            if kind not in ("token", "position", *MAPS):
+                back = None
+                if kind == "assumed":
+                    other = self.proved[said["assumed"][channel.name]]
+                    back = 0 if other.outputs == [channel.name] else channel.by
+                _, start, size = memory(self.program, self.machine, step, back)
+                cells[channel.name] = [[[start]], [[0] * size]]
+        follow = [[0] * self.program.letters]
+        state = {"states": [self.machine.start], "depths": [0], "follow": follow}
+        return meaning.part(
+            self.program,
+            self.machine,
+            self.followed,
+            self.proved,
+            {**said, **state, "cells": cells},
+        )
+
+    def _allowed(self, outputs: list[str]) -> Allowed:
+        """What outputs may show beside each class; None if not all are outputs."""
+        if not set(outputs) <= set(self.program.outputs):
+            return None
+        at = [self.program.outputs.index(name) for name in outputs]
+        every = self.program.decode.items()
+        return {(*(values[i] for i in at), right) for values, right in every}
 
 
-def _lemmas(
-    program: Program, followed: Ways, outputs: list[str], done: int
-) -> Iterator[dict[str, Any]]:
-    """What is to be explored for some outputs, without what exploring finds."""
-    links = chain(program, followed, outputs[0]) if len(outputs) == 1 else []
-    links = links if len(links) > 1 else []
-    plain = {"length": program.length, "assumed": {}, "reduced": [], "split": []}
-    for name, shift, length in links:
-        assumed = {} if shift is None else {shift: done - 1}
-        yield {**plain, "outputs": [name], "length": length, "assumed": assumed}
-        done += 1
-    if not links:
-        steps = meaning.steps(program, followed, outputs)
-        rules = reductions(steps, outputs)
-        yield {**plain, "outputs": outputs, "reduced": rules, "split": _split(steps)}
+def _numbers(channel: Channel) -> int:
+    """How many numbers a file states of a channel."""
+    rows = len(channel.rows) * (1 + len(channel.inputs))
+    return rows + len(channel.domain) + len(channel.values)
 
 
-def _split(steps: list[meaning.Step]) -> list[str]:
+def _modes(steps: list[Step]) -> list[Mode]:
+    """The ways to explore a part."""
+    matches = any(kind == "latest-match" for _, kind, _ in steps)
+    return ["state", "joined", "all"] if matches else ["state", "all"]
+
+
+def _split(steps: list[Step]) -> list[str]:
     """Latest matches that something remembered is computed from."""
     read: dict[str, frozenset[str]] = {}
     found = set[str]()
@@ -103,18 +186,3 @@ def _split(steps: list[meaning.Step]) -> list[str]:
         if kind == "latest-match":
             read[channel.name] = frozenset({channel.name})
     return sorted(found)
-
-
-def _explored(
-    program: Program,
-    machine: Machine,
-    followed: Ways,
-    parts: list[Part],
-    said: dict[str, Any],
-) -> dict[str, Any]:
-    for mode in MODES:
-        try:
-            return explore(program, machine, followed, parts, said, mode)
-        except (GivenUp, Refused) as error:
-            reason = error
-    raise reason

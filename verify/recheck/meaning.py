@@ -20,7 +20,7 @@ from verify.recheck.program import (
     beside,
     cast,
     factors,
-    spread,
+    mapped,
     whole,
 )
 
@@ -231,7 +231,7 @@ class Part:
                 known[name], after[name] = found
             else:
                 demand(kind in MAPS, f"nothing is said of {name!r}")
-                spread(self.program, known, name)
+                known[name] = mapped(self.program, known, channel)
             for sums, by, least in self.reduced:
                 if sums[-1] == name:
                     _lower([self.program.channels[n] for n in sums], by, least, known)
@@ -253,8 +253,10 @@ class Part:
             columns = [column[which] for column in columns]
             columns.append(self.program.channels[name].domain[value])
             at = at[which]
-        found = np.unique(np.stack([*columns, q[at]], axis=1), axis=0)
-        return set(map(tuple, found.tolist()))
+        found = np.stack([*columns, q[at]], axis=1)
+        each = set(found.view(f"V{8 * found.shape[1]}").ravel().tolist())
+        distinct = np.frombuffer(b"".join(each), np.int64)
+        return set(map(tuple, distinct.reshape(-1, found.shape[1]).tolist()))
 
     def _remember(
         self, channel: Channel, kind: str, reads: Any, old: BoolArray, known: Sets
@@ -262,12 +264,7 @@ class Part:
         """What a channel may be, and what is remembered of it from then on."""
         channels = self.program.channels
         if kind == "assumed":
-            beside_state, back = self.assumed[channel.name]
-            states = np.arange(len(beside_state))
-            moved = np.equal.outer(np.stack(reads, axis=1), states)
-            past = np.concatenate([old, moved], axis=1)
-            first = past.shape[1] - 1 - back
-            return past[:, first] @ beside_state, past[:, first + 1 : -1]
+            return _passed(self.assumed[channel.name], reads, old)
         read = [channels[n] for n in reads]
         if kind == "departures":
             return _come(channel, read, old, known)
@@ -314,6 +311,18 @@ class Part:
                 both &= channel.rows >= np.append(least, 0)[at]
                 same = channel.results[there] == channel.results
                 demand(same[both.all(axis=1)], f"{channel.name!r} tells sums apart")
+
+
+def _passed(
+    assumed: tuple[BoolArray, int], states: tuple[IntArray, IntArray], old: BoolArray
+) -> tuple[BoolArray, BoolArray]:
+    """What is known beside a state of some letters ago, and the states since then."""
+    (beside_state, back), (before, now) = assumed, states
+    if back < 2:
+        return beside_state[before if back else now], old
+    value = old[:, 0].astype(np.float32) @ beside_state.astype(np.float32) > 0
+    moved = np.equal.outer(before, np.arange(len(beside_state)))
+    return value, np.concatenate([old[:, 1:], moved[:, None]], axis=1)
 
 
 def _added(

@@ -22,7 +22,7 @@ class Refused(Exception):
 
 def demand(condition: Any, reason: str) -> None:
     """Refuse with a reason if a condition does not hold; NaN makes none hold."""
-    if not bool(np.all(condition)):
+    if not (condition if type(condition) is bool else np.all(condition)):
         raise Refused(reason[:300])
 
 

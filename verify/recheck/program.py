@@ -38,6 +38,17 @@ class Channel:
     values: IntArray
     bos: int
     later: IntArray
+    weights: IntArray  # of a table: what its columns count in the number of a row
+
+    @cached_property
+    def numbers(self) -> IntArray:
+        """The number of each row of a table, ascending."""
+        return self.rows @ self.weights
+
+    @cached_property
+    def places(self) -> IntArray:
+        """Where the result of each row of a table stands in the domain."""
+        return self.place(self.results)
 
     @property
     def span(self) -> range:
@@ -51,8 +62,10 @@ class Channel:
 
     def place(self, values: IntArray) -> IntArray:
         """Where values stand in the domain."""
-        demand(np.isin(values, self.domain), f"{self.name!r} takes values from nowhere")
-        return np.searchsorted(self.domain, values)
+        found = np.searchsorted(self.domain, values).clip(max=len(self.domain) - 1)
+        inside = self.domain[found] == values
+        demand(inside, f"{self.name!r} takes values from nowhere")
+        return found
 
 
 @dataclass(frozen=True)
@@ -118,15 +131,16 @@ def _channel(entry: Any, known: dict[str, Channel], letters: int, T: int) -> Cha
     demand(by > 0 if op == "shift" else by < 63, f"{entry['name']!r} looks nowhere")
     head = int(whole(entry["head"], 0)) if "head" in entry else None
     values = whole(entry["values"] if op == "position" else [], 1)
-    rows = np.zeros((0, len(read) + 1), np.int64)
+    rows, weights = np.zeros((0, len(read) + 1), np.int64), np.zeros(0, np.int64)
     if op == "table":
-        rows, bos, later = _table(whole(entry["rows"], 2), read)
+        weights = factors(read)
+        rows, bos, later = _table(whole(entry["rows"], 2), read, weights)
     else:
         bos, later = _reach(op, read, values, letters, T)
     place = stored and entry["code"] == "one-hot", (low, high) if stored else None
     table = rows[:, :-1], rows[:, -1]
     told = (entry["name"], op, tuple(names), by, *table, domain, *place, born, dies)
-    return Channel(*told, head, values, bos, later)
+    return Channel(*told, head, values, bos, later, weights)
 
 
 def _read(op: str, entry: Any) -> list[str]:
@@ -142,13 +156,15 @@ def factors(read: list[Channel]) -> IntArray:
     return np.array([prod(sizes[i + 1 :]) for i in range(len(read))], np.int64)
 
 
-def _table(rows: IntArray, read: list[Channel]) -> tuple[IntArray, int, IntArray]:
+def _table(
+    rows: IntArray, read: list[Channel], weights: IntArray
+) -> tuple[IntArray, int, IntArray]:
     """The rows that occur, ascending; the result at BOS, and all results later."""
     demand(rows.shape[1] == len(read) + 1 > 1, "a table has rows of another length")
     inside = [np.isin(x, c.later) for x, c in zip(rows.T, read, strict=False)]
     later, start = np.all(inside, axis=0), rows[:, :-1] == [c.bos for c in read]
     kept = rows[later | start.all(axis=1)]
-    number, order = np.unique(kept[:, :-1] @ factors(read), return_index=True)
+    number, order = np.unique(kept[:, :-1] @ weights, return_index=True)
     every = later.sum() == prod(len(c.later) for c in read) and start.all(axis=1).any()
     demand(every and len(number) == len(kept), "a table lacks a row or has one twice")
     bos = rows[start.all(axis=1), -1]
@@ -207,11 +223,12 @@ def spread(program: Program, known: Sets, name: str) -> BoolArray:
             needed.add(one)
             todo += program.channels[one].inputs
     for one in [n for n in program.channels if n in needed]:
-        known[one] = _mapped(program, known, program.channels[one])
+        known[one] = mapped(program, known, program.channels[one])
     return known[name]
 
 
-def _mapped(program: Program, known: Sets, channel: Channel) -> BoolArray:
+def mapped(program: Program, known: Sets, channel: Channel) -> BoolArray:
+    """What a map may be in each row, given what its inputs may be."""
     read = [program.channels[n] for n in channel.inputs]
     first = known[read[0].name]
     demand(
@@ -224,7 +241,7 @@ def _mapped(program: Program, known: Sets, channel: Channel) -> BoolArray:
             found |= first[:, i, None] & cast(known[chosen.name], chosen, channel)
         return found
     at, total = np.arange(len(first)), np.zeros(len(first), np.int64)
-    weights = factors(read) if channel.op == "table" else np.ones(len(read), np.int64)
+    weights = channel.weights if channel.op == "table" else np.ones(len(read), np.int64)
     for c, weight in zip(read, weights, strict=True):
         which, value = beside(at, known[c.name])
         at, total = at[which], total[which] + weight * c.domain[value]
@@ -233,18 +250,20 @@ def _mapped(program: Program, known: Sets, channel: Channel) -> BoolArray:
             at, total = np.divmod(
                 np.unique(at[small] * LARGEST + total[small]), LARGEST
             )
-    numbers = results = channel.domain
-    if channel.op == "table":
-        numbers, results = channel.rows @ weights, channel.results
+    numbers = channel.numbers if channel.op == "table" else channel.domain
     there = np.searchsorted(numbers, total).clip(max=len(numbers) - 1)
     hit = numbers[there] == total
-    found[at[hit], channel.place(results[there[hit]])] = True
+    place = channel.places[there[hit]] if channel.op == "table" else there[hit]
+    found[at[hit], place] = True
     return found
 
 
 def beside(at: IntArray, known: BoolArray) -> tuple[IntArray, IntArray]:
     """Every value that a channel may have in the rows ``at``, with its place there."""
-    count, values = known.sum(axis=1), known.nonzero()[1]
+    row, values = known.nonzero()
+    if len(row) == len(known) and (row[:-1] < row[1:]).all():  # one value in each row
+        return np.arange(len(at)), values[at]
+    count = np.bincount(row, minlength=len(known))
     each = count[at]
     demand(each.sum() <= MOST, "too many values are possible at once")
     which = np.repeat(np.arange(len(at)), each)
@@ -254,6 +273,8 @@ def beside(at: IntArray, known: BoolArray) -> tuple[IntArray, IntArray]:
 
 def cast(known: BoolArray, channel: Channel, into: Channel) -> BoolArray:
     """What a channel may be, in the domain of another one that has its value."""
+    if np.array_equal(channel.domain, into.domain):
+        return known
     found = np.zeros((len(known), len(into.domain)), np.bool_)
     both = np.isin(channel.domain, into.domain)
     found[:, into.place(channel.domain[both])] = known[:, both]
