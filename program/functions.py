@@ -86,12 +86,8 @@ class Table:
             found.append((values, codes))
         return found
 
-    def __call__(self, columns: Sequence[IntArray]) -> IntArray:
-        """The value of each tuple.
-
-        Raises:
-            Refused: If a tuple has no row.
-        """
+    def place(self, columns: Sequence[IntArray]) -> IntArray:
+        """The row of each tuple; −1 where it has none."""
         at = np.zeros(np.shape(columns[0]), np.int64)
         there = np.ones(at.shape, np.bool_)
         for column, (values, codes) in zip(columns, self._levels, strict=True):
@@ -100,8 +96,17 @@ class Table:
             code = at * len(values) + place
             at = np.searchsorted(codes, code).clip(max=len(codes) - 1)
             there &= codes[at] == code
-        if not there.all():
-            row = [int(column[~there][0]) for column in columns]
+        return np.where(there, at, -1)
+
+    def __call__(self, columns: Sequence[IntArray]) -> IntArray:
+        """The value of each tuple.
+
+        Raises:
+            Refused: If a tuple has no row.
+        """
+        at = self.place(columns)
+        if (at < 0).any():
+            row = [int(column[at < 0][0]) for column in columns]
             demand(False, f"a table has no row for the values {row}")
         return self.values[at]
 

@@ -16,10 +16,11 @@ from krohn.compilation import CompiledModel
 from network.modelfile import ModelFile, pack
 from network.precision import FloatArray
 from program.interpreter import interpret
+from program.statement import Statement, parse
 from verify.attack.arithmetic import Arithmetic
 from verify.attack.campaign import Attack, Extent, attack
 from verify.attack.generators import legalised
-from verify.attack.meaning import Evaluator
+from verify.attack.meaning import values
 from verify.attack.record import Worst
 from verify.attack.search import Breeding
 from verify.attack.stored import Stored
@@ -55,6 +56,12 @@ def against(
 def bounds_of(built: CompiledModel) -> Established:
     data = pack(built.file.header, built.file.tensors)
     return recheck(data, json.dumps(find(data)).encode())
+
+
+def stated(built: CompiledModel) -> Statement:
+    header = built.file.header
+    letters = header["architecture"]["vocabulary"] - 1
+    return parse(header["program"], letters, header["claim"]["length"])
 
 
 def proof_of(built: CompiledModel, bounds: Established) -> Proof:
@@ -158,15 +165,14 @@ def test_what_is_not_verified_is_not_attacked() -> None:
 
 
 @pytest.mark.parametrize(("name", "construction", "length", "dtype"), MODELS)
-def test_channels_mean_what_the_interpreter_says(
+def test_the_program_of_a_file_means_what_was_compiled(
     name: str, construction: str, length: int, dtype: str, levels: Any
 ) -> None:
     level = levels(name, construction, length, dtype)
-    program = bounds_of(level.compiled).program
     words = level.words(32)
-    meant = Evaluator(program)(torch.from_numpy(words)).values
+    true = values(stated(level.compiled), torch.from_numpy(words))
     for channel, right in interpret(level.optimised, words).items():
-        assert np.array_equal(meant[channel].numpy(), right)
+        assert np.array_equal(true[channel].numpy(), right)
 
 
 @pytest.mark.parametrize("order", range(3))
@@ -196,7 +202,7 @@ def test_pushing_stays_within_bounds_and_reaches_them(dtype: str) -> None:
     bounds = bounds_of(built)
     stored = Stored.of(bounds, built.file.tensors["embed.position"], dtype)
     words = torch.randint(2, (32, 6), generator=torch.Generator().manual_seed(0))
-    right, allowed = stored.expected(Evaluator(bounds.program)(words))
+    right, allowed = stored.expected(values(stated(built), words))
     seen = whole(network(built.file, built.file.tensors), words)[0]
     narrow, rng = seen[0].dtype, np.random.default_rng(0)
     moved = stored.push((right, allowed), rng, narrow, 1, seen[1])

@@ -14,14 +14,14 @@ from network.model import Model
 from network.modelfile import ModelFile, pack
 from network.precision import FloatArray
 from program.interpreter import interpret
+from program.statement import parse
 from verify.attack.campaign import Extent, attack
-from verify.attack.meaning import Evaluator
+from verify.attack.meaning import values as true_values
 from verify.evidence.find import find
 from verify.exhaustive import exhaustive
 from verify.proof import prove
 from verify.recheck.heads import _leak
 from verify.recheck.model import Refused
-from verify.recheck.program import parse
 from verify.rivals import leak_earliest, leak_pointed
 
 torch.set_num_threads(1)
@@ -234,7 +234,7 @@ def test_no_arithmetic_violates_a_bound(dtype: str, length: int) -> None:
 def test_attacks_evaluate_what_the_operations_mean(right: ModelFile) -> None:
     stated = parse(right.header["program"], 3, LENGTH)
     words = np.random.default_rng(0).integers(0, 3, (200, LENGTH))
-    meant = Evaluator(stated)(torch.from_numpy(words)).values
+    meant = true_values(stated, torch.from_numpy(words))
     values = interpret(program(WORD, LENGTH), words)
     for name in ("seen1", FIRST, POINTER, "test4"):
         assert np.array_equal(meant[name].numpy(), values[name])

@@ -10,8 +10,10 @@ import torch
 
 import krohn
 from network.modelfile import ModelFile, pack
+from program import LookBack
+from program.statement import parse
 from verify.attack.looks import heads
-from verify.attack.meaning import Evaluator
+from verify.attack.meaning import sources, values
 from verify.attack.ways import network
 from verify.evidence.find import find
 from verify.evidence.record import steps
@@ -70,18 +72,19 @@ def test_the_worst_word_meets_the_gap(
     file, _, found = shown(name, length, how, dtype)
     letters = len(file.header["machine"]["letters"])
     words = torch.tensor(list(product(range(letters), repeat=length)))
-    meant = Evaluator(found.program)(words)
+    stated = parse(file.header["program"], letters, length)
+    true = values(stated, words)
     seen = network(file, file.tensors).snapshots(words)
     future = torch.ones((length + 1,) * 2, dtype=torch.bool).triu(1)
-    for head in heads(file, found):
+    for head in heads(file, stated, found):
         x = seen[head.snapshot].double()
         query, key = x @ head.query.double(), x @ head.key.double()
         scores = (query @ key.transpose(1, 2)).masked_fill(future, -torch.inf)
-        look = found.looks[head.channel.name]
-        if head.channel.name not in meant.sources:
+        look = found.looks[head.channel]
+        if not isinstance(head.operation, LookBack):
             assert look.gap == 0
             continue
-        at = meant.sources[head.channel.name][..., None]
+        at = sources(head.operation, true)[..., None]
         others = scores.scatter(2, at, -torch.inf).logsumexp(dim=2)
         least = float((scores.gather(2, at)[..., 0] - others).min())
         assert look.gap - 2 * look.error <= least

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from verify.attack.meaning import Meant, Tree
+from program import Table, table
+from verify.attack.meaning import Values
 from verify.attack.record import Batch
 from verify.recheck.network import Established
 
@@ -16,16 +17,14 @@ class Answers:
 
     Attributes:
         outputs: The channels that say the class.
-        place: The row of each tuple of their values.
-        right: ``(readings,)``: the class that a tuple means.
+        readings: The class that each tuple of their values means.
         logits: ``(readings, classes)``: the logits of each tuple.
         noise: How far each of them may be off.
         margin: How far the right one is ahead, at least.
     """
 
     outputs: tuple[str, ...]
-    place: Tree
-    right: Tensor
+    readings: Table
     logits: Tensor
     noise: Tensor
     margin: float
@@ -33,34 +32,33 @@ class Answers:
     @staticmethod
     def of(bounds: Established) -> "Answers":
         """Lay out the bounds of the logits."""
-        outputs, logits = bounds.program.outputs, bounds.logits
-        rows = {values: i for i, values in enumerate(bounds.readings)}
-        domains = [bounds.program.channels[name].domain for name in outputs]
+        readings, rows = table(bounds.readings), list(bounds.readings)
+        order = torch.tensor(sorted(range(len(rows)), key=rows.__getitem__))
         return Answers(
-            outputs,
-            Tree.of(rows, domains),
-            torch.tensor(list(bounds.readings.values())),
-            torch.from_numpy(logits.value),
-            torch.from_numpy(logits.total),
+            bounds.program.outputs,
+            readings,
+            torch.from_numpy(bounds.logits.value)[order],
+            torch.from_numpy(bounds.logits.total)[order],
             bounds.margin,
         )
 
     def judge(
-        self, batch: Batch, logits: Tensor, meant: Meant, classes: Tensor
+        self, batch: Batch, logits: Tensor, true: Values, classes: Tensor
     ) -> Tensor:
         """Hold every logit against its bound, and every answer against the machine.
 
         Args:
             batch: The words.
             logits: ``(batch, time, classes)``.
-            meant: The true values.
+            true: The true values.
             classes: ``(batch, time)``: the machine's answers.
 
         Returns:
             ``(batch, classes)``: the greatest share of its bound that each word reaches.
         """
         found = logits.double()
-        rows = self.place([meant.values[n][:, 1:] for n in self.outputs])
+        read = [true[n][:, 1:].numpy() for n in self.outputs]
+        rows = torch.from_numpy(self.readings.place(read))
         # A tuple that was not expected has no row, and every number is off.
         known = (rows >= 0)[..., None]
         off = torch.where(known, (found - self.logits[rows]).abs(), torch.inf)

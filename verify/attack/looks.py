@@ -9,12 +9,13 @@ from torch import Tensor
 
 from network.modelfile import ModelFile
 from network.precision import FloatArray
-from verify.attack.meaning import Meant
+from program import LookBack, Operation
+from program.statement import Statement
+from verify.attack.meaning import Values, sources
 from verify.attack.record import Batch
 from verify.attack.stored import Stored
-from verify.recheck.heads import SUMS, Look
+from verify.recheck.heads import Look
 from verify.recheck.network import Established
-from verify.recheck.program import Channel
 
 
 @dataclass(frozen=True)
@@ -23,42 +24,46 @@ class Head:
 
     Attributes:
         channel: One of the channels that it writes.
+        operation: What that computes.
         look: What was shown.
         snapshot: What it reads.
         query: ``(d, k)`` in the format of the network.
         key: ``(d, k)``.
     """
 
-    channel: Channel
+    channel: str
+    operation: Operation
     look: Look
     snapshot: int
     query: Tensor
     key: Tensor
 
 
-def heads(file: ModelFile, bounds: Established) -> Iterator[Head]:
+def heads(file: ModelFile, statement: Statement, bounds: Established) -> Iterator[Head]:
     """Every head once for each way of looking."""
     dtype = getattr(torch, file.precision.name)
     seen = set()
-    for channel in bounds.program.channels.values():
-        alike = (channel.born, channel.head, channel.op, channel.inputs[1:])
-        look = bounds.looks.get(channel.name)
-        if look is None or alike in seen:
+    for name, look in bounds.looks.items():
+        channel = statement.channels[name]
+        operation, place = channel.operation, channel.place
+        assert place is not None
+        alike = (place.born, place.head, operation.wire, operation.reads[1:])
+        if alike in seen:
             continue
         seen.add(alike)
-        at = f"blocks.{(channel.born - 1) // 2}.attention"
+        at = f"blocks.{(place.born - 1) // 2}.attention"
         query, key = (
-            torch.from_numpy(file.tensors[f"{at}.{n}"][channel.head]).to(dtype)
+            torch.from_numpy(file.tensors[f"{at}.{n}"][place.head]).to(dtype)
             for n in ("query", "key")
         )
-        yield Head(channel, look, channel.born - 1, query, key)
+        yield Head(name, operation, look, place.born - 1, query, key)
 
 
 def judge(
     batch: Batch,
     found: Sequence[Head],
     seen: Sequence[Tensor],
-    meant: Meant,
+    true: Values,
     stored: Stored,
     right: Tensor,
 ) -> None:
@@ -71,19 +76,19 @@ def judge(
         batch: The words.
         found: The heads.
         seen: The stream ``(batch, positions, d)`` at each snapshot.
-        meant: The true values.
+        true: The true values.
         stored: Where true values lie.
         right: ``(batch, positions, width)``: the codes of true values.
     """
     for head in found:
         x = seen[head.snapshot]
-        true = _true_scores(head, ideal(stored, head.snapshot, right, x.shape[2]))
+        exact = _true_scores(head, ideal(stored, head.snapshot, right, x.shape[2]))
         query, key = x @ head.query, (x @ head.key).transpose(1, 2)
         wide = torch.promote_types(x.dtype, torch.float32)
         for scores in (query @ key, query.to(wide) @ key.to(wide)):
-            _judge_scores(batch, head, scores, true)
-            if head.channel.op not in SUMS:
-                _judge_leak(batch, head, scores, meant.sources[head.channel.name])
+            _judge_scores(batch, head, scores, exact)
+            if isinstance(head.operation, LookBack):
+                _judge_leak(batch, head, scores, sources(head.operation, true))
 
 
 def ideal(stored: Stored, snapshot: int, right: Tensor, width: int) -> Tensor:
@@ -107,10 +112,10 @@ def _true_scores(head: Head, x: Tensor) -> FloatArray:
 def _judge_scores(batch: Batch, head: Head, scores: Tensor, true: FloatArray) -> None:
     far = np.abs(scores.double().numpy().astype(np.longdouble) - true)
     off = torch.from_numpy(far.astype(np.float64)).tril()
-    name = f"{head.channel.op}: score"
+    name = f"{head.operation.wire}: score"
     worst = off.amax(dim=2, keepdim=True)
     bound = off.new_full((1,), head.look.error)
-    batch.judge([(name, head.channel.name, head.snapshot)], worst, bound)
+    batch.judge([(name, head.channel, head.snapshot)], worst, bound)
     batch.record.numbers[name] += off.numel() // 2
 
 
@@ -121,7 +126,7 @@ def _judge_leak(batch: Batch, head: Head, scores: Tensor, source: Tensor) -> Non
     future = torch.ones_like(wide, dtype=torch.bool).triu(1)
     ahead = (wide - wide.gather(2, at)).masked_fill(future, -torch.inf)
     leak = ahead.scatter(2, at, -torch.inf).exp().sum(dim=2, keepdim=True)
-    name = f"{head.channel.op}: leak"
+    name = f"{head.operation.wire}: leak"
     bound = leak.new_full((1,), head.look.leak)
-    batch.judge([(name, head.channel.name, head.snapshot)], leak, bound)
+    batch.judge([(name, head.channel, head.snapshot)], leak, bound)
     batch.record.numbers[name] += leak.numel()

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from network.precision import FloatArray
-from verify.attack.meaning import Meant
+from verify.attack.meaning import Values
 from verify.attack.record import Batch, Key
 from verify.recheck.network import Established
 from verify.recheck.program import Channel
@@ -124,13 +124,13 @@ class Stored:
         """How many numbers hold channels, all snapshots together."""
         return self.codes[-1].columns.stop
 
-    def expected(self, meant: Meant) -> tuple[Tensor, Tensor]:
+    def expected(self, true: Values) -> tuple[Tensor, Tensor]:
         """Codes ``(batch, positions, width)`` and bounds of true values."""
-        some = meant.values[self.codes[0].channel.name]
+        some = true[self.codes[0].channel.name]
         right = torch.empty((*some.shape, self.width), dtype=self.wide)
         allowed = torch.zeros_like(right)
         for code in self.codes:
-            values, at = meant.values[code.channel.name], code.columns
+            values, at = true[code.channel.name], code.columns
             right[..., at.start : at.stop] = code.codes[values]
             if not code.exact:
                 allowed[..., at.start : at.stop] = code.noise[values]

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import count
 from os import cpu_count
 
@@ -15,10 +15,11 @@ from torch.nn.attention import SDPBackend
 from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray
 from network.modelfile import ModelFile
+from program.statement import Statement, parse
 from verify.attack import looks
 from verify.attack.answers import Answers
 from verify.attack.arithmetic import Arithmetic
-from verify.attack.meaning import Evaluator, Meant
+from verify.attack.meaning import Values, values
 from verify.attack.record import Batch, Record
 from verify.attack.search import Breeding
 from verify.attack.stored import Stored
@@ -75,6 +76,12 @@ class Target:
     shows: IntArray
     bounds: Established
     length: int
+
+    @cached_property
+    def statement(self) -> Statement:
+        """The Program that it computes."""
+        header, letters = self.file.header, len(self.machine.letters)
+        return parse(header["program"], letters, header["claim"]["length"])
 
     @property
     def at_once(self) -> int:
@@ -161,26 +168,23 @@ class Judges:
         stored: Bounds of the residual stream.
         answers: Bounds of the logits.
         heads: Bounds of where heads look.
-        evaluate: What channels should hold.
     """
 
     target: Target
     stored: Stored
     answers: Answers
     heads: tuple[looks.Head, ...]
-    evaluate: Evaluator
 
     @staticmethod
     def of(target: Target) -> "Judges":
         """Lay out all bounds."""
-        file, bounds = target.file, target.bounds
+        file, bounds, stated = target.file, target.bounds, target.statement
         positions, dtype = file.tensors["embed.position"], file.precision.name
         return Judges(
             target,
             Stored.of(bounds, positions, dtype),
             Answers.of(bounds),
-            tuple(looks.heads(file, bounds)),
-            Evaluator(bounds.program),
+            tuple(looks.heads(file, stated, bounds)),
         )
 
     def run(
@@ -191,8 +195,8 @@ class Judges:
         Returns:
             ``(batch, targets)``: the greatest share of its bound that each word reaches.
         """
-        meant = self.evaluate(batch.words)
-        expected = self.stored.expected(meant)
+        true = values(self.target.statement, batch.words)
+        expected = self.stored.expected(true)
         given: list[Tensor] = []
 
         def push(snapshot: int, x: Tensor) -> Tensor:
@@ -204,9 +208,9 @@ class Judges:
         read = [seen[0], *given] if way.pushes else seen
         share = self.stored.judge(batch, seen, read, expected)
         classes = self.target.classes(batch.words)
-        said = self.answers.judge(batch, logits, meant, classes)
+        said = self.answers.judge(batch, logits, true, classes)
         if look:
-            self._look(batch, seen, meant, expected[0])
+            self._look(batch, seen, true, expected[0])
         return torch.cat([share.double(), said], dim=1)
 
     def replay(self, record: Record, way: Way, rng: np.random.Generator) -> None:
@@ -221,17 +225,14 @@ class Judges:
                 record.violations[at] = replace(found, again=again)
 
     def _look(
-        self, batch: Batch, seen: list[Tensor], meant: Meant, right: Tensor
+        self, batch: Batch, seen: list[Tensor], true: Values, right: Tensor
     ) -> None:
         """Scores are held against their bounds for the first words only."""
         some = slice(LOOKED)
         part = Batch(batch.words[some], batch.way, batch.record)
         first = [x[some] for x in seen]
-        true = Meant(
-            {n: v[some] for n, v in meant.values.items()},
-            {n: v[some] for n, v in meant.sources.items()},
-        )
-        looks.judge(part, self.heads, first, true, self.stored, right[some])
+        there = {name: column[some] for name, column in true.items()}
+        looks.judge(part, self.heads, first, there, self.stored, right[some])
 
 
 def rounds(
