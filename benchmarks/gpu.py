@@ -18,9 +18,9 @@ import krohn
 from network.model import Model
 from network.modelfile import ModelFile
 from network.transformer import Transformer
+from program.statement import Channel, parse
 from verify.exhaustive import exhaustive
 from verify.sampling import sample
-from verify.statement import Channel, parse
 
 MODELS = (
     ("S5", 100, "scan", "float32"),
@@ -55,11 +55,11 @@ def deviation(model: Model, file: ModelFile, words: Tensor) -> tuple[float, floa
     statement = parse(file.header["program"], len(model.letters), claim["length"])
     stream = model.network.snapshots(words)
     bounds, worst, used = certified(file), 0.0, 0.0
-    for channel in statement.channels.values():
-        if channel.name in bounds:
-            off = _off(channel, stream[channel.born])
+    for name, bound in bounds.items():
+        channel = statement.channels[name]
+        if channel.place is not None:
+            off = _off(channel, stream[channel.place.born])
             worst = max(worst, off)
-            bound = bounds[channel.name]
             used = max(used, off / bound if bound else float(off > 0) * 1e9)
     return worst, used
 
