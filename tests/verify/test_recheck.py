@@ -70,13 +70,6 @@ def counter() -> tuple[ModelFile, dict[str, Any]]:
     return file, find(packed(file))
 
 
-@pytest.fixture(scope="module")
-def scan() -> tuple[ModelFile, dict[str, Any]]:
-    """A network whose tables are decided by trees, with its evidence."""
-    file = model("S5", 4, "scan")
-    return file, find(packed(file))
-
-
 @pytest.mark.parametrize(("name", "length", "how", "options"), RIGHT)
 def test_evidence_is_found_for_what_is_compiled_and_accepted(
     name: str, length: int, how: str, options: dict[str, Any]
@@ -102,8 +95,6 @@ Damage = Callable[[dict[str, Any]], object]
         (lambda e: e.update(version=2), "unknown version"),
         (lambda e: e.update(format="krohn-model"), "no evidence"),
         (lambda e: e.pop("program"), "cannot be followed"),
-        (lambda e: e.pop("tables"), "cannot be followed"),
-        (lambda e: e.update(tables={}), "cannot be followed"),
         (lambda e: e.update(margin=99.0), "margin is not shown"),
         (lambda e: e.update(margin=float("nan")), "margin is not shown"),
         (lambda e: e["noise"].update(sum=0.0), "noise of 'sum' is not shown"),
@@ -111,9 +102,6 @@ Damage = Callable[[dict[str, Any]], object]
         (lambda e: e["leak"].update(sum=-1.0), "leak of 'sum' is not shown"),
         (lambda e: e["noise"].update(nothing=1.0), "cannot be followed"),
         (lambda e: e.update(program=[]), "cannot be followed"),
-        (lambda e: e.update(tables={"count": {"each": ["nothing"]}}), "followed"),
-        (lambda e: e.update(tables={"count": {"each": []}}), "."),
-        (lambda e: e.update(tables={"count": None}), "."),
     ],
 )
 def test_claims_beyond_what_is_shown_are_refused(
@@ -138,30 +126,6 @@ def test_what_is_no_evidence_is_refused(
     with pytest.raises(Refused) as refused:
         recheck(packed(counter[0]), text)
     assert len(str(refused.value)) < 400
-
-
-def test_a_tree_that_leaves_out_a_case_is_refused(
-    scan: tuple[ModelFile, dict[str, Any]],
-) -> None:
-    file, evidence = scan
-    trees = [n for n, tree in evidence["tables"].items() if "split" in tree]
-    for name in trees:
-        changed = json.loads(said(evidence))
-        changed["tables"][name]["parts"].pop()
-        with pytest.raises(Refused, match="a case is left out"):
-            recheck(packed(file), said(changed))
-    assert trees or all("each" in tree for tree in evidence["tables"].values())
-
-
-def test_a_tree_without_distinctions_decides_nothing(
-    scan: tuple[ModelFile, dict[str, Any]],
-) -> None:
-    file, evidence = scan
-    for name in list(evidence["tables"])[:5]:
-        changed = json.loads(said(evidence))
-        changed["tables"][name] = None
-        with pytest.raises(Refused, match="undecided"):
-            recheck(packed(file), said(changed))
 
 
 def test_evidence_is_for_one_machine(

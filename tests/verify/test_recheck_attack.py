@@ -105,11 +105,6 @@ def shift(source: str, by: int) -> Json:
     return {"op": "shift", "source": source, "by": by, "head": 0}
 
 
-def each(*names: str) -> Json:
-    """Evidence: all joint values of some channels."""
-    return {"each": list(names)}
-
-
 def rows(*dims: int) -> FloatArray:
     return UNIT[list(dims)]
 
@@ -163,7 +158,6 @@ def craft(
     transitions: list[list[int]],
     channels: list[Json],
     tensors: Tensors,
-    tables: Json,
     *,
     blocks: int = 1,
     start: int = 0,
@@ -192,7 +186,7 @@ def craft(
     evidence = {"format": "krohn-evidence", "version": 1, "program": followed}
     stored = {n: PRECISIONS[dtype].round(x) for n, x in tensors.items()}
     file = ModelFile(header, stored, PRECISIONS[dtype])
-    return Attack(file, {**evidence, "tables": tables})
+    return Attack(file, evidence)
 
 
 def nameless() -> Attack:
@@ -209,8 +203,7 @@ def nameless() -> Attack:
     token = np.array([NONE, UNIT[0] + UNIT[1], UNIT[2], NONE])
     hidden = np.stack([2 * UNIT[0] + 2 * UNIT[1], UNIT[2]], axis=1), [-3, 0]
     tensors = {"embed.token": token, **mlp(0, hidden, (rows(3, 3), NONE))}
-    cases = {"split": "a", "parts": [[[0], None], [[1], each("b")]]}
-    return craft([[0, 0], [1, 1], [0, 0]], channels, tensors, {"s": cases})
+    return craft([[0, 0], [1, 1], [0, 0]], channels, tensors)
 
 
 def moved_feature() -> Attack:
@@ -230,8 +223,7 @@ def moved_feature() -> Attack:
         **looking_back(1, by=1, source=0, target=4),
         **mlp(1, (rows(4).T, [0]), (rows(5), NONE)),
     }
-    tables = {"s": each("y")}
-    found = craft([[1, 0]], channels, tensors, tables, blocks=2, start=1)
+    found = craft([[1, 0]], channels, tensors, blocks=2, start=1)
     place = {"place": [1, 4, 2]}
     return found.edited(lambda header: header["program"].update(features=place))
 
@@ -251,7 +243,7 @@ def dead_before_birth() -> Attack:
         **looking_back(1, by=2, source=0, target=4),
         **mlp(1, (rows(4).T, [0]), (rows(5), NONE)),
     }
-    found = craft([[0, 0]], channels, tensors, {"s": each("y")}, blocks=2)
+    found = craft([[0, 0]], channels, tensors, blocks=2)
     ghost = {"snapshots": [1, 0]}
     return found.edited(lambda header: header["program"]["channels"][2].update(ghost))
 
@@ -262,7 +254,7 @@ def no_token() -> Attack:
     of_place = table(["p"], [[0, 0], [1, 1], [2, 0]])
     tensors = {"embed.token": np.array([NONE, UNIT[0], NONE])}
     channels = [place, channel("s", 0, 0, 0, **of_place)]
-    found = craft([[1, 0], [1, 0]], channels, tensors, {}, blocks=0)
+    found = craft([[1, 0], [1, 0]], channels, tensors, blocks=0)
     return found.edited(lambda header: header["program"]["channels"].pop(0))
 
 
@@ -287,8 +279,7 @@ def rounded_before_bias() -> Attack:
     token = np.array([UNIT[0] + UNIT[1], UNIT[1], UNIT[1]])
     layers = ((UNIT[0] + 256 * UNIT[1])[:, None], [-256]), (rows(2), NONE)
     tensors = {"embed.token": token, **mlp(0, *layers)}
-    tables, states = {"s": each("token")}, [[1, 1], [0, 0]]
-    return craft(states, channels, tensors, tables, dtype="bfloat16")
+    return craft([[1, 1], [0, 0]], channels, tensors, dtype="bfloat16")
 
 
 def unsnapped() -> Attack:
@@ -306,8 +297,7 @@ def unsnapped() -> Attack:
         **mlp(1, (rows(4).T, [1]), (2.0**-52 * rows(0), -(2.0**-53) * UNIT[0])),
         **mlp(2, (2.0**51 * rows(0).T, [-(2.0**51)]), (2 * rows(5), NONE)),
     }
-    tables = {"a": each("c"), "b": each("c", "a"), "s": each("b")}
-    return craft([[0, 0]], channels, tensors, tables, blocks=3, dtype="float64")
+    return craft([[0, 0]], channels, tensors, blocks=3, dtype="float64")
 
 
 CRAFTED: list[tuple[Callable[[], Attack], str]] = [
@@ -395,7 +385,7 @@ def damaged(draw: st.DrawFn) -> Attack:
     if what & 2:
         file = replace(file, header=changed(draw, file.header, ("program", "claim")))
     if what & 4:
-        evidence = changed(draw, evidence, ("program", "tables"))
+        evidence = changed(draw, evidence, ("program",))
     return Attack(file, evidence)
 
 

@@ -5,6 +5,8 @@ Assumptions A1-A11 and Lemmas 5-10 of docs/soundness.md; docs/recheck.md, sectio
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,7 +44,7 @@ class Noisy:
     rest: FloatArray
     form: Format
 
-    @property
+    @cached_property
     def total(self) -> FloatArray:
         """``(rows, width)``: how far each number can be from its value."""
         total = np.abs(self.slopes).sum(axis=0) + self.rest
@@ -63,21 +65,58 @@ class Noisy:
 
     def affine(self, weight: FloatArray, bias: FloatArray) -> "Noisy":
         """``x @ weight + bias`` as computed in the format, stored in it."""
-        return stored_sum(lambda added: self.summed(weight, added), bias)
+        return self.products(weight).stored(bias)
 
-    def summed(self, weight: FloatArray, bias: FloatArray) -> "Noisy":
-        """``x @ weight + bias`` inside a sum, before it is stored (Lemmas 6 and 7)."""
+    def together(
+        self, weight: FloatArray, apart: bool
+    ) -> tuple["Noisy", FloatArray, IntArray]:
+        """Rows with equal products as one (Lemma 6a), unless they must stay ``apart``.
+
+        Returns:
+            Such rows as wide as the widest of each, their products, and which of them
+            stands for each row.
+        """
+        columns, column = np.unique(weight, axis=1, return_inverse=True)
+        value = self.value @ columns + 0.0  # -0 is 0
+        first, of = alike(value)
+        moved = self.slopes.any(axis=1).sum(axis=1)
+        apart = apart or bool((self.slopes < 0).any() or (moved > 1).any())
+        if apart or not np.array_equal(value[first][of], value):
+            return self, value[:, column.reshape(-1)], np.arange(len(value))
+        order = np.argsort(of, kind="stable")
+        start = np.searchsorted(of[order], np.arange(len(first)))
+
+        def largest(x: FloatArray) -> FloatArray:
+            return np.maximum.reduceat(np.abs(x)[..., order, :], start, axis=-2)
+
+        return self.each(largest), value[first][:, column.reshape(-1)], of
+
+    def products(
+        self,
+        weight: FloatArray,
+        value: FloatArray | None = None,
+        grid: int | None = None,
+    ) -> "Sums":
+        """``x @ weight`` inside a sum (Lemmas 6 and 7).
+
+        Args:
+            weight: ``(width, columns)``.
+            value: The value, where this array only bounds the terms.
+            grid: All numbers are multiples of 2^-grid then.
+        """
         used, magnitude = (weight != 0).astype(np.float64), np.abs(weight)
         total = self.total
-        value = self.value @ weight + bias
-        size = (np.abs(self.value) + total) @ magnitude + np.abs(bias)
-        terms = ((self.value != 0) | (total != 0)).astype(np.float64) @ used + 1
-        known = (total > 0).astype(np.float64) @ used == 0
-        grid = max(finest(self.value) + finest(weight), finest(bias))
-        off = rounding(self.form, terms, size, known, grid)
-        spread = np.abs(self.slopes).sum(axis=0) @ magnitude * (INFLATION - 1)
-        rest = (self.rest @ magnitude + off) * INFLATION + spread
-        return Noisy(value, self.slopes @ weight, rest, self.form)
+        rest, spread = self.rest, np.abs(self.slopes).sum(axis=0) * (INFLATION - 1)
+        return Sums(
+            self.value @ weight if value is None else value,
+            self.slopes @ weight,
+            (rest + spread) @ magnitude,
+            (np.abs(self.value) + total) @ magnitude,
+            ((self.value != 0) | (total != 0)).astype(np.float64) @ used,
+            (total > 0).astype(np.float64) @ used == 0,
+            (finest(self.value) if grid is None else grid) + finest(weight),
+            self.form,
+        )
 
     def relu(self) -> "Noisy":
         """max(x, 0): linear where the sign is certain, else only bounded (Lemma 8)."""
@@ -150,19 +189,58 @@ def exact(value: FloatArray, form: Format, noises: int = 0) -> Noisy:
     return Noisy(value, np.zeros((noises, *value.shape)), np.zeros_like(value), form)
 
 
-def stored_sum(total: Callable[[FloatArray], Noisy], bias: FloatArray) -> Noisy:
-    """Sums with a bias, which is added before or after they are stored (A2)."""
-    whole = total(bias).stored()
-    form, noises = whole.form, len(whole.slopes)
-    if form.unit == form.sum_unit or not bias.any():
-        return whole
-    added = exact(np.broadcast_to(bias, whole.value.shape), form, noises)
-    split = total(np.zeros_like(bias)).stored().plus(added)
-    alike = (whole.slopes == split.slopes).all(axis=0)
-    rest = np.maximum(whole.rest, split.rest)
-    rest = np.where(alike, rest, np.maximum(whole.total, split.total))
-    rest = rest + np.abs(whole.value - split.value) * INFLATION
-    return Noisy(whole.value, whole.slopes * alike, rest, form)
+class Sums(NamedTuple):
+    """Sums of products, before a bias is added to them.
+
+    Attributes:
+        value: ``(rows, width)``.
+        slopes: ``(noises, rows, width)``: noises that entries of a row have in common.
+        rest: ``(rows, width)``: how far the other noise of the terms takes them.
+        size: ``(rows, width)``: the sum of the absolute values of the terms.
+        terms: ``(rows, width)``: how many terms could be other than 0.
+        known: ``(rows, width)``: whether all terms are free of noise.
+        grid: All terms without noise are multiples of 2^-grid.
+        form: The format that they are computed in.
+    """
+
+    value: FloatArray
+    slopes: FloatArray
+    rest: FloatArray
+    size: FloatArray
+    terms: FloatArray
+    known: BoolArray
+    grid: int
+    form: Format
+
+    def whole(self, bias: FloatArray) -> Noisy:
+        """With a bias, before they are stored."""
+        size, grid = self.size + np.abs(bias), max(self.grid, finest(bias))
+        off = rounding(self.form, self.terms + 1, size, self.known, grid)
+        rest = (self.rest + off) * INFLATION
+        return Noisy(self.value + bias, self.slopes, rest, self.form)
+
+    def stored(self, bias: FloatArray) -> Noisy:
+        """With a bias, which is added before or after they are stored (A2)."""
+        whole, form = self.whole(bias).stored(), self.form
+        if form.unit == form.sum_unit or not bias.any():
+            return whole
+        added = exact(np.broadcast_to(bias, whole.value.shape), form, len(whole.slopes))
+        split = self.whole(np.zeros_like(bias)).stored().plus(added)
+        alike = (whole.slopes == split.slopes).all(axis=0)
+        rest = np.maximum(whole.rest, split.rest)
+        rest = np.where(alike, rest, np.maximum(whole.total, split.total))
+        rest = rest + np.abs(whole.value - split.value) * INFLATION
+        return Noisy(whole.value, whole.slopes * alike, rest, form)
+
+
+def alike(rows: FloatArray) -> tuple[IntArray, IntArray]:
+    """Rows with the same mark: the first of each group, and the group of each row.
+
+    Equal rows nearly always have the same mark, and others do not; both must be checked.
+    """
+    marks = rows @ np.cos(np.arange(rows.shape[1]))
+    _, first, of = np.unique(marks, return_index=True, return_inverse=True)
+    return first, of.reshape(-1)
 
 
 def rounding(

@@ -283,7 +283,7 @@ def _scores(q: Noisy, k: Noisy) -> tuple[FloatArray, float, float]:
         error += form.unit * (np.abs(scores).max() + error)
     else:
         # Kernels may store scores, or not.
-        found = k.summed(q.value.T, np.zeros(len(q.value)))
+        found = k.products(q.value.T).whole(np.zeros(len(q.value)))
         scores = found.value
         error = max(found.total.max(), found.stored().total.max())
     largest = np.abs(scores).max() + error

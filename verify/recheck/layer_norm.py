@@ -137,7 +137,7 @@ def head(model: Model, layer: int, rows: FloatArray, form: Format) -> Head:
         projected(rows, tensors[f"{at}.attention.{name}"], model.format, f"a {name}")
         for name in ("query", "key", "value")
     )
-    products = exact(key, model.format).summed(query.T, np.zeros(len(query)))
+    products = exact(key, model.format).products(query.T).whole(np.zeros(len(query)))
     scores = certain(products, "a score")
     certain(products.stored(), "a score")
     demand(not any(map(math.fsum, value.tolist())), "a value has not mean 0")

@@ -1,19 +1,27 @@
 """MLPs: what they write is the stated function of what was there (docs/recheck.md, 5)."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
-from verify.recheck.bounds import INFLATION, Noisy, exact, finest, rounding, stored_sum
+from verify.recheck.bounds import (
+    INFLATION,
+    UNDERFLOW,
+    Noisy,
+    Sums,
+    alike,
+    exact,
+    finest,
+    growth,
+)
 from verify.recheck.model import BoolArray, FloatArray, IntArray, StrArray, demand
-from verify.recheck.program import MAPS, Channel, Sets, spread
+from verify.recheck.program import MAPS, Channel
+from verify.recheck.sources import Sources, below
 from verify.recheck.stream import FREE, Stream, per_value
 
 CELLS = 4_000_000
-MOST = 200_000_000
+FEW_ROWS, MOST_ROWS = 100_000, 2_000_000
 TINY = INFLATION - 1
 
 
@@ -32,70 +40,38 @@ class Mlp:
     activations: list[StrArray]
     mask: FloatArray
     stream: Stream
+    _sources: dict[tuple[str, ...], Sources] = field(default_factory=dict)
 
-    @property
-    def live(self) -> dict[str, Channel]:
-        """The channels that are there."""
-        return {n: self.stream.program.channels[n] for n in self.stream.noise}
-
-    def written(self, channel: Channel, said: Any) -> FloatArray:
+    def written(self, channel: Channel) -> FloatArray:
         """``(values,)``: the noise of each value of a channel that is written here."""
         demand(channel.op in MAPS, f"{channel.name!r} is no map")
-        if "along" in (said or {}):
-            return self._along(channel)
-        worst = np.zeros(len(channel.domain))
-        for sets in self._cases(said):
-            found = spread(self.stream.program, dict(sets), channel.name)
-            if not (occurs := found.any(axis=1)).any():
-                continue
-            demand(found.sum(axis=1) <= 1, f"{channel.name!r} is undecided in a case")
-            result = channel.domain[found[occurs].argmax(axis=1)]
-            sets = {n: inside[occurs] for n, inside in sets.items()}
-            off = self._off(channel.span, sets, channel.code(result))
-            worst = np.maximum(worst, per_value(channel, result, off))
-        return worst
-
-    def _along(self, channel: Channel) -> FloatArray:
-        """The same of a table of a sum of two integers, for each value of the sum.
-
-        Theorem 14b: all units read both with one weight, and so half the sum twice.
-        """
-        added = self.stream.program.channels[channel.inputs[0]]
-        demand(channel.op == "table" and added.op == "sum", "this is no table of a sum")
-        parts = [self.stream.channel(n) for n in added.inputs]
-        integers = not any(c.one_hot for c in parts)
-        demand(integers and len(set(added.inputs)) == len(parts) == 2, "no sum of two")
-        dims, span = [c.span.start for c in parts], channel.span
-        needed, (weight, bias) = self._needed(span), self.layers[-2]
-        read = self.layers[0][0][:, needed[1]]
-        demand(read[dims[0]] == read[dims[1]], "two channels are not read as their sum")
-        demand(np.delete(read, dims, axis=0) == 0, "an MLP reads more than a sum")
-        kept = (self.mask[span] != 0) & (self.stream.owner[span] != FREE)
-        demand(~kept, "an MLP adds")
-        sums, results = channel.rows[:, 0], channel.results
-        x = np.zeros((len(sums), len(self.mask)))
-        x[:, dims] = sums[:, None] / 2
-        slopes = np.zeros((2, *x.shape))
-        slopes[[0, 1], :, dims] = [[self.stream.noise[n].max()] for n in added.inputs]
-        whole = Noisy(x, slopes, np.zeros_like(x), self.stream.form)
-        inside = self._below(whole, needed).affine(
-            weight[np.ix_(needed[-2], needed[-1])], bias[needed[-1]]
+        demand(len(self.layers) > 1, "a block without an MLP writes nothing")
+        dims = np.array(channel.span)
+        if channel.op == "sum" and self.stream.noise.keys() >= set(channel.inputs):
+            return per_value(channel, channel.domain, self._added(channel, dims))
+        needed = below(self.layers, dims)
+        sources = self._apart(self._sums(channel, needed))
+        cases, results = sources.cases.of(channel)
+        results = np.append(results, channel.bos)
+        named = {*self._read(sources, needed), *np.flatnonzero(cases.any(axis=0))}
+        off, of = self._distance(
+            sources, cases, sorted(named), needed, channel.code(results)
         )
-        off = self._left(whole, inside, span, channel.code(results))
-        return per_value(channel, results, off)
+        return per_value(channel, results[of], off)
 
-    def cleared(self, dim: int) -> float:
-        """How far a dimension that must hold 0 can be from it after the MLP."""
-        dims = range(dim, dim + 1)
-        if self.keeps(dims) and self.stream.owner[dim] == FREE:
-            return float(self.stream.free[dim])
-        worst = 0.0
-        for sets in self._cases(
-            {"each": [n for n in self.live if self.reads(n, dims)]}
-        ):
-            zero = np.zeros((len(next(iter(sets.values()))), 1))
-            worst = np.maximum(worst, self._off(dims, sets, zero).max())
-        return worst
+    def cleared(self, free: BoolArray) -> FloatArray:
+        """``(d,)``: how far dimensions that must hold 0 can be from it after the MLP."""
+        left = self.stream.free * self.mask * free
+        adds = (self.mask != 0) & (self.stream.owner != FREE)
+        for weight, bias in self.layers[-1:]:
+            adds = adds | weight.any(axis=0) | (bias != 0)
+        for dim in np.flatnonzero(free & adds):
+            demand(bool(self.layers), "a channel ends where nothing clears it")
+            needed, sources = below(self.layers, np.array([dim])), self._apart(())
+            cases = np.zeros((1, len(sources.each)), np.int64)
+            named, zero = self._read(sources, needed), np.zeros((2, 1))
+            left[dim] = self._distance(sources, cases, named, needed, zero)[0].max()
+        return left
 
     def keeps(self, dims: range) -> bool:
         """Whether dimensions stay exactly as they are."""
@@ -108,196 +84,235 @@ class Mlp:
             used = weight.any(axis=1)
             demand(used if j else self.stream.owner[used] >= 0, "an MLP reads too much")
 
-    def _cases(self, said: Any) -> Iterator[Sets]:
-        """Sets of values of all channels and the letter; every position is in some case.
+    def _apart(self, sums: tuple[Channel, ...]) -> Sources:
+        names = tuple(s.name for s in sums)
+        if names not in self._sources:
+            self._sources[names] = Sources.of(
+                self.stream, self.layers, self.activations, sums
+            )
+        return self._sources[names]
 
-        A channel that the letter decides has the values that the letters of its case
-        give it.
-        """
-        token = next(iter(self.stream.program.channels.values()))
-        channels = {**self.live, token.name: token}
-        rows, found = _tree(said, channels)
-        size = max(1, CELLS // sum(len(c.domain) for c in channels.values()))
-        for low in range(0, rows, size):
-            count = min(size, rows - low)
-            sets = {
-                n: np.ones((count, len(c.domain)), bool) for n, c in channels.items()
-            }
-            sets |= {n: inside[low : low + size] for n, inside in found.items()}
-            for c in self.live.values():
-                if c.op == "table" and c.inputs == (token.name,):
-                    gives = c.place(c.results)[:, None] == np.arange(len(c.domain))
-                    sets[c.name] = sets[c.name] & (sets[token.name] @ gives)
-            yield sets
+    def _sums(self, channel: Channel, needed: list[IntArray]) -> tuple[Channel, ...]:
+        """Sums of two integers that are read with one weight, and so as their sum."""
+        found, known = list[Channel](), self.stream.program.channels
+        todo = [known[n] for n in channel.inputs if n not in self.stream.noise]
+        while todo:
+            c = todo.pop()
+            if c.op == "sum" and self._summed(c, needed):
+                found.append(c)
+            else:
+                todo += [known[n] for n in c.inputs if n not in self.stream.noise]
+        taken = {n for c in found for n in c.inputs}
+        return tuple(found) if len(taken) == 2 * len(found) else ()
 
-    def reads(self, name: str, dims: range) -> bool:
-        """Whether dimensions depend on a channel."""
-        span = self.live[name].span
-        kept = any(d in span and self.mask[d] for d in dims)
-        return kept or bool(np.isin(self._needed(dims)[0], span).any())
+    def _summed(self, added: Channel, needed: list[IntArray]) -> bool:
+        """Whether what is needed reads both parts of a sum with one weight (14b)."""
+        parts = [
+            c for n, c in self.stream.program.channels.items() if n in added.inputs
+        ]
+        there = len(parts) == 2 == len(added.inputs)
+        if not there or any(
+            c.one_hot or c.name not in self.stream.noise for c in parts
+        ):
+            return False
+        first, second = (c.span.start for c in parts)
+        weight = self.layers[0][0][:, needed[1]]
+        kept = self.mask[needed[-1]] != 0
+        alike = np.array_equal(weight[first], weight[second])
+        return alike and not (kept & np.isin(needed[-1], (first, second))).any()
 
-    def _needed(self, dims: range) -> list[IntArray]:
-        """What some dimensions depend on: of the input, and of each hidden layer."""
-        needed = [np.array(dims)]
-        for weight, _ in reversed(self.layers):
-            needed.insert(0, np.flatnonzero(weight[:, needed[0]].any(axis=1)))
-        return needed[:-1]
+    def _read(self, sources: Sources, needed: list[IntArray]) -> list[int]:
+        """The sources that some dimensions depend on."""
+        kept = needed[-1][self.mask[needed[-1]] != 0]
+        return sorted({*sources.owner[[*needed[0], *kept]].tolist()} - {-1})
 
-    def _below(self, x: Noisy, needed: list[IntArray]) -> Noisy:
-        """The layer below the last hidden one, or the input, where it is needed."""
-        x = x.columns(needed[0])
-        for j, (below, here) in enumerate(pairwise(needed[:-1])):
-            weight, bias = self.layers[j]
-            x = x.affine(weight[np.ix_(below, here)], bias[here])
-            x = x.activated(self.activations[j][here])
-        return x
+    def _distance(
+        self,
+        sources: Sources,
+        cases: IntArray,
+        named: list[int],
+        needed: list[IntArray],
+        target: FloatArray,
+    ) -> tuple[FloatArray, IntArray]:
+        """How far dimensions can be from their targets in some cases.
 
-    def _off(self, dims: range, sets: Sets, target: FloatArray) -> FloatArray:
-        """``(rows,)``: how far dimensions can be from a target in some cases.
-
-        Where each channel that is read has one value in each case, units may mix
-        channels anywhere; else only in the last hidden layer.
-        """
-        needed, form = self._needed(dims), self.stream.form
-        units, (weight, bias) = needed[-1], self.layers[-2]
-        weight, bias = weight[np.ix_(needed[-2], units)], bias[units]
-        read = [n for n in self.live if self.reads(n, dims)]
-        if all((sets[n].sum(axis=1) == 1).all() for n in read):
-            values = {n: self.live[n].domain[sets[n].argmax(axis=1)] for n in read}
-            x = self.stream.at(values, np.zeros((len(target), len(self.mask))))
-            sums = self._below(x, needed).affine(weight, bias)
-        else:
-            mask = self.mask[dims]
-            demand((mask == 0) | (self.stream.owner[dims] == FREE), "an MLP adds")
-            sums = self._mixed(needed, weight, bias, sets)
-            x = exact(np.zeros((len(target), len(self.mask))), form)
-        return self._left(x, sums, dims, target)
-
-    def _left(
-        self, x: Noisy, sums: Noisy, dims: range, target: FloatArray
-    ) -> FloatArray:
-        """How far what is kept of the input and added to it can be from a target.
+        Where few sources are read, or units mix them below the last hidden layer, they
+        have one value in each row; else sums of each source alone are added up.
 
         Args:
-            x: The input.
-            sums: Inside the units of the last hidden layer that the dimensions need.
-            dims: The dimensions.
-            target: What they should hold.
+            sources: What the MLP reads.
+            cases: ``(cases, sources)``; that of BOS is added as the last one.
+            named: The sources that are read or that cases tell apart.
+            needed: What the dimensions depend on, and last the dimensions themselves.
+            target: ``(cases, dimensions)``.
+
+        Returns:
+            The distance in each row, and the case of each row.
         """
-        units, mask = self._needed(dims)[-1], self.mask[dims]
-        x = x.columns(np.array(dims)).where(mask)
-        free = (self.stream.free * self.mask)[dims]
-        kept = Noisy(x.value, x.slopes, x.rest + free, x.form)
-        above, after = self.layers[-1]
-        hidden = sums.activated(self.activations[-1][units]) if len(units) else sums
-        both = kept.plus(
-            hidden.affine(above[np.ix_(units, np.array(dims))], after[dims])
-        )
-        off = (both.total + np.abs(both.value - target)) * INFLATION
-        return np.asarray(off.max(axis=1))
+        count, (*mixed, _) = sources.count(cases, named), sources.mixes(needed)
+        steps = self._steps(sources, needed) and count <= FEW_ROWS
+        owned = (self.mask != 0) & (self.stream.owner != FREE)
+        if steps or len(named) < 2 or any(mixed) or owned[needed[-1]].any():
+            demand(count <= MOST_ROWS, "an MLP mixes too many joint values")
+            rows, of = sources.rows(cases, named, sources.values)
+            kept = sources.at(named, rows, needed[-1]).where(self.mask[needed[-1]])
+            out = self._through(sources.at(named, rows, needed[0]), needed, kept)
+        else:
+            kept = exact(np.zeros((1, len(needed[-1]))), self.stream.form)
+            out, of = self._summed_up(sources, cases, named, needed)
+        free = (self.stream.free * self.mask)[needed[-1]]
+        both = Noisy(kept.value, kept.slopes, kept.rest + free, kept.form).plus(out)
+        off = (both.total + np.abs(both.value - target[of])) * INFLATION
+        return np.asarray(off.max(axis=1)), of
 
-    def _mixed(
-        self, needed: list[IntArray], weight: FloatArray, bias: FloatArray, sets: Sets
-    ) -> Noisy:
-        """Sums inside the last hidden layer, put together from those of single channels.
+    def _steps(self, sources: Sources, needed: list[IntArray]) -> bool:
+        """Whether units read several integers: steps along sums, which cancel in rows."""
+        channels = self.stream.program.channels
+        integer = [not channels[s.name].one_hot for s in sources.each]
+        reads = sources.depends[1][needed[1]][:, integer]
+        return bool((reads.sum(axis=1) > 1).any())
 
-        Lemma 15: each channel gives what lies between its least and its largest sum.
-        """
-        belongs = {n: self._belongs(n, needed) for n in self.live}
-        lone = np.sum([np.zeros(len(needed[-2])), *belongs.values()], axis=0)
-        demand(lone <= 1, "a hidden unit mixes channels below another hidden layer")
-        rows, grid = len(next(iter(sets.values()))), finest(weight)
-        total = [*np.zeros((4, rows, len(bias))), np.ones((rows, len(bias)), bool)]
-        read = [n for n in belongs if belongs[n].any()]
-        each = [({n: self.live[n].domain}, sets[n], belongs[n]) for n in read]
-        for column, inside, own in [({}, np.ones((rows, 1), bool), lone == 0), *each]:
-            x = self.stream.at(column, np.zeros((inside.shape[1], len(self.mask))))
-            x = self._below(x, needed).where(own)
-            grid = max(grid, finest(weight) + finest(x.value))
-            _, first, of = np.unique(
-                np.packbits(inside, axis=1),
-                axis=0,
-                return_index=True,
-                return_inverse=True,
-            )
-            *more, one = _between(x, weight, inside[first])
-            for i, part in enumerate(more):
-                total[i] += part[of.reshape(-1)]
-            total[4] &= one[of.reshape(-1)]
-        value, rest, size, terms, known = total
+    def _through(self, x: Noisy, needed: list[IntArray], kept: Noisy) -> Noisy:
+        """What is added to dimensions, where their sources have one value in each row."""
+        pairs = zip(self.layers, pairwise(needed), strict=True)
+        (weight, bias), *above = [(w[np.ix_(*at)], b[at[1]]) for (w, b), at in pairs]
+        grid, apart = finest(x.value), bool(kept.value.any() or kept.total.any())
+        # What is kept and what is added move together: such rows stay as they are.
+        x, value, of = x.together(weight, apart)
+        size, found = max(1, CELLS // max(map(len, needed))), list[Noisy]()
+        for low in range(0, len(value), size):
+            rows = np.arange(low, min(low + size, len(value)))
+            part = x.rows(rows).products(weight, value[rows], grid).stored(bias)
+            for names, at, layer in zip(
+                self.activations, needed[1:], above, strict=False
+            ):
+                part = part.activated(names[at]).affine(*layer)
+            found.append(part)
+        return _joined(found).rows(of)
 
-        def added(b: FloatArray) -> Noisy:
-            off = rounding(
-                self.stream.form,
-                terms + 1,
-                size + np.abs(b),
-                known,
-                max(grid, finest(b)),
-            )
+    def _summed_up(
+        self,
+        sources: Sources,
+        cases: IntArray,
+        named: list[int],
+        needed: list[IntArray],
+    ) -> tuple[Noisy, IntArray]:
+        """The same in cases, from bounds of what each source alone adds (Lemma 15)."""
+        units, (weight, bias) = needed[-2], self.layers[-2]
+        weight, bias = weight[np.ix_(needed[-3], units)], bias[units]
+        constant, grid = sources.spans(-1, units)
+        tables, anywhere = list[FloatArray](), list[FloatArray]()
+
+        def choices(i: int, sets: IntArray) -> BoolArray:
+            nonlocal grid
+            spans, finest_below = sources.spans(i, units)
+            grid = max(grid, finest_below)
+            inside = sources.values(i, sets)
+            single = (inside.sum(axis=1) == 1) | (sets == 0)
+            every, found, of = classes(spans, bool(single.all()))
+            tables.append(found)
+            anywhere.append(every)
+            hit = inside.astype(float) @ (of[:, None] == np.arange(len(found))) > 0
+            return np.hstack([hit & (sets != 0)[:, None], (sets == 0)[:, None]])
+
+        rows, of = sources.rows(cases, named, choices)
+        ends = np.cumsum([len(t) for t in tables])
+        free = rows == np.array([len(t) for t in tables])[:, None]
+        rows = rows + (ends - [len(t) for t in tables])[:, None]
+        table, every = np.concatenate(tables), np.stack(anywhere)
+        grid += finest(weight)
+        (above, after), names = self.layers[-1], self.activations[-1][units]
+        above, after = above[np.ix_(units, needed[-1])], after[needed[-1]]
+        size, found = max(1, CELLS // (5 * len(units) + 1)), list[Noisy]()
+        for low in range(0, len(of), size):
+            part = slice(low, low + size)
+            total = _added_up(rows[:, part].T, free[:, part].T, table, every)
+            total += middles(constant[:, :1])
+            value, rest, reach, count, noisy = np.hsplit(total, 5)
             none = np.zeros((0, *value.shape))
-            return Noisy(value + b, none, (rest + off) * INFLATION, self.stream.form)
+            sums = Sums(
+                value, none, rest, reach, count, noisy == 0, grid, self.stream.form
+            )
+            found.append(sums.stored(bias).activated(names).affine(above, after))
+        return _joined(found), of
 
-        return stored_sum(added, bias)
+    def _added(self, channel: Channel, dims: IntArray) -> FloatArray:
+        """``(values,)``: how far a sum of channels can be from each value (14a)."""
+        sources, (weight, bias) = self._apart(()), self.layers[-1]
+        units = np.flatnonzero(weight[:, dims].any(axis=1))
+        lone = sources.depends[-1][units].sum(axis=1) == 1
+        kept = (self.mask[dims] != 0) & (self.stream.owner[dims] != FREE)
+        demand(lone & (not channel.one_hot), "a sum is not put together from its parts")
+        demand((bias[dims] == 0) & ~kept, "something else is added to a sum")
+        off, size, form = 0.0, 0.0, self.stream.form
+        for i in range(len(sources.each)):
+            own = units[sources.depends[-1][units, i]]
+            x, w = sources.run(i, self.layers[:-1], own), weight[np.ix_(own, dims)]
+            goal = sources.total(i, channel.inputs)[:, None]
+            off += (np.abs(x.value @ w - goal) + x.total @ np.abs(w)).max()
+            size += ((np.abs(x.value) + x.total) @ np.abs(w)).max()
+        terms = np.array([len(units) + 1.0])
+        off += growth(form, terms)[0] * size + terms[0] * UNDERFLOW
+        value = channel.domain[:, None].astype(np.float64)
+        none = np.zeros((0, *value.shape))
+        out = Noisy(value, none, np.full_like(value, off * INFLATION), form).stored()
+        left = np.full_like(value, (self.stream.free * self.mask)[dims].max())
+        both = Noisy(np.zeros_like(value), none, left, form).plus(out)
+        return np.asarray(both.total[:, 0] * INFLATION)
 
-    def _belongs(self, name: str, needed: list[IntArray]) -> BoolArray:
-        """Which of what is needed below the last hidden layer depends on a channel."""
-        reads = np.isin(np.arange(len(self.mask)), self.live[name].span)
-        for weight, _ in self.layers[:-2]:
-            reads = (weight != 0).T @ reads
-        return reads[needed[-2]]
 
+def classes(spans: FloatArray, single: bool) -> tuple[FloatArray, FloatArray, IntArray]:
+    """What a source adds, at all its values after BOS and in classes of values.
 
-def _between(x: Noisy, weight: FloatArray, sets: BoolArray) -> list[Any]:
-    """The sums of terms that have one of some rows: ``(sets, units)`` each.
+    Args:
+        spans: ``(5, values, units)``, as `Sources.spans` says; the last value is at BOS.
+        single: Whether each value is its own class.
 
     Returns:
-        The middle, how far it can be off, the size and number of terms, and whether
-        the sum is one number without noise.
+        ``(5 · units,)`` and ``(classes, 5 · units)``, as `middles` says, and
+        ``(values,)`` the class of each value.
     """
-    magnitude, used = np.abs(weight), (weight != 0).astype(np.float64)
-    total, value = x.total, x.value @ weight
-    off = np.abs(x.slopes @ weight).sum(axis=0) + x.rest @ magnitude
-    off = (off + TINY * (total @ magnitude)) * INFLATION
-    size = (np.abs(x.value) + total) @ magnitude
-    terms = ((x.value != 0) | (total != 0)).astype(np.float64) @ used
-    quiet, found = (total > 0).astype(np.float64) @ used == 0, []
-    for chosen in sets:
-        low, high = (value - off)[chosen].min(axis=0), (value + off)[chosen].max(axis=0)
-        one = (low == high) & quiet[chosen].all(axis=0)
-        wide = ((high - low) / 2 + TINY * (np.abs(low) + np.abs(high))) * ~one
-        most = size[chosen].max(axis=0), terms[chosen].max(axis=0)
-        found.append(((low + high) / 2, wide, *most, one))
-    return [np.array(part) for part in zip(*found, strict=True)]
+    every = middles(_widest(spans[:, :-1], np.zeros(1, np.int64)))[0]
+    of = np.arange(spans.shape[1])
+    if single:
+        return every, middles(spans), of
+    first, of[:-1] = alike((spans[0] + spans[1])[:-1])
+    of[-1], order = len(first), np.argsort(of, kind="stable")
+    start = np.searchsorted(of[order], np.arange(len(first) + 1))
+    return every, middles(_widest(spans[:, order], start)), of
 
 
-def _tree(said: Any, channels: Mapping[str, Channel]) -> tuple[int, Sets]:
-    """The leaves of a tree, and the sets of values that they name.
+def _widest(spans: FloatArray, start: IntArray) -> FloatArray:
+    low = np.minimum.reduceat(spans[:1], start, axis=1)
+    return np.concatenate([low, np.maximum.reduceat(spans[1:], start, axis=1)])
 
-    A node is null, or has ``each``: a leaf for each joint value of some channels; or has
-    ``split``, a channel, and ``parts``, values of it with the node that goes on there.
+
+def middles(spans: FloatArray) -> FloatArray:
+    """``(rows, 5 · units)``: in place of least and greatest the middle and half the width.
+
+    The last fifth is 1 where there is noise or more than one sum.
     """
-    if said is None:
-        return 1, {}
-    if "each" in said:
-        shape = [len(channels[n].domain) for n in said["each"]]
-        rows = int(np.prod(shape, dtype=object))
-        demand(rows * sum(shape) <= MOST, "an MLP mixes too many joint values")
-        places = np.unravel_index(np.arange(rows), shape) if shape else ()
-        named = zip(said["each"], places, shape, strict=True)
-        return rows, {n: at[:, None] == np.arange(k) for n, at, k in named}
-    name, domain = said["split"], channels[said["split"]].domain
-    inside = [np.isin(domain, values) for values, _ in said["parts"]]
-    demand(np.any(inside, axis=0), "a case is left out")
-    leaves = [_tree(then, channels) for _, then in said["parts"]]
-    names = {name}.union(*(sets for _, sets in leaves))
-    rows = sum(count for count, _ in leaves)
-    demand(rows * sum(len(channels[n].domain) for n in names) <= MOST, "too many cases")
-    full = {n: np.ones(len(channels[n].domain), bool) for n in names}
-    found = {}
-    for n in names:
-        parts = []
-        for mask, (count, sets) in zip(inside, leaves, strict=True):
-            one = sets.get(n, np.tile(full[n], (count, 1)))
-            parts.append(one & mask if n == name else one)
-        found[n] = np.concatenate(parts)
-    return rows, found
+    low, high, size, count, noisy = spans
+    several = (low != high) | (noisy != 0)
+    wide = ((high - low) / 2 + TINY * (np.abs(low) + np.abs(high))) * several
+    return np.hstack([(low + high) / 2, wide, size, count, several])
+
+
+def _added_up(
+    rows: IntArray, free: BoolArray, table: FloatArray, every: FloatArray
+) -> FloatArray:
+    """``(rows, width)``: sums of rows of a table, but of ``every`` where it is ``free``."""
+    total = free.astype(np.float64) @ every
+    row, _ = np.nonzero(~free)
+    if len(row):
+        start = np.flatnonzero(np.diff(row, prepend=-1))
+        total[row[start]] += np.add.reduceat(table[rows[~free]], start)
+    return total
+
+
+def _joined(parts: list[Noisy]) -> Noisy:
+    slopes = np.concatenate([p.slopes for p in parts], axis=1)
+    value, rest = (
+        np.concatenate(x) for x in zip(*((p.value, p.rest) for p in parts), strict=True)
+    )
+    return Noisy(value, slopes, rest, parts[0].form)

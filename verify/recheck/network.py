@@ -28,6 +28,7 @@ from verify.recheck.program import Channel, Program, parse, whole
 from verify.recheck.stream import FEATURE, FREE, Stream, owners
 
 Noise = dict[str, FloatArray]
+Progress = Callable[[int, int], None]
 Readings = dict[tuple[int, ...], int]
 
 
@@ -113,19 +114,27 @@ def check_of(model: Model) -> "Check":
     return CHECKS[kind]
 
 
-def established(model: Model, said: Any, machine: Machine | None) -> Established:
-    """What the file of a Transformer and its evidence show."""
+def established(
+    model: Model, said: Any, machine: Machine | None, progress: Progress | None = None
+) -> Established:
+    """What the file of a Transformer and its evidence show.
+
+    ``progress`` is called with the number of blocks done, and in all.
+    """
     machine = machine or model.machine
     program = stated(model, len(machine.transitions))
     readings = meaning.check(program, said["program"], machine)
     streams, looks = [embedding(model, program)], dict[str, Look]()
-    for block in range(len(model.header["architecture"]["blocks"])):
+    blocks = len(model.header["architecture"]["blocks"])
+    for block in range(blocks):
         stream, found = attention(model, streams[-1], block)
         mlp = mlp_of(model, stream, block)
         new = born(stream, 2 * block + 2)
-        noise = {c.name: mlp.written(c, said["tables"][c.name]) for c in new}
+        noise = {c.name: mlp.written(c) for c in new}
         streams += [stream, after(stream, mlp, 2 * block + 2, noise)]
         looks |= found
+        if progress is not None:
+            progress(block + 1, blocks)
     logits, margin = _read_out(model, streams[-1], readings)
     demand(margin > 0, f"the read-out can confuse two states (margin {margin:.2g})")
     shown = Established(tuple(streams), looks, readings, logits, margin)
@@ -247,8 +256,7 @@ def after(stream: Stream, mlp: Mlp, snapshot: int, noise: Noise) -> Stream:
     lives = [stream.program.channels[n].span for n in names if n in stream.noise]
     for span in [*lives, *(range(*span) for span in stream.program.features)]:
         demand(mlp.keeps(span), "an MLP changes what lives on")
-    free = [mlp.cleared(d) if owner[d] == FREE else 0.0 for d in range(len(owner))]
-    return _next(stream, snapshot, noise, np.array(free))
+    return _next(stream, snapshot, noise, mlp.cleared(owner == FREE))
 
 
 def born(stream: Stream, snapshot: int) -> list[Channel]:

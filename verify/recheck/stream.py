@@ -51,6 +51,15 @@ class Stream:
                 slopes[-1][:, channel.span] = noise
         return Noisy(x, np.array(slopes).reshape(-1, *x.shape), rest, self.form)
 
+    def halves(self, added: Channel, base: FloatArray) -> Noisy:
+        """The stream with half a sum in either of its two parts, with noise of both."""
+        parts = [self.channel(n) for n in added.inputs]
+        dims, x = [c.span.start for c in parts], base.copy()
+        slopes = np.zeros((2, *x.shape))
+        x[:, dims] = np.append(added.later, added.bos)[:, None] / 2
+        slopes[[0, 1], :, dims] = [[self.noise[c.name].max()] for c in parts]
+        return Noisy(x, slopes, np.zeros_like(x), self.form)
+
 
 def owners(program: Program, snapshot: int, d: int) -> tuple[IntArray, list[str]]:
     """Who owns each dimension at a snapshot, and the live channels."""

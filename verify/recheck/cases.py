@@ -1,0 +1,211 @@
+"""Cases: sets of stored values on which a map has one value (docs/recheck.md, 5)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from verify.recheck.model import BoolArray, IntArray, demand
+from verify.recheck.program import Channel, Program
+
+MOST_CASES, MOST_ROWS = 200_000, 2_000_000
+
+
+@dataclass(frozen=True)
+class Cases:
+    """How maps are decided by some channels, the *sources*, at positions after BOS.
+
+    A case has for each source the number of a set of values that it has at such
+    positions; 0 stands for all of them.
+
+    Attributes:
+        program: The Program.
+        sources: Their names.
+    """
+
+    program: Program
+    sources: tuple[str, ...]
+    _sets: list[list[BoolArray]] = field(default_factory=list)
+    _numbers: dict[tuple[int, bytes], int] = field(default_factory=dict)
+    _splits: dict[tuple[int, int, bytes], tuple[IntArray, IntArray]] = field(
+        default_factory=dict
+    )
+
+    def __post_init__(self) -> None:
+        for i, name in enumerate(self.sources):
+            self._sets.append([])
+            self._number(i, np.ones(len(self.program.channels[name].later), bool))
+
+    def of(self, channel: Channel) -> tuple[IntArray, IntArray]:
+        """``(cases, sources)`` and ``(cases,)``: cases with the value of a map in each.
+
+        Every position after BOS is in one of them (Theorem R2).
+        """
+        every = np.zeros((1, len(self.sources)), np.int64)
+        cases, _, answer = self._opened(channel, np.arange(len(channel.later)), every)
+        return cases, channel.later[answer]
+
+    def inside(self, source: int, numbers: IntArray) -> BoolArray:
+        """``(numbers, later values)``: which values of a source some sets hold."""
+        return np.array([self._sets[source][n] for n in numbers])
+
+    def _number(self, source: int, inside: BoolArray) -> int:
+        sets = self._sets[source]
+        number = self._numbers.setdefault((source, inside.tobytes()), len(sets))
+        if number == len(sets):
+            sets.append(inside)
+        return number
+
+    def _asked(
+        self, name: str, answers: IntArray, cases: IntArray
+    ) -> tuple[IntArray, IntArray, IntArray]:
+        """Split cases until a function of a channel has one value in each.
+
+        Args:
+            name: The channel.
+            answers: ``(later values,)``: the function.
+            cases: ``(cases, sources)``.
+
+        Returns:
+            The parts, the case that each is a part of, and the answer there.
+        """
+        if (answers == answers[0]).all():
+            which = np.arange(len(cases))
+            return cases, which, np.full(len(cases), answers[0])
+        if name in self.sources:
+            return self._narrowed(self.sources.index(name), answers, cases)
+        return self._opened(self.program.channels[name], answers, cases)
+
+    def _opened(
+        self, channel: Channel, answers: IntArray, cases: IntArray
+    ) -> tuple[IntArray, IntArray, IntArray]:
+        """The same of a map that is none of the sources."""
+        read = [self.program.channels[n] for n in channel.inputs]
+        if channel.op == "table":
+            return self._looked_up(channel, read, answers, cases)
+        if channel.op == "select":
+            return self._selected(channel, read, answers, cases)
+        demand(channel.op == "sum", f"{channel.name!r} is not there where it is read")
+        total, which = np.zeros(len(cases), np.int64), np.arange(len(cases))
+        for c in read:
+            cases, part, at = self._asked(c.name, np.arange(len(c.later)), cases)
+            total, which = total[part] + c.later[at], which[part]
+        return cases, which, answers[np.searchsorted(channel.later, total)]
+
+    def _narrowed(
+        self, source: int, answers: IntArray, cases: IntArray
+    ) -> tuple[IntArray, IntArray, IntArray]:
+        numbers, back = distinct(cases[:, source])
+        parts = [self._split(source, n, answers) for n in numbers.tolist()]
+        which, at = spread_out(back, np.array([len(number) for _, number in parts]))
+        demand(len(which) <= MOST_CASES, "too many cases")
+        found = cases[which]
+        found[:, source] = np.concatenate([number for _, number in parts])[at]
+        return found, which, np.concatenate([answer for answer, _ in parts])[at]
+
+    def _split(
+        self, source: int, number: int, answers: IntArray
+    ) -> tuple[IntArray, IntArray]:
+        """The answers that a set has, and the numbers of its parts that have them."""
+        key = source, number, answers.tobytes()
+        if key not in self._splits:
+            inside = self._sets[source][number]
+            found = np.unique(answers[inside])
+            parts = [self._number(source, inside & (answers == a)) for a in found]
+            self._splits[key] = found, np.array(parts)
+        return self._splits[key]
+
+    def _selected(
+        self,
+        channel: Channel,
+        read: Sequence[Channel],
+        answers: IntArray,
+        cases: IntArray,
+    ) -> tuple[IntArray, IntArray, IntArray]:
+        index, found = read[0], []
+        cases, which, at = self._asked(index.name, np.arange(len(index.later)), cases)
+        for place in np.unique(at):
+            here, chosen = np.flatnonzero(at == place), read[1 + index.later[place]]
+            then = answers[np.searchsorted(channel.later, chosen.later)]
+            parts, of, answer = self._asked(chosen.name, then, cases[here])
+            found.append((parts, which[here[of]], answer))
+        return _joined(found)
+
+    def _looked_up(
+        self,
+        channel: Channel,
+        read: Sequence[Channel],
+        answers: IntArray,
+        cases: IntArray,
+    ) -> tuple[IntArray, IntArray, IntArray]:
+        """One input after the other; what leads to the same is one node."""
+        which, node = np.arange(len(cases)), np.zeros(len(cases), np.int64)
+        for c, nodes in zip(read, _nodes(channel, read, answers), strict=True):
+            found = []
+            for n in np.unique(node):
+                here = np.flatnonzero(node == n)
+                parts, of, answer = self._asked(c.name, nodes[n], cases[here])
+                found.append((parts, which[here[of]], answer))
+            cases, which, node = _joined(found)
+        return cases, which, node
+
+
+def _joined(
+    found: Sequence[tuple[IntArray, IntArray, IntArray]],
+) -> tuple[IntArray, IntArray, IntArray]:
+    demand(sum(len(which) for _, which, _ in found) <= MOST_CASES, "too many cases")
+    if len(found) == 1:
+        return found[0]
+    cases, which, answer = zip(*found, strict=True)
+    return np.concatenate(cases), np.concatenate(which), np.concatenate(answer)
+
+
+def _nodes(
+    channel: Channel, read: Sequence[Channel], answers: IntArray
+) -> list[IntArray]:
+    """A table as a decision diagram, at values that its inputs have after BOS.
+
+    Returns:
+        For each input ``(nodes, later values)``: the node of the next input that each
+        value leads to; those of the last input are the answers, the first is node 0.
+    """
+    columns = zip(channel.rows.T, read, strict=True)
+    later = np.all([np.isin(column, c.later) for column, c in columns], axis=0)
+    # Rows ascend, and all that join later values are there (Lemma 1).
+    below = answers[np.searchsorted(channel.later, channel.results[later])]
+    found: list[IntArray] = []
+    for c in reversed(read):
+        nodes, number = np.unique(
+            below.reshape(-1, len(c.later)), axis=0, return_inverse=True
+        )
+        found.insert(0, nodes)
+        below = number.reshape(-1)
+    return found
+
+
+def distinct(numbers: IntArray) -> tuple[IntArray, IntArray]:
+    """The different numbers, and the place of each number among them."""
+    if (numbers == numbers[0]).all():
+        return numbers[:1], np.zeros(len(numbers), np.int64)
+    found, back = np.unique(numbers, return_inverse=True)
+    return found, back.reshape(-1)
+
+
+def spread_out(of: IntArray, count: IntArray) -> tuple[IntArray, IntArray]:
+    """Every row once for each of its choices.
+
+    Args:
+        of: ``(rows,)``: the kind of each row.
+        count: ``(kinds,)``: how many choices it has.
+
+    Returns:
+        The row of each choice, and its place among those of all kinds, one after the
+        other.
+    """
+    each, start = count[of], (count.cumsum() - count)[of]
+    total = int(each.sum())
+    demand(total <= MOST_ROWS, "too many rows")
+    if len(of) == 1:
+        return np.zeros(total, np.int64), np.arange(total) + start[0]
+    which = np.repeat(np.arange(len(of)), each)
+    return which, np.arange(total) + (start - each.cumsum() + each)[which]
