@@ -28,7 +28,6 @@ from program import Latest, Map, Operation, Program, SiblingLatest, Token, table
 from program.interpreter import interpret, states
 from verify.exhaustive import exhaustive
 from verify.proof import prove
-from verify.rivals import _leak_of_query, leak_latest
 from verify.statement import check_domains, parse
 from verify.transducer import Transducer
 
@@ -295,54 +294,3 @@ def test_an_mlp_that_touches_a_feature_is_noticed(feature: str, kept: bool) -> N
     proof = prove(replace(file, tensors=tensors), zoo.machine("Grid4"))
     assert proof.verdict == "undecided"
     assert "changes a position feature" in proof.reason
-
-
-def looked(plain: FloatArray, flagged: FloatArray, level: int) -> tuple[float, float]:
-    """The worst leak and gap of the last query over all flaggings, one by one."""
-    leak, gap, last = 0.0, np.inf, len(plain) - 1
-    block = last >> level
-    for flags in product([False, True], repeat=last):
-        scores = np.where([True, *flags], flagged, plain)
-        inside = [
-            j
-            for j, flag in enumerate(flags, start=1)
-            if flag and j >> level == block - 1
-        ]
-        right = inside[-1] if inside and block % 2 else 0
-        others = np.delete(scores, right)
-        leak = max(leak, float(np.exp(others - scores[right]).sum()))
-        gap = min(gap, float((scores[right] - others).min(initial=np.inf)))
-    return leak, gap
-
-
-@pytest.mark.parametrize("last", range(9))
-@pytest.mark.parametrize("level", range(4))
-def test_the_leak_of_a_sibling_head_is_that_of_the_worst_flagging(
-    last: int, level: int
-) -> None:
-    rng = np.random.default_rng(10 * last + level)
-    plain, flagged = 3 * rng.normal(size=(2, last + 1))
-    found = _leak_of_query(plain, flagged, last >> level, level)
-    assert found == pytest.approx(looked(plain, flagged, level), rel=1e-9, abs=1e-12)
-
-
-def latest(scores: FloatArray, last: int) -> tuple[float, float]:
-    """The same of a head that looks for the latest flag, for one query."""
-    leak, gap = 0.0, np.inf
-    for flags in product([0, 1], repeat=last):
-        marked = np.array([1, *flags])
-        own = scores[marked, np.arange(last + 1)]
-        right = int(np.flatnonzero(marked)[-1])
-        others = np.delete(own, right)
-        leak = max(leak, float(np.exp(others - own[right]).sum()))
-        gap = min(gap, float((own[right] - others).min(initial=np.inf)))
-    return leak, gap
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_no_flagging_leaks_more_than_the_bound_of_a_latest_head(seed: int) -> None:
-    scores = 3 * np.random.default_rng(seed).normal(size=(2, 8))
-    leak, gap = leak_latest(scores)
-    each = [latest(scores, last) for last in range(8)]
-    assert leak >= max(each)[0] * (1 - 1e-12)
-    assert gap <= min(g for _, g in each) + 1e-12

@@ -9,17 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 import krohn
 from algebra import zoo
 from network.model import Model
 from network.modelfile import ModelFile
-from network.precision import FLOAT32, FLOAT64
-from verify.noisy import Noisy
 from verify.proof import prove
-from verify.weights import scores
 
 PARITY = zoo.machine("Parity8@2,3,6")
 QUERY, KEY = "blocks.0.attention.query", "blocks.0.attention.key"
@@ -175,36 +170,3 @@ def test_a_sawtooth_has_no_plateau_and_passes_noise(
     assert steps.proof.verdict == "verified"
     proof = prove(with_sawtooth(steps.file, marked), machine)
     assert proof.verdict == verdict
-
-
-MARKS = st.lists(st.booleans(), min_size=9, max_size=9)
-
-
-@given(MARKS, st.floats(-1, 4), st.floats(-6, -0.01), st.integers(0, 2**9 - 1))
-def test_the_bounds_hold_for_every_score(
-    marks: list[bool], bos: float, other: float, letters: int
-) -> None:
-    """Binary32 softmax, its normaliser added up in order, beside the bounds."""
-    counts = np.array([False, *marks])
-    key = np.where(counts, 0.0, other)
-    key[0] = bos
-    key = FLOAT32.round(key)[:, None]
-    q = Noisy.exact(np.ones((10, 1)), FLOAT32)
-    found = scores(q, Noisy.exact(key, FLOAT32), counts).weights()
-    x = np.array([0, *(letters >> i & 1 for i in range(9))])
-    for t in range(10):
-        row = np.exp(np.float32(key[: t + 1, 0] - key[: t + 1, 0].max()))
-        row = np.float32(row) / np.float32(row.sum(dtype=np.float32))
-        apart = x[: t + 1] * counts[: t + 1]
-        exact = found.each[t] * apart.sum()
-        assert abs(row @ apart - exact) <= found.relative[t] * exact + 1e-300
-        assert row[~counts[: t + 1]][1:].sum() <= found.leaked[t] + 1e-300
-        assert row.sum() <= found.whole[t]
-
-
-def test_weights_in_binary64_are_those_of_the_exact_sum() -> None:
-    counts = np.array([False, True, False, True])
-    key = np.array([[np.log(3.0)], [0.0], [-64.0], [0.0]])
-    q = Noisy.exact(np.ones((4, 1)), FLOAT64)
-    found = scores(q, Noisy.exact(key, FLOAT64), counts).weights()
-    assert np.allclose(1 / found.each, [3, 4, 4, 5], rtol=1e-14)

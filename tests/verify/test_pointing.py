@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import pytest
@@ -20,9 +19,7 @@ from verify.attack.meaning import values as true_values
 from verify.evidence.find import find
 from verify.exhaustive import exhaustive
 from verify.proof import prove
-from verify.recheck.heads import _leak
 from verify.recheck.model import Refused
-from verify.rivals import leak_earliest, leak_pointed
 
 torch.set_num_threads(1)
 
@@ -160,50 +157,6 @@ def test_a_comparison_is_two_units_at_every_length() -> None:
     for length in (16, 512):
         file = lowered(program((0, 1), length), machine((0, 1)))
         assert file.header["architecture"]["blocks"][0]["mlp"] == [1, 1]
-
-
-def looked(unflagged: FloatArray, flagged: FloatArray) -> tuple[float, float]:
-    """The worst leak and gap over all flaggings, one by one; BOS is never flagged."""
-    leak, gap, last = 0.0, np.inf, len(flagged) - 1
-    for flags in product([False, True], repeat=last):
-        marked = np.array([False, *flags])
-        scores = np.where(marked, flagged, unflagged)
-        right = int(np.flatnonzero(marked)[0]) if marked.any() else 0
-        others = np.delete(scores, right)
-        leak = max(leak, float(np.exp(others - scores[right]).sum()))
-        gap = min(gap, float((scores[right] - others).min(initial=np.inf)))
-    return leak, gap
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_no_flagging_leaks_more_than_the_bound(seed: int) -> None:
-    scores = 3 * np.random.default_rng(seed).normal(size=(2, 8))
-    leak, gap = leak_earliest(scores)
-    each = [looked(*scores[:, : t + 1]) for t in range(1, 8)]
-    assert leak >= max(each)[0] * (1 - 1e-12)
-    assert gap <= min(g for _, g in each) + 1e-12
-    assert leak <= max(x for x, _ in each) * 2  # each position's rivals at their worst
-    on, off = scores[1][None].copy(), scores[0][None].copy()
-    on[0, 0], off[0, 0] = scores[0, 0], -np.inf
-    inside = np.arange(8)[None] > 0
-    found = np.exp(_leak(on, off, inside, True, first=True))
-    assert found == pytest.approx(leak, rel=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_no_pointer_leaks_more_than_the_bound(seed: int) -> None:
-    scores = 3 * np.random.default_rng(seed).normal(size=(8, 6))
-    leak, gap = leak_pointed(scores)
-    ratios, gaps = [], []
-    for x, t in product(range(8), range(1, 6)):
-        right, seen = x if x <= t else 0, scores[x, : t + 1]
-        others = np.delete(seen, right)
-        ratios.append(float(np.exp(others - seen[right]).sum()))
-        gaps.append(float((seen[right] - others).min()))
-    assert leak >= max(ratios) * (1 - 1e-12)
-    assert gap <= min(gaps) + 1e-12
-    parts = [leak_pointed(scores[low : low + 3], low) for low in (0, 3, 6)]
-    assert max(x for x, _ in parts) == pytest.approx(leak, rel=1e-12)
 
 
 def test_digits_must_be_there_and_binary(right: ModelFile) -> None:

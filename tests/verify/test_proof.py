@@ -12,8 +12,8 @@ import torch
 import krohn
 from network.modelfile import ModelFile
 from program.interpreter import interpret
+from program.statement import parse
 from verify.proof import prove
-from verify.statement import parse
 
 Build = Callable[..., Any]
 CASES = [
@@ -55,11 +55,12 @@ def test_no_run_is_noisier_than_certified(
     values = interpret(built.optimised, words)
     stream = built.model.network.snapshots(torch.from_numpy(words))
     for channel in statement.channels.values():
-        if channel.dims is None:
+        if channel.place is None:
             continue
+        start, stop, born, dies, *_ = channel.place
         code = channel.code(values[channel.name].reshape(-1))
-        for snapshot in range(channel.born, channel.dies + 1):
-            x = stream[snapshot][..., channel.dims[0] : channel.dims[1]]
+        for snapshot in range(born, dies + 1):
+            x = stream[snapshot][..., start:stop]
             off = np.abs(x.double().numpy().reshape(code.shape) - code).max()
             assert off <= bound[channel.name], (channel.name, snapshot)
 
