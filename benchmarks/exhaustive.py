@@ -22,9 +22,10 @@ import torch
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import krohn
+from jobs.worker_pool import WorkerPool, processes, this_process
 from network.model import Model
-from verify.crew import Crew, processes, this_process
-from verify.shards import Shard, job
+from verify.shard_worker import ShardWork
+from verify.shards import Outcome, Shard, job
 
 MODELS = [
     ("C2", "counter"),
@@ -74,23 +75,25 @@ def measure(
     words = torch.randint(letters, (2**13, length), generator=generator)
     batch = fastest(model, words)
     todo = job([(file, machine)], length)
-    crew = this_process(todo, MEMORY) if jobs == 1 else processes(todo, jobs, MEMORY)
-    with crew as hand:
+    work = ShardWork(todo, MEMORY)
+    with this_process(work) if jobs == 1 else processes(work, jobs) as pool:
         roots = [s for s in todo.shards() if s.root or not todo.depth]
-        for future in [hand(s) for s in roots[:jobs]]:
+        for future in [pool.hand(s) for s in roots[:jobs]]:
             future.result()  # processes have started when this is there
         rates = [
-            (plain(model, words, batch), *tree(hand, roots[:shards], letters))
+            (plain(model, words, batch), *tree(pool, roots[:shards], letters))
             for _ in range(repeats)
         ]
     alone, full, answers = (median(column) for column in zip(*rates, strict=True))
     return alone, full, answers
 
 
-def tree(hand: Crew, shards: list[Shard], letters: int) -> tuple[float, float]:
+def tree(
+    pool: WorkerPool[Shard, Outcome], shards: list[Shard], letters: int
+) -> tuple[float, float]:
     """Words of full length per second, and answers per second."""
     start = clock()
-    futures = [hand(shard) for shard in shards]
+    futures = [pool.hand(shard) for shard in shards]
     outcomes = [future.result() for future in futures]
     seconds = clock() - start
     if any(done.wrong is not None for done in outcomes):

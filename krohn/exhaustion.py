@@ -5,15 +5,16 @@ from contextlib import AbstractContextManager
 
 from algebra.automaton import Automaton
 from algebra.formats import json_format
+from jobs.cluster import cluster
+from jobs.worker_pool import WorkerPool, processes, this_process
 from krohn.compilation import compile as compiled
 from krohn.sharding import Sharding
 from krohn.sources import OWN
 from network.modelfile import ModelFile
-from verify import cluster
-from verify.crew import Crew, processes, this_process
-from verify.ledger import Ledger
+from verify.job_journal import JobJournal
+from verify.shard_worker import ShardWork
 from verify.sharded import Tally, run_shards, share
-from verify.shards import Job, job
+from verify.shards import Job, Outcome, Shard, job
 from verify.simulation import Progress, Simulation
 
 
@@ -33,21 +34,21 @@ def run_job(
     """
     pairs = every_start(file, machine) if how.every_start else [(file, machine)]
     todo = job(pairs, length)
-    ledger = Ledger(todo, how.file)
-    count = (cluster.workers(how.cluster) or 64) if how.cluster else how.jobs
-    parts = share(ledger, how.part)
-    done = run_shards(ledger, parts, _crew(todo, how), count, progress)
+    journal = JobJournal(todo, how.file)
+    parts = share(journal, how.part)
+    done = run_shards(journal, parts, _workers(todo, how), progress)
     found = done.best.counterexample if done.best else None
     about, other = _about(todo, done, how), _elsewhere(todo, done)
     return Simulation(done.words, length, found, about, done.complete, other)
 
 
-def _crew(todo: Job, how: Sharding) -> AbstractContextManager[Crew]:
+def _workers(
+    todo: Job, how: Sharding
+) -> AbstractContextManager[WorkerPool[Shard, Outcome]]:
+    work = ShardWork(todo, how.memory)
     if how.cluster is not None:
-        return cluster.cluster(todo, how.cluster, how.memory)
-    if how.jobs > 1:
-        return processes(todo, how.jobs, how.memory)
-    return this_process(todo, how.memory)
+        return cluster(work, how.cluster)
+    return processes(work, how.jobs) if how.jobs > 1 else this_process(work)
 
 
 def every_start(

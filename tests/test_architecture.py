@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("algebra", "network", "compiler", "verify", "compare", "krohn")
+PACKAGES = ("algebra", "network", "jobs", "compiler", "verify", "compare", "krohn")
 MODULES = sorted(
     path.relative_to(ROOT) for name in PACKAGES for path in (ROOT / name).rglob("*.py")
 )

@@ -4,15 +4,14 @@ What is done is in the job file, so a run that is stopped or killed goes on wher
 and a shard that is run twice is counted once.
 """
 
-from collections.abc import Iterable
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
+from algebra.errors import KrohnError
+from jobs.worker_pool import WorkerDied, WorkerPool
 from verify.counterexample import CheckError
-from verify.crew import Crew, Stopped
-from verify.ledger import Ledger
+from verify.job_journal import JobJournal
 from verify.shards import Outcome, Shard
 from verify.simulation import Progress
 
@@ -42,16 +41,13 @@ class Tally:
         return self.done == self.shards
 
 
-def tally(ledger: Ledger) -> Tally:
+def tally(journal: JobJournal) -> Tally:
     """What a job file says."""
-    done = shards = 0
-    for shard in ledger.job.shards():
-        shards += 1
-        done += ledger.settled(shard)
-    return Tally(ledger.words, done, shards, ledger.best)
+    settled = [journal.settled(shard) for shard in journal.job.shards()]
+    return Tally(journal.words, sum(settled), len(settled), journal.best)
 
 
-def share(ledger: Ledger, part: tuple[int, int]) -> list[Shard]:
+def share(journal: JobJournal, part: tuple[int, int]) -> list[Shard]:
     """The shards of part i of n, counted from 1.
 
     Raises:
@@ -60,87 +56,57 @@ def share(ledger: Ledger, part: tuple[int, int]) -> list[Shard]:
     i, n = part
     if not 1 <= i <= n:
         raise CheckError(f"there is no shard {i}/{n}; name one of 1/{n} to {n}/{n}")
-    return list(ledger.job.shards())[i - 1 :: n]
+    return list(journal.job.shards())[i - 1 :: n]
 
 
 def run_shards(
-    ledger: Ledger,
-    shards: Iterable[Shard],
-    crew: AbstractContextManager[Crew],
-    width: int,
+    journal: JobJournal,
+    shards: Sequence[Shard],
+    workers: AbstractContextManager[WorkerPool[Shard, Outcome]],
     progress: Progress | None = None,
 ) -> Tally:
     """Run the shards that are not settled yet.
 
     Args:
-        ledger: What is done; it grows.
+        journal: What is done; it grows.
         shards: What is to be done.
-        crew: Who does it; entered here.
-        width: How many shards can run at once.
+        workers: Who does it; entered here.
         progress: Called after every shard with the words of these shards.
 
     Raises:
-        CheckError: If the run was interrupted or a worker died; what is done is kept.
+        KrohnError: If the run was interrupted or a worker died; what is done is kept.
     """
+    total = sum(shard.words(journal.job.letters) for shard in shards)
+    known = (journal.outcomes.get(shard.name) for shard in shards)
+    words = sum(done.words for done in known if done is not None)
+    report = progress or (lambda done, total: None)
+    report(words, total)
     try:
-        with crew as hand:
-            _Run(ledger, list(shards), hand, progress).work(AHEAD * width)
+        with workers as pool:
+            for _, done in pool.each(_unsettled(journal, shards), AHEAD):
+                if isinstance(done, KrohnError):
+                    raise done
+                words += done.words * journal.add(done)
+                report(words, total)
     except KeyboardInterrupt:
-        raise CheckError(f"interrupted; {_kept(ledger)}") from None
-    except (BrokenProcessPool, Stopped):
-        raise CheckError(
-            f"a worker died (it may have been out of memory); {_kept(ledger)}"
-        ) from None
-    return tally(ledger)
+        raise CheckError(f"interrupted; {_kept(journal)}") from None
+    except WorkerDied as error:
+        raise CheckError(f"a worker died: {error}; {_kept(journal)}") from None
+    return tally(journal)
 
 
-def _kept(ledger: Ledger) -> str:
-    if ledger.path is None:
+def _unsettled(journal: JobJournal, shards: Sequence[Shard]) -> Iterator[Shard]:
+    """What is left to be done, as far as is of interest when it is asked for."""
+    for shard in shards:
+        if not journal.settled(shard):
+            yield replace(shard, length=min(shard.length, journal.limit))
+
+
+def _kept(journal: JobJournal) -> str:
+    if journal.path is None:
         return "nothing was kept, because no job file was named (--job FILE)"
-    count = tally(ledger)
+    count = tally(journal)
     return (
-        f"{count.done} of {count.shards} shards are kept in {ledger.path}; run the same "
+        f"{count.done} of {count.shards} shards are kept in {journal.path}; run the same "
         "command again to go on"
     )
-
-
-class _Run:
-    """Shards on their way from those that are to be done into the ledger."""
-
-    def __init__(
-        self, ledger: Ledger, shards: list[Shard], hand: Crew, progress: Progress | None
-    ) -> None:
-        self.ledger, self.shards, self.hand = ledger, shards, hand
-        self.progress = progress
-        letters = ledger.job.letters
-        self.total = sum(shard.words(letters) for shard in shards)
-        known = (ledger.outcomes.get(shard.name) for shard in shards)
-        self.words = sum(done.words for done in known if done is not None)
-
-    def work(self, most: int) -> None:
-        """Keep so many shards on their way until all are settled."""
-        pending: set[Future[Outcome]] = set()
-        self._report()
-        for shard in self.shards:
-            if self.ledger.settled(shard):
-                continue
-            length = min(shard.length, self.ledger.limit)
-            pending.add(self.hand(replace(shard, length=length)))
-            if len(pending) >= most:
-                pending = self._note(pending)
-        while pending:
-            pending = self._note(pending)
-
-    def _note(self, pending: set[Future[Outcome]]) -> set[Future[Outcome]]:
-        """Wait for some of them, and write down what they came to."""
-        done, left = wait(pending, return_when=FIRST_COMPLETED)
-        for future in done:
-            outcome = future.result()
-            if self.ledger.add(outcome):
-                self.words += outcome.words
-        self._report()
-        return left
-
-    def _report(self) -> None:
-        if self.progress is not None:
-            self.progress(self.words, self.total)

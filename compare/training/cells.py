@@ -7,11 +7,13 @@ from dataclasses import dataclass, is_dataclass
 from functools import cached_property
 from pathlib import Path
 
+import torch
+
 from algebra.formats.files import atomic_write
 from compare.models import Architecture
 from compare.tasks.task import Task
 from compare.training.described import Json, content_name, described
-from compare.training.folder import noted
+from compare.training.folder import RECORD, WEIGHTS, noted
 from compare.training.provenance import provenance
 from compare.training.recipe import Recipe
 from compare.training.run import Run, identity, train
@@ -21,6 +23,8 @@ from network import strict_json
 FORMAT, VERSION = "krohn-cell", 1
 
 Measure = Callable[[Run], Json]
+Came = tuple[Json, dict[str, bytes]]
+"""What came of a cell, and files of its run, which may be on no disk of this machine."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,21 @@ class Job:
         atomic_write(self.file(cell), text)
         found: Json = json.loads(text)
         return found
+
+    def open(self, own: bool) -> Callable[[Cell, Report], Came]:
+        """Nothing has to be made ready."""
+        del own
+        return self._on_one_thread
+
+    def _on_one_thread(self, cell: Cell, report: Report) -> Came:
+        """What comes of a cell; sums in another order would end in other weights."""
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            record, kept = self.work(cell, report), self.run_folder(cell)
+            return record, {n: (kept / n).read_bytes() for n in (WEIGHTS, RECORD)}
+        finally:
+            torch.set_num_threads(threads)
 
     def work(self, cell: Cell, report: Report | None = None) -> Json:
         """Train and measure, or go on with it.

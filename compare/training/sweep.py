@@ -1,24 +1,29 @@
 """Many networks to train: what is done is not done again, what was begun goes on."""
 
+import math
 import threading
 import time
-from collections.abc import Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
 from algebra.errors import KrohnError
 from algebra.formats.files import atomic_write
-from compare.training import crew
-from compare.training.cells import Cell, Job, Measure
-from compare.training.crew import Came, Crew, Tell
+from compare.training.cells import Came, Cell, Job, Measure
 from compare.training.described import Json
 from compare.training.devices import usable
 from compare.training.provenance import command as typed
 from compare.training.run import Run, train
+from jobs.cluster import cluster as cluster_of
+from jobs.worker_pool import WorkerPool, processes, this_process
 
 CELLS = "networks"
+NICE = 10
+"""How much a process of a sweep lets others go first."""
+
+Tell = Callable[[str, int, int], None]
+"""Called with what is being done, how much is done, and of how much."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +90,7 @@ def sweep(
 
     Raises:
         KrohnError: If cells fail (after the others are done), the sweep is interrupted,
-            there is no such device, or the folder cannot be written.
-        CheckError: If no cluster answers.
+            there is no such device, the folder cannot be written, or no cluster answers.
     """
     if jobs < 1:
         raise KrohnError(f"a sweep needs at least one process, not {jobs}")
@@ -99,7 +103,7 @@ def sweep(
     todo = run.todo
     if todo:
         most = min(jobs, len(todo))
-        run.work(_crew(job, most, cluster, run.tell), todo, seconds)
+        run.work(_workers(job, most, cluster, run.tell), todo, seconds)
     return run.results()
 
 
@@ -110,14 +114,15 @@ def _make(folder: Path) -> None:
         raise KrohnError(f"{folder}: no folder for a sweep: {error.strerror}") from None
 
 
-def _crew(
+def _workers(
     job: Job, jobs: int, cluster: str | None, tell: Tell
-) -> AbstractContextManager[Crew]:
+) -> AbstractContextManager[WorkerPool[Cell, Came]]:
+    def said(cell: Cell, done: int, total: int) -> None:
+        tell(cell.said, done, total)
+
     if cluster is not None:
-        return crew.dask(job, cluster)
-    if jobs == 1:
-        return crew.this_process(job, tell)
-    return crew.processes(job, jobs, tell)
+        return cluster_of(job, cluster)
+    return processes(job, jobs, said, NICE) if jobs > 1 else this_process(job, said)
 
 
 def _alone(report: Tell | None) -> Tell:
@@ -155,15 +160,17 @@ class _Sweep:
 
     def work(
         self,
-        crew: AbstractContextManager[Crew],
+        workers: AbstractContextManager[WorkerPool[Cell, Came]],
         todo: Sequence[Cell],
         seconds: float | None,
     ) -> None:
         """Hand out cells until the time is up."""
-        end = None if seconds is None else time.monotonic() + seconds
+        end = math.inf if seconds is None else time.monotonic() + seconds
+        self._count()
         try:
-            with crew as them:
-                self._hand_out(them, todo, end)
+            with workers as pool:
+                for cell, came in pool.each(_until(end, todo)):
+                    self._note(cell, came)
         except KeyboardInterrupt:
             raise KrohnError(
                 f"interrupted; {len(self.records)} of {len(self.cells)} {CELLS} are done, "
@@ -176,28 +183,12 @@ class _Sweep:
                 f"{', the others are done' * bool(self.records)}; {self.failed[0]}"
             )
 
-    def _hand_out(self, crew: Crew, todo: Sequence[Cell], end: float | None) -> None:
-        pending: dict[Future[Came], Cell] = {}
-        self._count()
-        for cell in todo:
-            if end is not None and time.monotonic() >= end:
-                break
-            pending[crew.hand(cell)] = cell
-            if len(pending) >= crew.width():
-                self._note(crew, pending)
-        while pending:
-            self._note(crew, pending)
-
-    def _note(self, crew: Crew, pending: dict[Future[Came], Cell]) -> None:
-        """Wait for some of them, and write down what came of them."""
-        lost: tuple[type[Exception], ...] = (KrohnError, *crew.lost)
-        for future in wait(pending, return_when=FIRST_COMPLETED).done:
-            cell = pending.pop(future)
-            try:
-                record, files = future.result()
-            except lost as error:
-                self.failed.append(f"{cell.said}: {error}")
-                continue
+    def _note(self, cell: Cell, came: Came | KrohnError) -> None:
+        """Write down what came of a cell."""
+        if isinstance(came, KrohnError):
+            self.failed.append(f"{cell.said}: {came}")
+        else:
+            record, files = came
             self._bring(cell, files)
             self.records[cell.name] = self.job.keep(record, cell)
             self.tell(cell.said, cell.recipe.steps, cell.recipe.steps)
@@ -213,3 +204,11 @@ class _Sweep:
 
     def _count(self) -> None:
         self.tell(CELLS, len(self.records), len(self.cells))
+
+
+def _until(end: float, todo: Sequence[Cell]) -> Iterator[Cell]:
+    """The cells that are asked for before a time."""
+    for cell in todo:
+        if time.monotonic() >= end:
+            return
+        yield cell

@@ -15,13 +15,14 @@ from hypothesis import strategies as st
 import krohn
 from algebra.automaton import Automaton
 from algebra.semiautomaton import Semiautomaton
+from jobs.worker_pool import WorkerPool, this_process
 from network.model import Model
 from network.modelfile import ModelFile
 from verify import shards as cut
 from verify.counterexample import CheckError
-from verify.crew import Crew, Worker, this_process
 from verify.exhaustive import exhaustive, words_below
-from verify.ledger import Ledger
+from verify.job_journal import JobJournal
+from verify.shard_worker import ShardWork
 from verify.sharded import AHEAD, run_shards, share, tally
 from verify.shards import Job, Outcome, Shard, job
 
@@ -49,25 +50,24 @@ def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cut, "LEAVES", 2**5)
 
 
-def run(ledger: Ledger, part: tuple[int, int] = (1, 1)) -> None:
-    crew = this_process(ledger.job, MEMORY)
-    run_shards(ledger, share(ledger, part), crew, 1)
+def run(journal: JobJournal, part: tuple[int, int] = (1, 1)) -> None:
+    workers = this_process(ShardWork(journal.job, MEMORY))
+    run_shards(journal, share(journal, part), workers)
 
 
 @contextmanager
-def dying(todo: Job, after: int) -> Iterator[Crew]:
-    """A crew that is interrupted after some shards."""
-    worker, left = Worker(todo, MEMORY), [after]
+def dying(todo: Job, after: int) -> Iterator[WorkerPool[Shard, Outcome]]:
+    """Somebody who is interrupted after some shards."""
+    left = [after]
 
     def hand(shard: Shard) -> Future[Outcome]:
         left[0] -= 1
         if left[0] < 0:
             raise KeyboardInterrupt
-        future: Future[Outcome] = Future()
-        future.set_result(worker.run(shard))
-        return future
+        return pool.hand(shard)
 
-    yield hand
+    with this_process(ShardWork(todo, MEMORY)) as pool:
+        yield WorkerPool(hand, pool.width)
 
 
 @settings(max_examples=40)
@@ -113,9 +113,9 @@ def test_shards_come_to_what_one_walk_comes_to(
 ) -> None:
     for pair in (parity, wrong):
         whole = exhaustive(Model(pair[0]), pair[1], T)
-        ledger = Ledger(job([pair], T))
-        run(ledger)
-        found = tally(ledger)
+        journal = JobJournal(job([pair], T))
+        run(journal)
+        found = tally(journal)
         assert found.complete
         assert found.shards > 8
         best = found.best.counterexample if found.best else None
@@ -130,10 +130,10 @@ def test_a_run_that_is_interrupted_goes_on_with_an_exact_count(
 ) -> None:
     kept = after // AHEAD * AHEAD
     todo, path = job([parity], T), tmp_path / "job.jsonl"
-    ledger = Ledger(todo, path)
+    journal = JobJournal(todo, path)
     with pytest.raises(CheckError, match=rf"{kept} of 17 shards are kept"):
-        run_shards(ledger, todo.shards(), dying(todo, after), 1)
-    again = Ledger(todo, path)
+        run_shards(journal, list(todo.shards()), dying(todo, after))
+    again = JobJournal(todo, path)
     assert len(again.outcomes) == kept
     run(again)
     assert (tally(again).words, tally(again).complete) == (2 ** (T + 1) - 2, True)
@@ -145,13 +145,13 @@ def test_a_line_that_was_cut_off_is_run_again(
     parity: tuple[ModelFile, Automaton], tmp_path: Path, lost: int
 ) -> None:
     todo, path = job([parity], T), tmp_path / "job.jsonl"
-    run(Ledger(todo, path))
+    run(JobJournal(todo, path))
     whole = path.read_bytes()
     path.write_bytes(whole[: max(0, len(whole) - lost)])
-    again = Ledger(todo, path)
+    again = JobJournal(todo, path)
     assert lost == 1 or not tally(again).complete
     run(again)
-    read = Ledger(todo, path)
+    read = JobJournal(todo, path)
     assert tally(read) == tally(again)
     assert (tally(read).words, tally(read).complete) == (2 ** (T + 1) - 2, True)
 
@@ -162,13 +162,13 @@ def test_parts_joined_are_the_whole_and_repeated_shards_count_once(
     todo = job([parity], T)
     paths = [tmp_path / f"{i}.jsonl" for i in (1, 2, 3)]
     for i, path in enumerate(paths, start=1):
-        ledger = Ledger(todo, path)
-        run(ledger, (i, 3))
-        assert not tally(ledger).complete
+        journal = JobJournal(todo, path)
+        run(journal, (i, 3))
+        assert not tally(journal).complete
     joined = tmp_path / "all.jsonl"
     joined.write_bytes(b"".join(p.read_bytes() for p in [*paths, paths[0]]))
-    assert tally(Ledger(todo, joined)).complete
-    assert tally(Ledger(todo, joined)).words == 2 ** (T + 1) - 2
+    assert tally(JobJournal(todo, joined)).complete
+    assert tally(JobJournal(todo, joined)).words == 2 ** (T + 1) - 2
 
 
 def test_a_changed_job_does_not_go_on(
@@ -177,14 +177,14 @@ def test_a_changed_job_does_not_go_on(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "job.jsonl"
-    run(Ledger(job([parity], T), path))
+    run(JobJournal(job([parity], T), path))
     file = parity[0]
     name = min(file.tensors)
     tensors = {**file.tensors, name: np.nextafter(file.tensors[name], 9)}
     touched = ModelFile(file.header, tensors, file.precision)
     for todo in (job([parity], T - 1), job([wrong], T), job([(touched, parity[1])], T)):
         with pytest.raises(CheckError, match="file of another job"):
-            Ledger(todo, path)
+            JobJournal(todo, path)
 
 
 @pytest.mark.parametrize(
@@ -194,23 +194,23 @@ def test_a_record_that_cannot_be_is_refused(
     parity: tuple[ModelFile, Automaton], tmp_path: Path, change: dict[str, object]
 ) -> None:
     todo, path = job([parity], T), tmp_path / "job.jsonl"
-    run(Ledger(todo, path))
+    run(JobJournal(todo, path))
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     lines[3] |= change
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     with pytest.raises(CheckError, match="is damaged"):
-        Ledger(todo, path)
+        JobJournal(todo, path)
 
 
 def test_a_wrong_word_survives_the_job_file(
     wrong: tuple[ModelFile, Automaton], tmp_path: Path
 ) -> None:
     todo, path = job([wrong], T), tmp_path / "job.jsonl"
-    ledger = Ledger(todo, path)
-    run(ledger)
-    best = Ledger(todo, path).best
+    journal = JobJournal(todo, path)
+    run(journal)
+    best = JobJournal(todo, path).best
     assert best is not None
-    assert best == ledger.best
+    assert best == journal.best
     assert best.wrong == (1, 1)
 
 
@@ -221,18 +221,18 @@ def test_networks_of_all_start_states_are_counted_together(
         (krohn.compile(start, 4, "scan").file, start)
         for start in map(machine("C3").with_start, machine("C3").states)
     ]
-    ledger = Ledger(job(pairs, 4))
-    run(ledger)
-    assert tally(ledger).words == 3 * words_below(len(machine("C3").letters), 4)
+    journal = JobJournal(job(pairs, 4))
+    run(journal)
+    assert tally(journal).words == 3 * words_below(len(machine("C3").letters), 4)
 
 
 def test_too_little_memory_is_said(parity: tuple[ModelFile, Automaton]) -> None:
     with pytest.raises(CheckError, match="allow at least --memory"):
-        Worker(job([parity], T), 2**20)
+        ShardWork(job([parity], T), 2**20).open(own=False)
 
 
 def test_there_is_no_part_beyond_the_last(
     parity: tuple[ModelFile, Automaton],
 ) -> None:
     with pytest.raises(CheckError, match="no shard 4/3"):
-        share(Ledger(job([parity], T)), (4, 3))
+        share(JobJournal(job([parity], T)), (4, 3))

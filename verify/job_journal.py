@@ -1,24 +1,18 @@
-"""The job file: which shards are done, one JSON object a line.
+"""The job file: which shards are done, a line for each (`jobs.journal`).
 
-A line is written whole by one call and reaches the disk before its shard counts as done.
-Every line names the job by its hash, and the order of lines is of no importance: the
-files of a job that ran in parts are joined by writing one behind the other. A line that
-was cut off when a run was killed is no record, and its shard is run again.
+A line reaches the disk before its shard counts as done, and names the job by its hash.
 """
 
-import json
-import os
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from network import strict_json
+from jobs import journal
 from verify.counterexample import CheckError, Counterexample
 from verify.shards import Job, Outcome, Shard
 
 
-class Ledger:
+class JobJournal:
     """What is known of a job, in memory and in its file.
 
     Attributes:
@@ -40,7 +34,7 @@ class Ledger:
         self.best: Outcome | None = None
         self._full = {shard.name: shard for shard in job.shards()}
         if self.path is not None and self.path.exists():
-            for record in _records(self.path):
+            for record in journal.records(self.path):
                 self._take(self._checked(record))
 
     @property
@@ -71,7 +65,7 @@ class Ledger:
         if not self._news(done):
             return False
         if self.path is not None:
-            _append(self.path, {"job": self.job.key, **asdict(done)})
+            journal.append(self.path, {"job": self.job.key, **asdict(done)})
         self._take(done)
         return True
 
@@ -133,28 +127,3 @@ def _counterexample(found: dict[str, Any]) -> Counterexample:
         tuple(map(str, found[k])) for k in ("word", "expected", "actual")
     )
     return Counterexample(word, expected, actual, found.get("reading", "at once"))
-
-
-def _records(path: Path) -> Iterator[dict[str, Any]]:
-    """The lines that are whole."""
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-        try:
-            record = strict_json.read(line)
-        except ValueError:
-            continue
-        if isinstance(record, dict):
-            yield record
-
-
-def _append(path: Path, record: dict[str, Any]) -> None:
-    """One line by one write, on the disk when this returns.
-
-    It begins with a line break if the last line of the file was cut off.
-    """
-    data = json.dumps(record, ensure_ascii=False).encode() + b"\n"
-    with path.open("ab+", buffering=0) as file:
-        if file.tell():
-            file.seek(-1, os.SEEK_END)
-            data = data if file.read(1) == b"\n" else b"\n" + data
-        file.write(data)
-        os.fsync(file.fileno())

@@ -1,0 +1,1 @@
+"""Long work in many tasks: on several processes or machines, noted, resumable."""
