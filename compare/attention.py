@@ -18,11 +18,14 @@ from algebra.errors import KrohnError
 from algebra.formats import json_format
 from algebra.rational import rational
 from algebra.semiautomaton import IntArray
+from network.architecture import kind_of
 from network.generator import Generator
 from network.model import Model
 from network.modelfile import ModelFile
 from network.precision import FloatArray
 from network.transformer import Transformer
+from verify.balance import balance
+from verify.bracket_runs import laws_of
 
 STACK_LIKE = "dyck"
 
@@ -41,39 +44,55 @@ class Reader:
     machine: Automaton
     law: BracketDistribution
 
-    @property
-    def generates(self) -> bool:
-        """Whether it says laws rather than stacks."""
-        return bool(self.file.header["architecture"]["kind"] == "generator")
-
     def laws(self, words: IntArray) -> FloatArray:
-        """The law of the next letter after each letter, ``(count, length, letters)``.
-
-        Of a Transformer, the law of the stack that it says.
-        """
-        tokens = torch.from_numpy(words)
-        with torch.inference_mode():
-            if self.generates:
-                said = Generator(self.file)(tokens)[:, 1:]
-                return np.asarray(said.double().numpy())
-            states = Model(self.file)(tokens).argmax(dim=-1).numpy()
-        silent = (Fraction(0),) * self.law.letters
-        stacks = self.law.brackets.stacks
-        table = [silent if s is None else self.law.law(s) for s in stacks]
-        return np.asarray(np.array(table, dtype=np.float64)[states])
+        """The law of the next letter after each letter, ``(count, length, letters)``."""
+        raise NotImplementedError
 
     def attention(self, word: Sequence[int]) -> FloatArray:
-        """The pattern ``(positions, positions)`` of the layer that finds the top bracket.
+        """The pattern ``(positions, positions)`` that finds the top bracket."""
+        raise NotImplementedError
 
-        The last layer of a generator. In a stack-like Transformer, for each position
-        the row of the head that looks for the latest bracket of its depth.
-        """
-        if not self.generates:
-            return _stack_like(self.file, word, self.law.stacks(word))
+    def facts(self) -> dict[str, float]:
+        """What else is known of its attention."""
+        return {}
+
+
+class Speaker(Reader):
+    """A generator; the pattern is that of its last layer."""
+
+    def laws(self, words: IntArray) -> FloatArray:
+        """What it says."""
+        with torch.inference_mode():
+            said = Generator(self.file)(torch.from_numpy(words))[:, 1:]
+        return np.asarray(said.double().numpy())
+
+    def attention(self, word: Sequence[int]) -> FloatArray:
+        """As torch computes it."""
         with torch.inference_mode():
             tokens = torch.tensor([list(word)], dtype=torch.int64)
             found = Generator(self.file).attention(tokens)[-1][0]
         return np.asarray(found.double().numpy())
+
+    def facts(self) -> dict[str, float]:
+        """How well it balances, if that is defined."""
+        if self.law.brackets.kinds < 2 or self.law.brackets.depth < 2:
+            return {}
+        found = balance(self.file, self.machine)
+        return {"beta": found.beta, "worst S/P": found.worst}
+
+
+class StackLike(Reader):
+    """A Transformer that says the stack."""
+
+    def laws(self, words: IntArray) -> FloatArray:
+        """The law of the stack that it says."""
+        with torch.inference_mode():
+            states = Model(self.file)(torch.from_numpy(words)).argmax(dim=-1).numpy()
+        return np.asarray(laws_of(self.law)[states])
+
+    def attention(self, word: Sequence[int]) -> FloatArray:
+        """For each position the row of the head that looks for the latest of its depth."""
+        return _stack_like(self.file, word, self.law.stacks(word))
 
 
 def reader(file: ModelFile, opening: Fraction = Fraction(1, 2)) -> Reader:
@@ -81,21 +100,22 @@ def reader(file: ModelFile, opening: Fraction = Fraction(1, 2)) -> Reader:
 
     Args:
         file: A generator, or a Transformer of the construction ``dyck``.
-        opening: q, for a Transformer.
+        opening: The probability of opening, where the file does not say it.
 
     Raises:
-        KrohnError: If it is of another kind.
+        KrohnError: If it is neither.
     """
     header = file.header
     machine = json_format.from_object(header["machine"])
-    generates = header["architecture"]["kind"] == "generator"
-    if not generates and header.get("construction") != STACK_LIKE:
+    if kind_of(header["architecture"]).answers == "laws":
+        chance = rational(str(header["claim"]["opening"]))
+        return Speaker(file, machine, distribution(machine, chance))
+    if header.get("construction") != STACK_LIKE:
         raise KrohnError(
             "attention is compared for --construction balanced and dyck, not "
             f"{header.get('construction')}"
         )
-    chance = rational(str(header["claim"]["opening"])) if generates else opening
-    return Reader(file, machine, distribution(machine, chance))
+    return StackLike(file, machine, distribution(machine, opening))
 
 
 def _stack_like(

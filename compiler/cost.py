@@ -23,7 +23,7 @@ from compiler.numerics import (
     sibling_scale,
 )
 from compiler.schedule import Layout, ranked, width
-from network.modelfile import parameters
+from network.architecture import parameters
 from network.precision import PRECISIONS
 from program import Map, Program, cone, is_embedded
 

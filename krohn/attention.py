@@ -22,7 +22,6 @@ from krohn.drawing import check_suffix, save
 from krohn.drawing.attention import draw_attention
 from krohn.running import letters_of
 from network import modelfile
-from verify.balance import balance
 
 SAMPLES = 64
 
@@ -98,12 +97,11 @@ def _readers(files: Sequence[str]) -> list[Reader]:
 
 def _facts(r: Reader) -> dict[str, Any]:
     header = r.file.header
-    facts = {"construction": header["construction"], **header.get("freedom", {})}
-    several = r.law.brackets.kinds > 1 and r.law.brackets.depth > 1
-    if r.generates and several:
-        found = balance(r.file, r.machine)
-        facts |= {"beta": found.beta, "worst S/P": found.worst}
-    return facts
+    return {
+        "construction": header["construction"],
+        **header.get("freedom", {}),
+        **r.facts(),
+    }
 
 
 def _draw(result: dict[str, Any], patterns: Sequence[Any], output: Path) -> None:

@@ -19,7 +19,8 @@ from compiler.plan import Compiled
 from krohn.needs import TRANSFORMER, refuse
 from krohn.sources import read, seen
 from network import modelfile
-from network.modelfile import ACTIVATIONS, ModelFile
+from network.architecture import ACTIVATIONS, kind_of, parameters
+from network.modelfile import ModelFile
 from network.precision import PRECISIONS, Precision
 from network.sparse import is_index
 from verify.proof import Proof, prove
@@ -56,19 +57,18 @@ class CompiledModel:
     def summary(self) -> dict[str, Any]:
         """Sizes and timing, as ``krohn compile --json`` prints them."""
         shape, tensors = self.file.header["architecture"], self.file.tensors
-        blocks = shape.get("blocks", [])
-        if shape["kind"] == "generator":
-            blocks = [{"heads": 1, "mlp": x["mlp"]} for x in shape["layers"]]
+        kind = kind_of(shape)
+        layers = kind.layers(shape)
         return {
             "construction": self.construction,
             "length": self.file.header["claim"].get("length"),
             "dtype": shape["dtype"],
-            "depth": sum(b["heads"] > 0 for b in blocks),
-            "layers": len(blocks) if blocks else int(shape["kind"] == "rnn"),
-            "d_model": _width(shape),
-            "heads": max((b["heads"] for b in blocks), default=0),
-            "mlp_width": max((w for b in blocks for w in b["mlp"]), default=0),
-            "parameters": modelfile.parameters(shape),
+            "depth": sum(layer["heads"] > 0 for layer in layers),
+            "layers": len(layers),
+            "d_model": kind.width(shape),
+            "heads": max((layer["heads"] for layer in layers), default=0),
+            "mlp_width": max((w for layer in layers for w in layer["mlp"]), default=0),
+            "parameters": parameters(shape),
             **self.file.header.get("search", {}),
             "shows": self.file.header["claim"].get("shows", "states"),
             "nonzero": sum(
@@ -77,12 +77,6 @@ class CompiledModel:
             "verdict": self.proof.verdict if self.proof else None,
             "seconds": round(self.seconds, 3),
         }
-
-
-def _width(shape: Mapping[str, Any]) -> int:
-    if shape["kind"] == "generator":
-        return max(int(layer["d"]) for layer in shape["layers"])
-    return int(shape.get("d_model", shape.get("hidden", 0)))
 
 
 def compile(  # noqa: A001  (the verb of the trade, and of the command)
@@ -280,7 +274,7 @@ def model_file(
     }
     if outputs:
         claim["shows"] = "outputs"
-    if built.network.architecture["kind"] == "transformer":
+    if not kind_of(built.network.architecture).recurrent:
         claim["length"] = length
     header = {
         "architecture": built.network.architecture,

@@ -10,6 +10,7 @@ from jobs.worker_pool import WorkerPool, processes, this_process
 from krohn.compilation import compile as compiled
 from krohn.sharding import Sharding
 from krohn.sources import OWN
+from network.architecture import kind_of
 from network.modelfile import ModelFile
 from verify.job_journal import JobJournal
 from verify.shard_worker import ShardWork
@@ -62,14 +63,15 @@ def every_start(
     own = json_format.from_object(file.header["machine"])
     pairs = [(file, machine)]
     outputs = file.header["claim"].get("shows") == "outputs"
-    arch = file.header["architecture"]["kind"]
+    shape = file.header["architecture"]
+    arch, recurrent = shape["kind"], kind_of(shape).recurrent
     for state in own.states:
         if state == machine.states[machine.start]:
             continue
         other = compiled(
             own.with_start(state),
             file.header["claim"]["length"] or 1,
-            "auto" if arch == "rnn" else file.header["construction"],
+            "auto" if recurrent else file.header["construction"],
             arch=arch,
             observation=OWN if outputs else None,
             dtype=file.precision.name,

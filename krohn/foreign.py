@@ -10,6 +10,7 @@ from algebra.automaton import Automaton, Output
 from algebra.errors import KrohnError
 from algebra.formats import json_format
 from algebra.semiautomaton import Semiautomaton
+from network.architecture import kind_of
 from network.modelfile import ModelFile
 
 BY_ORDER = (
@@ -69,7 +70,7 @@ def with_names(
     outputs = file.header["claim"].get("shows") == "outputs"
     notes = []
     if "letters" not in stated:
-        _check(shape["vocabulary"] - (shape["kind"] == "transformer"), machine.letters)
+        _check(shape["vocabulary"] - kind_of(shape).marks, machine.letters)
         stated["letters"] = list(machine.letters)
         notes.append(BY_ORDER.format("letters"))
     if outputs and "output" not in stated and machine.output is not None:

@@ -1,6 +1,6 @@
 """A model and the machine that it is held against, and how words are run through it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,10 +13,12 @@ from krohn.foreign import names_machine, own_machine, with_names
 from krohn.sharding import Sharding
 from krohn.sources import OWN, read, seen
 from network import modelfile
+from network.architecture import kind_of
 from network.modelfile import ModelFile
 from verify.simulation import BUDGET, Simulation
 
 if TYPE_CHECKING:
+    from krohn.replaying import Replay
     from network.model import Model
     from verify.counterexample import Counterexample
     from verify.minimal import Minimal
@@ -65,8 +67,8 @@ class Job:
     @property
     def provable(self) -> bool:
         """Whether there is anything that a proof could start from."""
-        transformer = self.file.header["architecture"]["kind"] == "transformer"
-        return not transformer or "program" in self.file.header
+        kind = kind_of(self.file.header["architecture"])
+        return not kind.program or "program" in self.file.header
 
     @property
     def model(self) -> "Model":
@@ -76,54 +78,130 @@ class Job:
         return Model(self.file)
 
     @property
-    def generates(self) -> bool:
-        """Whether the network gives laws of letters instead of states."""
-        return bool(self.file.header["architecture"]["kind"] == "generator")
+    def exhaustible(self) -> bool:
+        """Whether it is a verdict to run every word that is asked about."""
+        return self.length is not None
+
+    @property
+    def proved(self) -> str:
+        """What a proof is about, in words."""
+        letters, length = self.letters, self.length
+        if length is None:
+            return f"all words of every length over {letters} letters"
+        return f"all {letters}^{length} words of length {length}, and all shorter"
 
     def run_all(self, length: int) -> Simulation:
         """Run every word of up to ``length`` letters."""
         # torch is there only where words are run.
         from krohn.exhaustion import run_job
-        from verify import bracket_runs
         from verify.exhaustive import exhaustive
 
         report = self.report("running all words")
         if self.sharding is not None:
-            if self.generates:
-                raise KrohnError("the words of a generator are run in one sitting only")
             return run_job(self.file, self.machine, length, self.sharding, report)
-        if self.generates:
-            return bracket_runs.run_all(self.file, self.machine, length, report)
         return exhaustive(self.model, self.machine, length, report)
 
     def run_sample(
         self, count: int, seed: int, longest: int | None = None
     ) -> Simulation:
         """Run random and adversarial words, of ``longest`` letters if T is greater."""
-        from verify import bracket_runs
         from verify.sampling import sample
 
         length = self.length or DEFAULT_SAMPLE_LENGTH
         length = length if longest is None else min(length, longest)
         report = self.report("running samples")
-        if self.generates:
-            length = min(length, LONGEST_PREFIX)
-            found = (self.file, self.machine, count, length, seed, report)
-            return bracket_runs.run_sample(*found)
         return sample(self.model, self.machine, count, length, seed, report)
 
     def minimise(self, found: "Counterexample") -> "Minimal":
         """What a wrong word comes to."""
-        from verify import bracket_runs
         from verify.minimal import minimise
 
-        if self.generates:
-            return bracket_runs.minimise(self.file, self.machine, found, self.budget)
         return minimise(self.model, self.machine, found, self.budget)
+
+    def compare(self, word: Sequence[str], state: str | None = None) -> "Replay":
+        """Hold the model against its machine along a word, or one state at its end.
+
+        Args:
+            word: The letters by name.
+            state: What the model should say after the last letter; None for what the
+                machine says after every letter.
+
+        Raises:
+            KrohnError: If a letter is unknown, the word is too long, or no model could
+                give that answer.
+        """
+        from krohn.replaying import held
+
+        return held(self.model, self.machine, word, state)
 
     def report(self, what: str) -> Callable[[int, int], None]:
         """The progress of one thing that is done."""
         return lambda done, total: self.progress(what, done, total)
+
+
+@dataclass(frozen=True)
+class Prefixes(Job):
+    """A generator and its stacks: every output is held against the law of a letter."""
+
+    @property
+    def exhaustible(self) -> bool:
+        """No: what was run were legal prefixes only."""
+        return False
+
+    @property
+    def proved(self) -> str:
+        """What a proof is about, in words."""
+        claim = self.file.header["claim"]
+        return (
+            f"all legal prefixes of up to {self.length} letters: each output is within "
+            f"{claim['tolerance']:.3g} of the law that opens with q = {claim['opening']}"
+        )
+
+    def run_all(self, length: int) -> Simulation:
+        """Run every legal prefix of up to ``length`` letters."""
+        from verify import bracket_runs
+
+        if self.sharding is not None:
+            raise KrohnError("the words of a generator are run in one sitting only")
+        report = self.report("running all words")
+        return bracket_runs.run_all(self.file, self.machine, length, report)
+
+    def run_sample(
+        self, count: int, seed: int, longest: int | None = None
+    ) -> Simulation:
+        """Run random prefixes."""
+        from verify import bracket_runs
+
+        most = LONGEST_PREFIX if longest is None else min(longest, LONGEST_PREFIX)
+        length = min(self.length or DEFAULT_SAMPLE_LENGTH, most)
+        report = self.report("running samples")
+        return bracket_runs.run_sample(
+            self.file, self.machine, count, length, seed, report
+        )
+
+    def minimise(self, found: "Counterexample") -> "Minimal":
+        """What a wrong prefix comes to."""
+        from verify import bracket_runs
+
+        return bracket_runs.minimise(self.file, self.machine, found, self.budget)
+
+    def compare(self, word: Sequence[str], state: str | None = None) -> "Replay":
+        """Hold every law along a prefix against the right one.
+
+        Raises:
+            KrohnError: If a state is given, or the word is no legal prefix.
+        """
+        from krohn.replaying import along
+        from verify import bracket_runs
+
+        if state is not None:
+            raise KrohnError(
+                "a generator says laws, not states; take --expect without a state, which "
+                "holds every law against the right one"
+            )
+        letters = self.machine.encode(word)
+        found = bracket_runs.replay(self.file, self.machine, letters)
+        return along(word, found, "(the right law)")
 
 
 def open_job(
@@ -144,13 +222,15 @@ def open_job(
             "--observe is for models that say outputs; this one says states, and is held "
             "against these"
         )
+    laws = kind_of(file.header["architecture"]).answers == "laws"
+    kind = Prefixes if laws else Job
     if machine is None:
-        return Job(file, _stated(file), progress)
+        return kind(file, _stated(file), progress)
     wanted = machine if isinstance(machine, Automaton) else read(machine)
     if file.header["claim"].get("shows") == "outputs":
         wanted = seen(wanted, observation or OWN)
     file, notes = with_names(file, wanted)
-    return Job(file, aligned(wanted, own_machine(file)), progress, notes=notes)
+    return kind(file, aligned(wanted, own_machine(file)), progress, notes=notes)
 
 
 def _stated(file: ModelFile) -> Automaton:

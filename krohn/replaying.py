@@ -8,8 +8,6 @@ from typing import Any
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from algebra.semiautomaton import shorten
-from krohn.job import Job
-from verify import bracket_runs
 from verify.counterexample import Counterexample, Pair, Reading, pair
 from verify.simulator import Simulator
 
@@ -44,35 +42,10 @@ class Replay:
         return {**asdict(self), "word": list(self.word)}
 
 
-def compare(job: Job, word: Sequence[str], state: str | None = None) -> Replay:
-    """Hold a model against its machine along a word, or against one state at its end.
-
-    Args:
-        job: A model and the machine that it is held against.
-        word: The letters by name.
-        state: What the model should say after the last letter; None for what the
-            machine says after every letter.
-
-    Raises:
-        KrohnError: If a letter is unknown, the word is too long, or no model could give
-            that answer.
-    """
-    if job.generates:
-        if state is not None:
-            raise KrohnError(
-                "a generator says laws, not states; take --expect without a state, which "
-                "holds every law against the right one"
-            )
-        letters = job.machine.encode(word)
-        found = bracket_runs.replay(job.file, job.machine, letters)
-        return _along(word, found, "(the right law)")
-    return held(job.model, job.machine, word, state)
-
-
 def held(
     model: Simulator, machine: Automaton, word: Sequence[str], state: str | None
 ) -> Replay:
-    """Hold any network that says classes against a machine, as `compare` does.
+    """Hold any network that says classes against a machine, as `Job.compare` does.
 
     Raises:
         KrohnError: If a letter is unknown, the word is too long, or no model could give
@@ -82,10 +55,10 @@ def held(
     if not word:
         if state is not None:
             raise KrohnError("a network says nothing of a word without letters")
-        return _along(word, None, "")
+        return along(word, None, "")
     judge = pair(model, machine, len(word))
     if state is None:
-        return _along(word, judge.replay(letters), judge.expected(letters)[-1])
+        return along(word, judge.replay(letters), judge.expected(letters)[-1])
     if state not in judge.model.classes:
         raise KrohnError(
             f"the model never says {state!r}; it says {shorten(judge.model.classes)}"
@@ -93,7 +66,8 @@ def held(
     return _at_the_end(judge, tuple(word), state)
 
 
-def _along(word: Sequence[str], found: Counterexample | None, last: str) -> Replay:
+def along(word: Sequence[str], found: Counterexample | None, last: str) -> Replay:
+    """A replay whose answers were wrong as found; the last answer if none was."""
     if found is None:
         return Replay(tuple(word), True, len(word), last, last)
     expected, actual = found.expected[found.at - 1], found.actual[found.at - 1]

@@ -12,6 +12,7 @@ from algebra.errors import KrohnError
 from algebra.rational import probability
 from krohn.foreign import own_machine
 from network import modelfile
+from network.architecture import kind_of
 from network.model import NOT_FINITE, Model
 from network.modelfile import ModelFile
 
@@ -107,7 +108,7 @@ def open_runner(path: str) -> Runner | GeneratorRunner:
     """
     file = modelfile.read(path)
     machine = own_machine(file)
-    if file.header["architecture"]["kind"] == "generator":
+    if kind_of(file.header["architecture"]).answers == "laws":
         return GeneratorRunner(file, machine)
     return Runner(Model(file), machine)
 

@@ -170,7 +170,7 @@ def _verify(
         return _search(job, method, done, seed)
     words = sum(r.words for r in runs)
     length = job.length if proof else max(r.length for r in runs)
-    covers = _covers(job, proof, runs)
+    covers = job.proved if proof else _run(runs)
     return Report(
         *("verified", method, "", length, words, covers, None, done), runs=tuple(runs)
     )
@@ -243,30 +243,15 @@ def _conclude(
         report = refuted(runs, found.failed.counterexample, job.minimise, found.method)
     else:
         # Who asked for a proof did not ask how the words run here.
-        all_asked = done is None and job.length is not None and not job.generates
+        all_asked = done is None and job.exhaustible
         report = unrefuted(found, job.letters, reason, all_asked)
     proved = "proof+" if done is not None else ""
     report = replace(report, proof=done, method=proved + report.method)
-    if job.generates:
-        return report
     with np.errstate(all="ignore"):  # weights may be as large as the format allows
         return replace(report, heads=head_bounds(job.file, job.machine))
 
 
-def _covers(job: Job, proof: bool, runs: list[Simulation]) -> str:
-    letters = len(job.machine.letters)
-    if proof and job.generates:
-        claim = job.file.header["claim"]
-        return (
-            f"all legal prefixes of up to {job.length} letters: each output is within "
-            f"{claim['tolerance']:.3g} of the law that opens with q = {claim['opening']}"
-        )
-    if proof and job.length is None:
-        return f"all words of every length over {letters} letters"
-    if proof:
-        return (
-            f"all {letters}^{job.length} words of length {job.length}, and all shorter"
-        )
+def _run(runs: list[Simulation]) -> str:
     return "; ".join(
         f"{r.words} words of up to {r.length} letters{r.about}" for r in runs
     )

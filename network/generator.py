@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from network import modelfile
+from network.architecture import kind_of
 from network.modelfile import ModelFile, ModelFileError
 
 
@@ -69,8 +70,9 @@ class Generator(nn.Module):
     def __init__(self, file: ModelFile) -> None:
         super().__init__()
         shape = file.header["architecture"]
-        if shape["kind"] != "generator":
-            raise ModelFileError(f"this is a {shape['kind']}, not a generator")
+        kind = kind_of(shape)
+        if kind.answers != "laws":
+            raise ModelFileError(f"this is a {kind.title}, not a generator")
         dtype = getattr(torch, file.precision.name)
         tensors = {n: torch.from_numpy(a).to(dtype) for n, a in file.tensors.items()}
         self.header: Mapping[str, Any] = file.header

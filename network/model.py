@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from network import modelfile
+from network.architecture import kind_of
 from network.modelfile import ModelFile, ModelFileError
 from network.rnn import Rnn
 from network.sparse import is_index
@@ -58,9 +59,11 @@ class Model(nn.Module):
 
     def __init__(self, file: ModelFile) -> None:
         super().__init__()
-        if file.header["architecture"]["kind"] == "generator":
+        architecture = file.header["architecture"]
+        kind = kind_of(architecture)
+        if kind.answers != "classes":
             raise ModelFileError(
-                "it is a generator, which has laws instead of states; open it with "
+                f"it is a {kind.title}, which has laws instead of states; open it with "
                 "network.generator.load"
             )
         self.letters, self.states, self.classes = _alphabets(file)
@@ -70,9 +73,8 @@ class Model(nn.Module):
             n: torch.from_numpy(a).to(torch.int64 if is_index(n) else dtype)
             for n, a in file.tensors.items()
         }
-        architecture = file.header["architecture"]
-        kind = Transformer if architecture["kind"] == "transformer" else Rnn
-        self.network: Transformer | Rnn = kind(architecture, tensors)
+        network = Rnn if kind.recurrent else Transformer
+        self.network: Transformer | Rnn = network(architecture, tensors)
         self.header = file.header
         self.eval()
 
@@ -218,7 +220,7 @@ def _alphabets(
     classes = states
     if file.header["claim"].get("shows", "states") != "states":
         classes = _names(machine.get("output"), "names")
-    tokens = len(letters) + (shape["kind"] == "transformer")
+    tokens = len(letters) + kind_of(shape).marks
     if shape["vocabulary"] != tokens or shape["outputs"] != len(classes):
         raise ModelFileError(
             "is damaged: its machine and its tensors differ in how many letters or states "

@@ -10,36 +10,26 @@ import stat
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
-from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import safetensors
 import safetensors.numpy
 
 from network import strict_json
+from network.architecture import expected_shapes, kind_of, sparse_matrices
+from network.errors import ModelFileError as ModelFileError
 from network.precision import BY_CODE, PRECISIONS, FloatArray, Precision
 from network.sparse import INDEX, Sparse, is_index
-
-StrArray = npt.NDArray[np.str_]
 
 FORMAT = "krohn-model"
 VERSIONS = (1, 2, 3, 4)
 KEY = "krohn"
 LARGEST_FILE = 16 * 2**30
 LARGEST_HEADER = 96 * 2**20
-MOST_BLOCKS = 2**12
-"""Blocks may be empty, and so as many as a short header lists."""
 LONGEST = 2**31
 """What a file without positions may claim, in letters."""
-ACTIVATIONS = ("relu", "sine")
-
-
-class ModelFileError(Exception):
-    """A model file cannot be read or written; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -258,206 +248,6 @@ def _check_shapes(
             )
 
 
-def expected_shapes(architecture: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
-    """The name and shape of every tensor that an architecture has.
-
-    Raises:
-        ModelFileError: If the architecture is not one that this version knows.
-    """
-    kind = architecture.get("kind")
-    if kind == "transformer":
-        return _transformer_shapes(architecture)
-    if kind == "rnn":
-        return _rnn_shapes(architecture)
-    if kind == "generator":
-        return _generator_shapes(architecture)
-    raise ModelFileError(
-        f"has architecture {kind!r}; known are 'transformer', 'rnn' and 'generator'"
-    )
-
-
-def _transformer_shapes(architecture: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
-    d = size(architecture, "d_model")
-    shapes: dict[str, tuple[int, ...]] = {
-        "embed.token": (size(architecture, "vocabulary"), d),
-        "embed.position": (size(architecture, "positions"), d),
-        "unembed.weight": (d, size(architecture, "outputs")),
-        "unembed.bias": (size(architecture, "outputs"),),
-    }
-    blocks = architecture.get("blocks")
-    if not isinstance(blocks, list):
-        raise ModelFileError("is damaged: its architecture has no list of blocks")
-    if len(blocks) > MOST_BLOCKS:
-        raise ModelFileError(f"has more than {MOST_BLOCKS} blocks")
-    for i, block in enumerate(blocks):
-        shapes |= _block_shapes(
-            f"blocks.{i}", block, d, bool(architecture.get("strict"))
-        )
-    return shapes
-
-
-def _block_shapes(
-    at: str, block: Any, d: int, strict: bool
-) -> dict[str, tuple[int, ...]]:
-    if not isinstance(block, dict) or not isinstance(block.get("mlp"), list):
-        raise ModelFileError(f"is damaged: {at} is no block")
-    heads = size(block, "heads", least=0)
-    k, v = (size(block, key, least=min(heads, 1)) for key in ("d_qk", "d_v"))
-    shapes: dict[str, tuple[int, ...]] = {}
-    if heads:
-        shapes |= {
-            f"{at}.attention.query": (heads, d, k),
-            f"{at}.attention.key": (heads, d, k),
-            f"{at}.attention.value": (heads, d, v),
-            f"{at}.attention.out": (heads, v, d),
-        }
-    widths = [size({"mlp": w}, "mlp") for w in block["mlp"]]
-    if widths:
-        shapes |= _affine_shapes(at, [d, *widths, d])
-    if not strict:
-        shapes[f"{at}.mlp.residual"] = (d,)
-    activations(block)
-    return shapes
-
-
-def _affine_shapes(at: str, widths: list[int]) -> dict[str, tuple[int, ...]]:
-    shapes: dict[str, tuple[int, ...]] = {}
-    for j, (rows, columns) in enumerate(pairwise(widths)):
-        shapes[f"{at}.mlp.{j}.weight"] = (rows, columns)
-        shapes[f"{at}.mlp.{j}.bias"] = (columns,)
-    return shapes
-
-
-def _generator_shapes(architecture: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
-    layers, letters = architecture.get("layers"), size(architecture, "vocabulary")
-    moves = architecture.get("moves")
-    if not isinstance(layers, list) or not layers:
-        raise ModelFileError("is damaged: its architecture has no list of layers")
-    if not isinstance(moves, list) or len(moves) != letters or set(moves) - {1, -1}:
-        raise ModelFileError("is damaged: it does not say which letters open or close")
-    if len(layers) > MOST_BLOCKS:
-        raise ModelFileError(f"has more than {MOST_BLOCKS} layers")
-    if any(not isinstance(x, dict) or type(x.get("mlp")) is not list for x in layers):
-        raise ModelFileError("is damaged: one of its layers is no layer")
-    widths = [size(layer, "d") for layer in layers]
-    shapes: dict[str, tuple[int, ...]] = {
-        "embed.letter": (letters, size(architecture, "depths"), widths[0]),
-        "embed.start": (widths[0],),
-    }
-    ends = [*widths[1:], size(architecture, "outputs")]
-    for i, (layer, end) in enumerate(zip(layers, ends, strict=True)):
-        at, d, k = f"layers.{i}", widths[i], size(layer, "d_qk")
-        shapes |= {
-            f"{at}.attention.query": (d, k),
-            f"{at}.attention.key": (d, k),
-            f"{at}.attention.value": (d, d),
-            f"{at}.constant": (1,),
-        }
-        hidden = [size({"mlp": w}, "mlp") for w in layer["mlp"]]
-        shapes |= _affine_shapes(at, [d, *hidden, end])
-    return shapes
-
-
-def activations(block: Mapping[str, Any]) -> tuple[StrArray, ...]:
-    """The name of the activation of each unit of each hidden layer of a block.
-
-    Files of version 2 say of each layer how many units, the first ones, are sines.
-
-    Raises:
-        ModelFileError: If it does not name one that is known for every unit.
-    """
-    widths = block["mlp"]
-    if "activation" in block:
-        told = block["activation"]
-    else:
-        sines = block.get("sine", [0] * len(widths))
-        if not isinstance(sines, list) or len(sines) != len(widths):
-            raise ModelFileError("is damaged: 'sine' is not said of each hidden layer")
-        told = [
-            [["sine", n], ["relu", w - size({"sine": n}, "sine", least=0)]]
-            for n, w in zip(sines, widths, strict=True)
-        ]
-    if not isinstance(told, list) or len(told) != len(widths):
-        raise ModelFileError("is damaged: a hidden layer has no activations")
-    return tuple(_names(runs, w) for runs, w in zip(told, widths, strict=True))
-
-
-def _names(runs: Any, width: int) -> StrArray:
-    if not isinstance(runs, list) or any(
-        not isinstance(run, list) or len(run) != 2 or run[0] not in ACTIVATIONS
-        for run in runs
-    ):
-        raise ModelFileError("is damaged: a hidden layer has unknown activations")
-    counts = [size({name: n}, name, least=0) for name, n in runs]
-    if sum(counts) != width:
-        raise ModelFileError("is damaged: a hidden layer has other units than named")
-    return np.repeat([name for name, _ in runs], counts)
-
-
-def _rnn_shapes(architecture: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
-    hidden = size(architecture, "hidden")
-    outputs = size(architecture, "outputs")
-    if "entries" in architecture:
-        return _sparse_rnn_shapes(architecture, hidden, outputs)
-    return {
-        "hidden.start": (hidden,),
-        "hidden.weight": (hidden, hidden),
-        "hidden.bias": (hidden,),
-        "input.weight": (size(architecture, "vocabulary"), hidden),
-        "unembed.weight": (hidden, outputs),
-        "unembed.bias": (outputs,),
-    }
-
-
-def sparse_matrices(architecture: Mapping[str, Any]) -> dict[str, int]:
-    """The sparse matrices of an architecture, each with the number of its columns."""
-    if "entries" not in architecture:
-        return {}
-    hidden = size(architecture, "hidden")
-    return {
-        "hidden.left": size(architecture, "rank"),
-        "hidden.right": hidden,
-        "input.weight": hidden,
-        "unembed.weight": size(architecture, "outputs"),
-    }
-
-
-def _sparse_rnn_shapes(
-    architecture: Mapping[str, Any], hidden: int, outputs: int
-) -> dict[str, tuple[int, ...]]:
-    entries = architecture["entries"]
-    if not isinstance(entries, dict):
-        raise ModelFileError("is damaged: 'entries' is no object")
-    rows = {
-        "hidden.left": hidden,
-        "hidden.right": size(architecture, "rank"),
-        "input.weight": size(architecture, "vocabulary"),
-        "unembed.weight": hidden,
-    }
-    shapes: dict[str, tuple[int, ...]] = {
-        "hidden.start": (hidden,),
-        "hidden.bias": (hidden,),
-        "unembed.bias": (outputs,),
-    }
-    for name, count in rows.items():
-        held = size(entries, name, least=0)
-        shapes[f"{name}.offsets"] = (count + 1,)
-        shapes[f"{name}.columns"] = shapes[f"{name}.values"] = (held,)
-    return shapes
-
-
-def size(holder: Mapping[str, Any], key: str, least: int = 1) -> int:
-    """A whole number from a header.
-
-    Raises:
-        ModelFileError: If it is none, too small, or absurdly large.
-    """
-    value = holder.get(key)
-    if type(value) is not int or not least <= value <= 2**31:
-        raise ModelFileError(f"is damaged: {key!r} is {value!r}, not a sensible size")
-    return value
-
-
 def claimed_length(header: Mapping[str, Any]) -> int | None:
     """The longest word that a file is said to be for; None if it is for all.
 
@@ -467,12 +257,13 @@ def claimed_length(header: Mapping[str, Any]) -> int | None:
         ModelFileError: If that is no length, or one that its Program cannot have.
     """
     shape, length = header["architecture"], header["claim"].get("length")
-    if shape["kind"] == "rnn" and length is not None:
+    kind = kind_of(shape)
+    if kind.recurrent and length is not None:
         raise ModelFileError(
             f"is damaged: it claims the length {length!r}, but an RNN has no longest word"
         )
-    foreign = shape["kind"] == "transformer" and "program" not in header
-    if length is None and (foreign or shape["kind"] == "rnn"):
+    foreign = kind.program and "program" not in header
+    if length is None and (foreign or kind.recurrent):
         return None
     if type(length) is not int or length < 1:
         raise ModelFileError(f"is damaged: it claims the length {length!r}")
@@ -483,9 +274,3 @@ def claimed_length(header: Mapping[str, Any]) -> int | None:
             f"{longest}"
         )
     return length
-
-
-def parameters(architecture: Mapping[str, Any]) -> int:
-    """How many numbers the tensors of an architecture hold, places of entries apart."""
-    shapes = expected_shapes(architecture).items()
-    return sum(prod(shape) for name, shape in shapes if not is_index(name))

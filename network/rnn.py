@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from network.architecture import sparse_matrices
 from network.cache import Cache, Grow, Tree
-from network.modelfile import sparse_matrices
 
 
 class SparseMatrix(nn.Module):

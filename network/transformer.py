@@ -9,9 +9,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from network.architecture import StrArray, activations
 from network.branching import affine, attend, attend_alike, grown
 from network.cache import Cache, Grow, Tree
-from network.modelfile import StrArray, activations
 
 Affine = Callable[[Tensor, Tensor, Tensor], Tensor]
 Function = Callable[[Tensor], Tensor]

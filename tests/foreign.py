@@ -7,7 +7,8 @@ import torch
 from torch import nn
 
 from algebra import zoo
-from network.modelfile import ModelFile, expected_shapes
+from network.architecture import expected_shapes
+from network.modelfile import ModelFile
 from network.precision import PRECISIONS, FloatArray
 from network.transformer import Transformer
 

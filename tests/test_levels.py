@@ -9,7 +9,7 @@ import torch
 
 import krohn
 from algebra import zoo
-from network import modelfile
+from network.architecture import expected_shapes
 from program import Map
 from program.interpreter import interpret, states
 
@@ -139,7 +139,7 @@ def test_predicted_sizes_are_the_emitted_ones(
         assert summary[key] == getattr(cost, key), key
     tensors = built.compiled.file.tensors
     assert cost.parameters == sum(t.size for t in tensors.values())
-    shapes = modelfile.expected_shapes(built.compiled.file.header["architecture"])
+    shapes = expected_shapes(built.compiled.file.header["architecture"])
     assert shapes == {n: t.shape for n, t in tensors.items()}
 
 

@@ -104,43 +104,37 @@ def prove(
     return Proof(**{**result.__dict__, "seconds": seconds})
 
 
+def _steps(file: ModelFile, machine: Automaton) -> Iterator[dict[str, Any]]:
+    _check_numbers(file)
+    yield from PROOFS[file.header["architecture"]["kind"]](file, machine)
+
+
 def _generator(file: ModelFile, machine: Automaton) -> Iterator[dict[str, Any]]:
     model, own = model_of(file), machine_of(machine)
     found = generator.established(model, {}, own)
     yield from [*steps(found, {}), {"longest": longest(model, own)}]
 
 
-def _every_length(
-    file: ModelFile, machine: Automaton, classes: Shown
-) -> dict[str, Any]:
+def _rnn(file: ModelFile, machine: Automaton) -> Iterator[dict[str, Any]]:
+    classes = _classes(file, machine)
+    if file.header["claim"].get("length") is not None:
+        raise Rejected("the file claims a longest word, which an RNN does not have")
     if "entries" not in file.header["architecture"]:
-        return recurrent.prove(file, machine, classes.of)
+        yield recurrent.prove(file, machine, classes.of)
+        return
     from verify import sparse_recurrent  # scipy is for these networks alone
 
-    return sparse_recurrent.prove(file, machine, classes.of)
+    yield sparse_recurrent.prove(file, machine, classes.of)
 
 
-def _steps(file: ModelFile, machine: Automaton) -> Iterator[dict[str, Any]]:
-    _check_numbers(file)
-    shape = file.header["architecture"]
-    kind = shape["kind"]
-    if kind == "generator":
-        yield from _generator(file, machine)
-        return
+def _transformer(file: ModelFile, machine: Automaton) -> Iterator[dict[str, Any]]:
     length, classes = file.header["claim"].get("length"), _classes(file, machine)
-    if shape["outputs"] > len(classes.names):
-        raise Rejected("the file has logits for what the machine does not have")
-    if kind == "rnn":
-        if length is not None:
-            raise Rejected("the file claims a longest word, which an RNN does not have")
-        yield _every_length(file, machine, classes)
-        return
     if type(length) is not int or length < 1:
         raise Rejected("the file claims no length")
     if length >= len(file.tensors["embed.position"]):
         raise Rejected("the file claims a length that it has no positions for")
     letters = len(machine.letters)
-    if shape["vocabulary"] != letters + 1:
+    if file.header["architecture"]["vocabulary"] != letters + 1:
         raise Rejected("the file has another number of letters than the machine")
     program = file.header.get("program")
     if not isinstance(program, dict):
@@ -151,6 +145,9 @@ def _steps(file: ModelFile, machine: Automaton) -> Iterator[dict[str, Any]]:
     yield {"program": meant.evidence()}
     tensors = transformer.Tensors(file, statement, reach)
     yield from transformer.prove(tensors, meant)
+
+
+PROOFS = {"transformer": _transformer, "rnn": _rnn, "generator": _generator}
 
 
 def _check_numbers(file: ModelFile) -> None:
@@ -169,12 +166,13 @@ def _classes(file: ModelFile, machine: Automaton) -> Shown:
     if shows not in SHOWS:
         raise Rejected(f"the file claims to say {shows!r}")
     try:
-        return shown(machine, shows)
+        classes = shown(machine, shows)
     except MachineError as error:
         raise Rejected(str(error)) from None
+    if file.header["architecture"]["outputs"] > len(classes.names):
+        raise Rejected("the file has logits for what the machine does not have")
+    return classes
 
 
 def _expected(file: ModelFile) -> int:
-    if file.header["architecture"]["kind"] == "generator":
-        return 3
     return 3 + 2 * len(file.header["architecture"].get("blocks", []))

@@ -15,7 +15,8 @@ from scipy import sparse
 
 from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray
-from network.modelfile import ModelFile, sparse_matrices
+from network.architecture import sparse_matrices
+from network.modelfile import ModelFile
 from network.precision import FLOAT64, FloatArray
 from network.sparse import Sparse, is_index
 from verify.errors import Differs, Rejected

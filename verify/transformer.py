@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from algebra.semiautomaton import IntArray
-from network.modelfile import ModelFile, activations
+from network.architecture import activations
+from network.modelfile import ModelFile
 from network.precision import FLOAT64, FloatArray
 from verify.errors import Rejected
 from verify.heads import Attention, Look

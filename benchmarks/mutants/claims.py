@@ -35,7 +35,7 @@ def _another_format(_: Subject, old: str) -> str:
 
 def lengthened(subject: Subject, rng: np.random.Generator) -> Mutant | None:
     """One position more, with the code of another one, and a claim of one letter more."""
-    if subject.kind != "transformer":
+    if not subject.kind.program:
         return None
     table = subject.file.tensors["embed.position"]
     row = int(rng.integers(len(table)))

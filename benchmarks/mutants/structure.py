@@ -40,7 +40,7 @@ def heads(*matrices: str) -> Mutation:
 def temperature(subject: Subject, rng: np.random.Generator) -> Mutant | None:
     """The queries of one head are scaled, and so its scores."""
     name, head = "layers.0.attention.query", None
-    if subject.kind == "transformer":
+    if subject.kind.program:
         blocks = _attending(subject, 1)
         if not blocks:
             return None
@@ -58,7 +58,7 @@ def temperature(subject: Subject, rng: np.random.Generator) -> Mutant | None:
 
 def units(subject: Subject, rng: np.random.Generator) -> Mutant | None:
     """Two hidden units trade places with all their weights: nothing changes."""
-    if subject.kind == "rnn":
+    if subject.kind.recurrent:
         return _hidden_units(subject, rng)
     stacks = [b for b, block in enumerate(subject.blocks) if block["mlp"]]
     if not stacks:
@@ -132,7 +132,7 @@ def _part(subject: Subject, prefix: str) -> dict[str, FloatArray]:
 
 def delayed(subject: Subject, _: np.random.Generator) -> Mutant | None:
     """Every position has the code of the one before; the first keeps its own."""
-    if subject.kind != "transformer":
+    if not subject.kind.program:
         return None
     table = subject.file.tensors["embed.position"]
     late = np.concatenate([table[:1], table[:-1]])
@@ -141,7 +141,7 @@ def delayed(subject: Subject, _: np.random.Generator) -> Mutant | None:
 
 def foreign(subject: Subject, _: np.random.Generator) -> Mutant | None:
     """The position table of the same model compiled for another length."""
-    if subject.longer is None or subject.kind != "transformer":
+    if subject.longer is None or not subject.kind.program:
         return None
     table = subject.file.tensors["embed.position"]
     other = subject.longer.tensors["embed.position"]
@@ -153,9 +153,10 @@ def foreign(subject: Subject, _: np.random.Generator) -> Mutant | None:
 
 def embeddings(subject: Subject, rng: np.random.Generator) -> Mutant | None:
     """Two tokens, BOS among them, trade their embeddings."""
-    names = {"transformer": "embed.token", "rnn": "input.weight"}
-    name = names.get(subject.kind, "embed.letter")
-    array = subject.file.tensors[name]
+    tensors = subject.file.tensors
+    names = ["embed.token", "input.weight", "embed.letter"]
+    name = next(name for name in names if name in tensors)
+    array = tensors[name]
     if len(array) < 2:
         return None
     left, right = map(int, rng.choice(len(array), size=2, replace=False))

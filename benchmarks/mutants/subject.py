@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from algebra.automaton import Automaton
+from network.architecture import Kind, kind_of
 from network.modelfile import ModelFile
 from network.precision import FloatArray
 
@@ -29,9 +30,9 @@ class Subject:
     longer: ModelFile | None = None
 
     @property
-    def kind(self) -> str:
-        """``transformer``, ``rnn`` or ``generator``."""
-        return str(self.file.header["architecture"]["kind"])
+    def kind(self) -> Kind:
+        """What networks of its kind have in common."""
+        return kind_of(self.file.header["architecture"])
 
     @property
     def blocks(self) -> list[Json]:

@@ -46,10 +46,10 @@ class Truth:
     @property
     def exact(self) -> bool:
         """Whether every word of up to T letters is run."""
-        if self.subject.kind == "generator":
+        if self.subject.kind.answers == "laws":
             law, _ = bracket_runs.claimed(self.subject.file, self.subject.machine)
             return law.count(self.length) <= PREFIXES
-        bounded = self.subject.kind == "transformer"
+        bounded = self.subject.kind.program
         return bounded and len(self.subject.machine.letters) ** self.length <= self.most
 
     @property
@@ -95,7 +95,7 @@ class Truth:
             hint: A word to be tried as well.
         """
         try:
-            if mutant.kind == "generator":
+            if mutant.kind.answers == "laws":
                 return _generated(mutant)
             return self._harm(mutant, hint)
         except (KrohnError, ModelFileError) as error:

@@ -10,6 +10,7 @@ from compare.models.compiled import Compiled
 from compare.models.gpt import GptNetwork
 from compare.models.lstm import LstmNetwork
 from compare.models.network import Network
+from network.architecture import kind_of
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ def depth(network: Network) -> int:
 
 def _steps(network: Network, length: int) -> int | None:
     if isinstance(network, Compiled):
-        recurrent = network.model.header["architecture"]["kind"] == "rnn"
+        recurrent = kind_of(network.model.header["architecture"]).recurrent
         return depth(network) * (length if recurrent else 1)
     if isinstance(network, GptNetwork):
         return depth(network)
@@ -115,7 +116,7 @@ def _steps(network: Network, length: int) -> int | None:
 
 def _of_compiled(shape: Mapping[str, Any], length: int) -> int:
     """Of a compiled network: blocks read BOS too, the read-out only letters."""
-    if shape["kind"] == "rnn":
+    if kind_of(shape).recurrent:
         hidden = shape["hidden"]
         if "entries" in shape:
             entries = shape["entries"]

@@ -35,13 +35,14 @@ def draw(
     """Draw a machine, its monoid, or the layers, channels and heads of a model."""
     from krohn import drawing
     from network import modelfile
+    from network.architecture import kind_of
 
     check(context, DRAW)
     drawing.check_suffix(output)
     how = reading(complete, kind)
     if source.endswith(".safetensors"):
         file = modelfile.read(source)
-        if file.header["architecture"]["kind"] == "generator":
+        if kind_of(file.header["architecture"]).answers == "laws":
             from krohn.attention import compare_attention
 
             compare_attention([source], output=output)

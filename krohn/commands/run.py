@@ -139,7 +139,7 @@ def _comparing(
 ) -> tuple[Callable[[list[str], str | None], "Replay"], "Automaton"]:
     """What holds a model against its machine along a word, and that machine."""
     from krohn.job import open_job
-    from krohn.replaying import compare, held
+    from krohn.replaying import held
     from krohn.trained import open_trained
 
     wanted = against.read()
@@ -147,4 +147,4 @@ def _comparing(
     if trained is not None:
         return partial(held, trained.network, trained.machine), trained.machine
     job = open_job(file, wanted, against.observation, lambda *_: None)
-    return partial(compare, job), job.machine
+    return job.compare, job.machine

@@ -216,9 +216,10 @@ def _replay(file: str, found: "Report", against: Wanted) -> str | None:
 def _compiled(file: str) -> dict[str, Any]:
     """How to compile networks like that of a file, by the options of the command."""
     from network import modelfile
+    from network.architecture import kind_of
 
     header = modelfile.read(file).header
-    recurrent = header["architecture"]["kind"] == "rnn"
+    recurrent = kind_of(header["architecture"]).recurrent
     return {
         "--length": header["claim"].get("length"),
         "--construction": None if recurrent else header.get("construction"),

@@ -20,7 +20,8 @@ from krohn.drawing.canvas import (
     measure,
 )
 from krohn.drawing.rnn import draw_rnn
-from network.modelfile import ModelFile, parameters
+from network.architecture import kind_of, parameters
+from network.modelfile import ModelFile
 
 MOST_BLOCKS = 8
 SHOWN_FIRST, SHOWN_LAST = 3, 2
@@ -59,7 +60,7 @@ def draw_model(file: ModelFile) -> Figure:
     """
     header = file.header
     canvas = Canvas()
-    if header["architecture"]["kind"] == "rnn":
+    if kind_of(header["architecture"]).recurrent:
         remarks = draw_rnn(canvas, file)
     else:
         picture = _picture(stream(header))
@@ -80,8 +81,9 @@ def _title(header: Mapping[str, Any]) -> tuple[str, str]:
         _sizes(architecture),
         f"{parameters(architecture):,} parameters",
     ]
-    kind = {"rnn": "RNN", "transformer": "Transformer"}[architecture["kind"]]
-    return f"{name} as {kind}", " · ".join(legible(f, 60) for f in facts if f)
+    return f"{name} as {kind_of(architecture).title}", " · ".join(
+        legible(f, 60) for f in facts if f
+    )
 
 
 def _holders(header: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -92,7 +94,7 @@ def _holders(header: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _sizes(architecture: Mapping[str, Any]) -> str:
-    if architecture["kind"] == "rnn":
+    if kind_of(architecture).recurrent:
         return f"{architecture['hidden']:,} hidden units"
     blocks = len(architecture["blocks"])
     return (

@@ -19,7 +19,8 @@ from krohn.drawing.canvas import (
     legible,
     measure,
 )
-from network.modelfile import ModelFile, sparse_matrices
+from network.architecture import sparse_matrices
+from network.modelfile import ModelFile
 from network.sparse import Sparse
 
 SIGNED = LinearSegmentedColormap.from_list(

@@ -16,7 +16,8 @@ from compiler.plan import named
 from krohn.compilation import compile as compiled
 from krohn.foreign import names_machine
 from krohn.sources import OWN
-from network.modelfile import ModelFile, activations, parameters
+from network.architecture import activations, kind_of, parameters
+from network.modelfile import ModelFile
 from network.precision import PRECISIONS
 
 EFFORT = "high"
@@ -63,9 +64,11 @@ def longest(
     """
     header = file.header
     name, claimed = header.get("construction"), header["claim"].get("length")
-    if header["architecture"]["kind"] == "rnn":
+    kind = kind_of(header["architecture"])
+    if kind.recurrent:
         return (
-            "An RNN has no longest word: what is proved of it holds for every length."
+            f"An {kind.title} has no longest word: what is proved of it holds for every "
+            "length."
         )
     if not names_machine(file):
         return "The file states no machine that could be compiled again."

@@ -19,6 +19,7 @@ from krohn.page.rendering import rendered
 from krohn.page.words import Wrong, wrong
 from krohn.report import Report
 from network import modelfile
+from network.architecture import kind_of, parameters
 from network.modelfile import ModelFile
 
 MOST_HEADS = 40
@@ -70,7 +71,7 @@ def _facts(request: Request) -> dict[str, Any]:
         "claim": _claim(file, request),
         "header": file.header,
         "architecture": file.header["architecture"],
-        "parameters": modelfile.parameters(file.header["architecture"]),
+        "parameters": parameters(file.header["architecture"]),
         "wrong": _wrong(report),
         "replay": request.replay,
         "bounds": [head.said() for head in report.heads[:MOST_HEADS]],
@@ -89,8 +90,10 @@ def _facts(request: Request) -> dict[str, Any]:
 def _claim(file: ModelFile, request: Request) -> dict[str, Any]:
     claim, report = file.header["claim"], request.report
     proof = "proof" in report.method.split("+")
+    kind = kind_of(file.header["architecture"])
     return {
-        "kind": file.header["architecture"]["kind"],
+        "network": kind.title,
+        "answers": kind.answers,
         "length": claim.get("length") if proof else report.length,
         "every": proof or "exhaustive" in report.method or report.method == "smt",
         "dtype": file.precision.name,
@@ -109,9 +112,8 @@ def _wrong(report: Report) -> Wrong | None:
 
 def _network(file: ModelFile) -> list[pictures.Picture]:
     """A picture of the network, where there is one to draw."""
-    if file.header["architecture"]["kind"] == "generator":
-        return []
-    return [pictures.of_model(file)]
+    drawn = kind_of(file.header["architecture"]).answers == "classes"
+    return [pictures.of_model(file)] if drawn else []
 
 
 def _other(evidence: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
@@ -149,13 +151,10 @@ def _longest(file: ModelFile, request: Request) -> list[Longest] | str:
 
 def _operations(file: ModelFile, evidence: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The rows of the table of operations, or why there are none."""
-    kind = file.header["architecture"]["kind"]
-    if kind != "transformer":
-        return {
-            "rows": [],
-            "hidden": 0,
-            "reason": f"Of a network of the kind {kind}, a file states no Program.",
-        }
+    kind = kind_of(file.header["architecture"])
+    if not kind.program:
+        reason = f"Of a network of the kind {kind.title}, a file states no Program."
+        return {"rows": [], "hidden": 0, "reason": reason}
     embedded = any(step.get("sublayer") == "embedding" for step in evidence)
     try:
         rows, hidden = operations(file.header, noises(evidence), embedded)

@@ -11,8 +11,9 @@ from algebra import zoo
 from compiler.generator import Freedom
 from krohn.generation import compile_generator
 from network import modelfile
+from network.architecture import expected_shapes
 from network.generator import Generator, load
-from network.modelfile import ModelFile, ModelFileError, expected_shapes
+from network.modelfile import ModelFile, ModelFileError
 from network.precision import FloatArray
 
 

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import krohn
 from network import modelfile
+from network.architecture import activations, parameters
 from network.modelfile import ModelFileError
 from network.precision import PRECISIONS
 
@@ -106,7 +107,7 @@ def test_the_safetensors_library_is_enough(tmp_path: Path, dtype: str) -> None:
 def test_sizes_are_stated_without_reading_the_tensors(parts: Build) -> None:
     file = parts("S3", "scan", 5).file
     total = sum(t.size for t in file.tensors.values())
-    assert modelfile.parameters(file.header["architecture"]) == total
+    assert parameters(file.header["architecture"]) == total
 
 
 def test_permissions_follow_the_mask(parts: Build, tmp_path: Path) -> None:
@@ -259,9 +260,7 @@ def test_files_of_version_2_are_read_as_before(parts: Build, place: Build) -> No
     (block,) = old.header["architecture"]["blocks"]
     (new,) = built.header["architecture"]["blocks"]
     assert block["sine"] == [2, 0, 0]
-    for mine, yours in zip(
-        modelfile.activations(block), modelfile.activations(new), strict=True
-    ):
+    for mine, yours in zip(activations(block), activations(new), strict=True):
         assert mine.tolist() == yours.tolist()
 
 

@@ -22,8 +22,9 @@ import krohn
 from algebra.automaton import Automaton
 from algebra.formats import json_format
 from algebra.semiautomaton import Semiautomaton
+from network.architecture import expected_shapes
 from network.model import Model
-from network.modelfile import ModelFile, ModelFileError, expected_shapes
+from network.modelfile import ModelFile, ModelFileError
 from network.precision import PRECISIONS, FloatArray
 from verify.exhaustive import exhaustive
 from verify.proof import Verdict, prove

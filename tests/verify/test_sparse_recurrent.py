@@ -17,8 +17,9 @@ from compare.models.compiled import compiled
 from compare.models.cost import cost
 from compare.models.weights import model_file
 from krohn import cli
+from network.architecture import parameters
 from network.model import Model
-from network.modelfile import ModelFile, ModelFileError, pack, parameters
+from network.modelfile import ModelFile, ModelFileError, pack
 from network.modelfile import _parse as parse
 from network.sparse import Sparse
 from verify import sparse_recurrent

@@ -110,7 +110,8 @@ def attack(
     began, record = time.monotonic(), Record()
     rng = np.random.default_rng(seed)
     try:
-        for _ in _rounds(file, machine, proof, rng, compiled, record):
+        rounds = ROUNDS[file.header["architecture"]["kind"]]
+        for _ in rounds(_Proved(file, machine, proof, rng, compiled), record):
             passed = time.monotonic() - began
             if progress is not None:
                 progress(record.positions, passed)
@@ -129,29 +130,57 @@ def attack(
     )
 
 
-def _rounds(
-    file: ModelFile,
-    machine: Automaton,
-    proof: Proof,
-    rng: np.random.Generator,
-    compiled: bool,
-    record: Record,
-) -> Iterator[None]:
-    kind = file.header["architecture"]["kind"]
-    if kind == "generator":
-        error = next(e["law"]["error"] for e in proof.evidence if "law" in e)
-        assert proof.length is not None
-        spoken = generators.Target(file, machine, error, proof.length)
-        return generators.rounds(spoken, rng, record)
-    shows = shown(machine, file.header["claim"].get("shows", "states")).of
-    if kind == "rnn":
-        margin = float(proof.evidence[-1]["margin"])
-        return rnns.rounds(rnns.Target(file, machine, shows, margin), rng, record)
-    assert proof.length is not None
-    bounds = proof.bounds or _bounds(file, machine, shows)
-    target = transformers.Target(file, machine, shows, bounds, proof.length)
-    found = transformers.ways(target, rng, compiled)
-    return transformers.rounds(target, found, rng, record)
+@dataclass(frozen=True)
+class _Proved:
+    """A network that was proved, and how it is attacked.
+
+    Attributes:
+        file: The network.
+        machine: What it computes.
+        proof: Its proof.
+        rng: Of words, orders and the worst arithmetic.
+        compiled: Whether to run it through ``torch.compile`` as well.
+    """
+
+    file: ModelFile
+    machine: Automaton
+    proof: Proof
+    rng: np.random.Generator
+    compiled: bool
+
+    @property
+    def length(self) -> int:
+        """T."""
+        assert self.proof.length is not None
+        return self.proof.length
+
+    @property
+    def shows(self) -> IntArray:
+        """``(states,)``: the logit that must be the largest in each state."""
+        return shown(self.machine, self.file.header["claim"].get("shows", "states")).of
+
+
+def _generator(todo: _Proved, record: Record) -> Iterator[None]:
+    error = next(e["law"]["error"] for e in todo.proof.evidence if "law" in e)
+    target = generators.Target(todo.file, todo.machine, error, todo.length)
+    return generators.rounds(target, todo.rng, record)
+
+
+def _rnn(todo: _Proved, record: Record) -> Iterator[None]:
+    margin = float(todo.proof.evidence[-1]["margin"])
+    target = rnns.Target(todo.file, todo.machine, todo.shows, margin)
+    return rnns.rounds(target, todo.rng, record)
+
+
+def _transformer(todo: _Proved, record: Record) -> Iterator[None]:
+    shows = todo.shows
+    bounds = todo.proof.bounds or _bounds(todo.file, todo.machine, shows)
+    target = transformers.Target(todo.file, todo.machine, shows, bounds, todo.length)
+    found = transformers.ways(target, todo.rng, todo.compiled)
+    return transformers.rounds(target, found, todo.rng, record)
+
+
+ROUNDS = {"transformer": _transformer, "rnn": _rnn, "generator": _generator}
 
 
 def _bounds(file: ModelFile, machine: Automaton, shows: IntArray) -> Established:

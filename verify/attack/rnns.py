@@ -9,7 +9,8 @@ from torch import Tensor
 
 from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray
-from network.modelfile import ModelFile, sparse_matrices
+from network.architecture import sparse_matrices
+from network.modelfile import ModelFile
 from network.precision import FLOAT64, FloatArray, Precision
 from network.rnn import Rnn
 from network.sparse import Sparse, is_index

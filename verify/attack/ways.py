@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from algebra.semiautomaton import IntArray
-from network.modelfile import ModelFile, StrArray, activations
+from network.architecture import StrArray, activations
+from network.modelfile import ModelFile
 from network.precision import FloatArray
 from network.transformer import Attention, Transformer
 

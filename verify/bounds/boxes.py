@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from network.modelfile import ModelFile, StrArray, activations
+from network.architecture import StrArray, activations
+from network.modelfile import ModelFile
 from network.precision import FloatArray
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from algebra.automaton import Automaton
 from algebra.structure import as_memory
+from network.architecture import kind_of
 from network.modelfile import ModelFile
 from network.precision import FloatArray
 from verify.bounds.boxes import HeadBox, head_boxes
@@ -108,7 +109,7 @@ def head_bounds(file: ModelFile, machine: Automaton) -> tuple[HeadBounds, ...]:
         file: The file.
         machine: What it should compute, with the letters of the file in their order.
     """
-    if file.header["architecture"]["kind"] != "transformer":
+    if not kind_of(file.header["architecture"]).program:
         return ()
     return tuple(_bounds(file, machine, box) for box in head_boxes(file))
 

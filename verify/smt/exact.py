@@ -9,7 +9,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from network.modelfile import ModelFile, activations
+from network.architecture import activations
+from network.modelfile import ModelFile
 from network.precision import FloatArray
 from verify.errors import Rejected
 

@@ -14,6 +14,7 @@ import z3
 
 from algebra.automaton import Automaton
 from algebra.shown import Shown, shown
+from network.architecture import kind_of
 from network.modelfile import ModelFile
 from program import MarkedSum, PrefixSum
 from verify.errors import Rejected
@@ -185,7 +186,7 @@ def question(file: ModelFile, machine: Automaton, length: int) -> Question:
 
 def _check(file: ModelFile, machine: Automaton, length: int) -> None:
     shape = file.header["architecture"]
-    if shape["kind"] != "transformer":
+    if not kind_of(shape).program:
         raise Rejected("SMT decides Transformers; this file holds another network")
     if shape["vocabulary"] != len(machine.letters) + 1:
         raise Rejected("the file has another number of letters than the machine")

@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from network.architecture import kind_of
 from network.modelfile import ModelFile
 from program import Map, Refused
 from program.domains import IntArray, joint
@@ -131,7 +132,7 @@ def gadgets(file: ModelFile) -> Iterator[Gadget]:
         Rejected: If the file holds no Transformer with a Program, or one whose MLPs are
             no tables of what is stored.
     """
-    if file.header["architecture"]["kind"] != "transformer":
+    if not kind_of(file.header["architecture"]).program:
         raise Rejected("only Transformers have MLPs that hold tables")
     letters = file.header["architecture"]["vocabulary"] - 1
     length, said = file.header["claim"].get("length"), file.header.get("program")

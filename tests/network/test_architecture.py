@@ -1,0 +1,62 @@
+"""How kinds of networks differ is said in one place, and nobody asks a kind's name."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import krohn
+from network.architecture import KINDS, kind_of
+from network.errors import ModelFileError
+from network.modelfile import ModelFile
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("network", "compiler", "verify", "compare", "krohn", "benchmarks")
+ASKED = re.compile(
+    r"""(\["kind"\]|get\("kind"\)|\bkind) *(==|!=|in) *[(\["']*"""
+    rf"({'|'.join(KINDS)})\b"
+)
+
+
+def models() -> list[ModelFile]:
+    """A network of every kind."""
+    return [
+        krohn.compile("C3", 5, "counter", proved=False).file,
+        krohn.compile("C3", arch="rnn", proved=False).file,
+        krohn.compile_generator("Dyck2,2", 5, proved=False).file,
+    ]
+
+
+def test_every_kind_tells_the_sizes_of_its_networks() -> None:
+    seen = set()
+    for file in models():
+        shape = file.header["architecture"]
+        kind = kind_of(shape)
+        seen.add(kind.title)
+        shapes = {name: tensor.shape for name, tensor in file.tensors.items()}
+        assert kind.shapes(shape) == shapes
+        assert kind.width(shape) in {size for s in shapes.values() for size in s}
+        letters = len(file.header["machine"]["letters"])
+        assert shape["vocabulary"] == letters + kind.marks
+        assert kind.recurrent == ("length" not in file.header["claim"])
+        assert kind.program == ("program" in file.header)
+        attending = sum("attention.query" in name for name in shapes)
+        assert sum(layer["heads"] > 0 for layer in kind.layers(shape)) == attending
+    assert seen == {kind.title for kind in KINDS.values()}
+
+
+@pytest.mark.parametrize("name", ["lstm", None, 3, ["rnn"]])
+def test_a_kind_that_is_not_known_is_refused_in_a_sentence(name: object) -> None:
+    with pytest.raises(ModelFileError, match=r"known are 'transformer', 'rnn'"):
+        kind_of({"kind": name})
+
+
+def test_nobody_asks_for_the_name_of_a_kind() -> None:
+    asking = [
+        f"{path}: {line.strip()}"
+        for package in PACKAGES
+        for path in sorted((ROOT / package).rglob("*.py"))
+        for line in path.read_text().splitlines()
+        if ASKED.search(line)
+    ]
+    assert not asking
