@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 from experiment import options, trained
+from glitch_rate import glitches
 from report import Row, Table, publish
 
 import krohn
 from algebra.zoo.flipflop import ceiling
 from compare.measures import simulator
-from compare.measures.glitches import glitches
 from compare.tasks.catalogue import task
 from compare.tasks.flipflop import DENSE, SPARSE, TRAINED
 from compare.training.cells import Cell

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 from experiment import options, trained
+from glitch_rate import glitches
 from report import Row, Table, publish
 
 from compare.measures import simulator
-from compare.measures.glitches import glitches
 from compare.models import Gpt
 from compare.tasks.catalogue import task
 from compare.training.cells import Cell

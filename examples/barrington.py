@@ -10,11 +10,11 @@ import sys
 from itertools import product
 
 import numpy as np
+from branching_program import compile_formula, machine, word
+from formula import depth, evaluate, variables
 
 import krohn
-from algebra.barrington import compile_formula, machine, word
 from algebra.errors import KrohnError
-from algebra.formula import depth, evaluate, variables
 from algebra.groups.naming import name
 from algebra.groups.permutation_group import PermutationGroup
 from krohn.running import Runner

@@ -1,17 +1,15 @@
-"""How good a network is: rates with intervals, curves, glitches, baselines, failures."""
+"""How good a network is: rates with intervals, curves, baselines, failures."""
 
 from compare.measures.accuracy import Accuracy
 from compare.measures.answers import simulator
 from compare.measures.baselines import Baseline
 from compare.measures.curves import Curve, by_bias, by_count, by_length, countable
-from compare.measures.glitches import Glitches
 from compare.measures.rates import Rate, Spread, spread
 
 __all__ = [
     "Accuracy",
     "Baseline",
     "Curve",
-    "Glitches",
     "Rate",
     "Spread",
     "by_bias",

@@ -4,10 +4,7 @@ from itertools import product as tuples
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from algebra.barrington import (
+from branching_program import (
     CYCLE,
     IDENTITY,
     choose,
@@ -15,7 +12,7 @@ from algebra.barrington import (
     machine,
     word,
 )
-from algebra.formula import (
+from formula import (
     And,
     Constant,
     Formula,
@@ -28,6 +25,9 @@ from algebra.formula import (
     parse,
     variables,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from algebra.groups.naming import name
 from algebra.groups.permutation_group import PermutationGroup
 

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from glitch_rate import glitches
 
 from algebra.errors import KrohnError
 from algebra.zoo.flipflop import IGNORE, READ, Instructions, reads_of
-from compare.measures.glitches import glitches
 from compare.tasks.catalogue import task
 from verify.simulator import Simulator
 

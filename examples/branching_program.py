@@ -12,9 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-
-from algebra.automaton import Automaton, Output
-from algebra.formula import (
+from formula import (
     And,
     Constant,
     Formula,
@@ -25,6 +23,8 @@ from algebra.formula import (
     parse,
     value_of,
 )
+
+from algebra.automaton import Automaton, Output
 from algebra.groups.permutation_group import PermutationGroup
 from algebra.groups.permutations import commutator, conjugate, inverse, product
 from algebra.semiautomaton import IntArray, Semiautomaton
@@ -72,7 +72,7 @@ class BranchingProgram:
 
 
 def compile_formula(formula: Formula | str) -> BranchingProgram:
-    """The program of a formula: at most 4^depth instructions (see `algebra.formula.depth`).
+    """The program of a formula: at most 4^depth instructions (see `formula.depth`).
 
     With A and B such that A⁻¹B⁻¹AB = c, programs for left with A and right with B give
     one for their conjunction with c, as the commutator of the two: if either is the
