@@ -1,14 +1,15 @@
 """Cases: sets of stored values on which a map has one value (docs/recheck.md, 5)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 
 import numpy as np
 
 from verify.recheck.model import BoolArray, IntArray, demand
 from verify.recheck.program import Channel, Program
 
-MOST_CASES, MOST_ROWS = 200_000, 2_000_000
+MOST_CASES, MOST_ROWS, MOST_QUESTIONS = 200_000, 2_000_000, 500_000
 
 
 @dataclass(frozen=True)
@@ -25,11 +26,12 @@ class Cases:
 
     program: Program
     sources: tuple[str, ...]
-    _sets: list[list[BoolArray]] = field(default_factory=list)
-    _numbers: dict[tuple[int, bytes], int] = field(default_factory=dict)
+    _sets: list[list[BoolArray]] = field(init=False, default_factory=list)
+    _numbers: dict[tuple[int, bytes], int] = field(init=False, default_factory=dict)
     _splits: dict[tuple[int, int, bytes], tuple[IntArray, IntArray]] = field(
         default_factory=dict
     )
+    _questions: Iterator[int] = field(init=False, default_factory=count)
 
     def __post_init__(self) -> None:
         for i, name in enumerate(self.sources):
@@ -69,6 +71,7 @@ class Cases:
         Returns:
             The parts, the case that each is a part of, and the answer there.
         """
+        demand(next(self._questions) < MOST_QUESTIONS, "tables ask too many questions")
         if (answers == answers[0]).all():
             which = np.arange(len(cases))
             return cases, which, np.full(len(cases), answers[0])
@@ -191,18 +194,18 @@ def distinct(numbers: IntArray) -> tuple[IntArray, IntArray]:
     return found, back.reshape(-1)
 
 
-def spread_out(of: IntArray, count: IntArray) -> tuple[IntArray, IntArray]:
+def spread_out(of: IntArray, choices: IntArray) -> tuple[IntArray, IntArray]:
     """Every row once for each of its choices.
 
     Args:
         of: ``(rows,)``: the kind of each row.
-        count: ``(kinds,)``: how many choices it has.
+        choices: ``(kinds,)``: how many choices it has.
 
     Returns:
         The row of each choice, and its place among those of all kinds, one after the
         other.
     """
-    each, start = count[of], (count.cumsum() - count)[of]
+    each, start = choices[of], (choices.cumsum() - choices)[of]
     total = int(each.sum())
     demand(total <= MOST_ROWS, "too many rows")
     if len(of) == 1:

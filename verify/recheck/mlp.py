@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from verify.recheck.bounds import (
+    FARTHEST,
     INFLATION,
     UNDERFLOW,
     Noisy,
@@ -40,7 +41,7 @@ class Mlp:
     activations: list[StrArray]
     mask: FloatArray
     stream: Stream
-    _sources: dict[tuple[str, ...], Sources] = field(default_factory=dict)
+    _sources: dict[tuple[str, ...], Sources] = field(init=False, default_factory=dict)
 
     def written(self, channel: Channel) -> FloatArray:
         """``(values,)``: the noise of each value of a channel that is written here."""
@@ -79,10 +80,22 @@ class Mlp:
         return not adds and bool((self.mask[dims] == 1).all())
 
     def check_reads(self) -> None:
-        """An MLP reads channels only, and each of its units is read: 0 · ∞ is no number."""
-        for j, (weight, _) in enumerate(self.layers):
-            used = weight.any(axis=1)
-            demand(used if j else self.stream.owner[used] >= 0, "an MLP reads too much")
+        """An MLP reads channels only; units that nothing reads are finite: 0 · ∞ is not 0.
+
+        These are bounded from the largest numbers that all others can hold.
+        """
+        stream, every = self.stream, np.arange(len(self.mask))
+        needed, reach = below(self.layers, every)[1:-1], np.zeros(len(every))
+        for name, noise in stream.noise.items():
+            c = stream.program.channels[name]
+            reach[c.span] = np.abs(c.code(c.domain)).max(axis=0) + noise.max()
+        for weight, _ in self.layers[:1]:
+            demand(stream.owner[weight.any(axis=1)] >= 0, "an MLP reads too much")
+        for (weight, bias), live in zip(self.layers, needed, strict=False):
+            reach = np.maximum(2 * (reach @ np.abs(weight) + np.abs(bias)), 2.0)
+            idle = np.delete(reach, live)
+            most = min(stream.form.largest, FARTHEST)
+            demand(idle <= most, "a unit that nothing reads could overflow")
 
     def _apart(self, sums: tuple[Channel, ...]) -> Sources:
         names = tuple(s.name for s in sums)

@@ -51,7 +51,7 @@ class Sources:
     layers: Layers
     activations: list[StrArray]
     owner: IntArray
-    _spans: dict[int, tuple[FloatArray, int]] = field(default_factory=dict)
+    _spans: dict[int, tuple[FloatArray, int]] = field(init=False, default_factory=dict)
 
     @staticmethod
     def of(
