@@ -20,6 +20,18 @@ class Refused(Exception):
     """The evidence does not show what it claims; the message says where and why."""
 
 
+class Differs(Refused):
+    """The network does not say what the machine says after a word.
+
+    Attributes:
+        word: The letters of a shortest such word, by their numbers.
+    """
+
+    def __init__(self, word: tuple[int, ...]) -> None:
+        super().__init__(f"another class is said after the letters {word[:40]}")
+        self.word = word
+
+
 def demand(condition: Any, reason: str) -> None:
     """Refuse with a reason if a condition does not hold; NaN makes none hold."""
     if not (condition if type(condition) is bool else np.all(condition)):
@@ -118,11 +130,12 @@ def read(data: bytes) -> Model:
     canonical = json.dumps(header, sort_keys=True, separators=(",", ":"))
     demand(text == canonical, "the header is not canonical: readers may differ on it")
     demand(header.get("format") == "krohn-model", "this is no model of Krohn")
-    demand(header.get("version") in (1, 2, 4), "the model has an unknown version")
+    demand(header.get("version") in (1, 2, 3, 4), "the model has an unknown version")
     tensors = {}
     for name, entry in entries:
-        demand(entry["dtype"] == form.code, f"tensor {name!r} has another format")
-        values = _decoded(bytes(entry["data"]), form).reshape(entry["shape"])
+        code = "I32" if name.endswith((".offsets", ".columns")) else form.code
+        demand(entry["dtype"] == code, f"tensor {name!r} has another format")
+        values = _decoded(bytes(entry["data"]), code).reshape(entry["shape"])
         demand(np.isfinite(values), f"tensor {name!r} has entries that are not finite")
         normal = (values == 0) | (np.abs(values) >= form.smallest)
         demand(normal, f"tensor {name!r} has subnormal entries, which may be flushed")
@@ -141,9 +154,9 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _decoded(data: bytes, form: Format) -> FloatArray:
-    if form.code == "BF16":
+def _decoded(data: bytes, code: str) -> FloatArray:
+    if code == "BF16":
         wide = np.frombuffer(data, "<u2").astype("<u4") << 16
         return wide.view("<f4").astype(np.float64)
-    kind = {"F64": "<f8", "F32": "<f4", "F16": "<f2"}[form.code]
+    kind = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I32": "<i4"}[code]
     return np.frombuffer(data, kind).astype(np.float64)
