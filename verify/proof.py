@@ -15,13 +15,13 @@ from algebra.automaton import Automaton
 from algebra.errors import MachineError
 from algebra.shown import SHOWS, Shown, shown
 from network.modelfile import ModelFile
-from verify import meaning, recurrent, transformer
+from verify import meaning, transformer
 from verify.errors import Differs, Rejected
 from verify.evidence.longest import longest
 from verify.evidence.opened import machine_of, model_of
 from verify.evidence.record import steps
-from verify.recheck import generator
-from verify.recheck.model import Refused
+from verify.recheck import generator, recurrent
+from verify.recheck.model import Refused, WrongWord
 from verify.recheck.network import Established
 from verify.statement import check_domains, parse
 
@@ -93,13 +93,13 @@ def prove(
                 established.append(step)
                 report()
         result = Proof("verified", "", length, established)
+    except (Differs, WrongWord) as found:
+        result = Proof("refuted", str(found), length, established, found.word)
     except (Rejected, Refused) as error:
         result = Proof("undecided", str(error), length, established)
     except FAILURES as error:
         reason = f"the file cannot be followed ({type(error).__name__}: {error})"
         result = Proof("undecided", reason, length, established)
-    except Differs as found:
-        result = Proof("refuted", str(found), length, established, found.word)
     seconds = time.monotonic() - began
     return Proof(**{**result.__dict__, "seconds": seconds})
 
@@ -116,15 +116,8 @@ def _generator(file: ModelFile, machine: Automaton) -> Iterator[dict[str, Any]]:
 
 
 def _rnn(file: ModelFile, machine: Automaton) -> Iterator[dict[str, Any]]:
-    classes = _classes(file, machine)
-    if file.header["claim"].get("length") is not None:
-        raise Rejected("the file claims a longest word, which an RNN does not have")
-    if "entries" not in file.header["architecture"]:
-        yield recurrent.prove(file, machine, classes.of)
-        return
-    from verify import sparse_recurrent  # scipy is for these networks alone
-
-    yield sparse_recurrent.prove(file, machine, classes.of)
+    told = machine_of(machine, _classes(file, machine).of)
+    yield from steps(recurrent.established(model_of(file), {}, told), {})
 
 
 def _transformer(file: ModelFile, machine: Automaton) -> Iterator[dict[str, Any]]:

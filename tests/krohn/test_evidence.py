@@ -81,6 +81,24 @@ def test_evidence_for_another_model_or_machine_is_not_taken(
     assert "not shown" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("widest", [0, 1024])
+def test_evidence_of_rnns_is_for_every_length(
+    tmp_path: Path, capsys: Capture, widest: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("compiler.rnn.WIDEST_DENSE", widest)
+    path, out = str(tmp_path / "d6.safetensors"), str(tmp_path / "evidence.json")
+    assert run(["compile", "D6", "--arch", "rnn", "-o", path]) == 0
+    assert run(["verify", path, "--evidence", out]) == 0
+    assert run(["recheck", path, out]) == 0
+    assert "right on all words of any length" in capsys.readouterr().out
+    assert run(["recheck", path, out, "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)["facts"]
+    assert (facts["length"], facts["pairs"], facts["margin"]) == (None, 6, 2.0)
+    start = ["--machine", "D6", "--start", "(1,0)"]
+    assert run(["recheck", path, out, *start]) == 2
+    assert "another class is said after" in capsys.readouterr().out
+
+
 def test_what_is_not_proved_has_no_evidence(
     model: str, tmp_path: Path, capsys: Capture
 ) -> None:

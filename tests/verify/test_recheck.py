@@ -80,11 +80,6 @@ def test_evidence_is_found_for_what_is_compiled_and_accepted(
     assert facts["margin"] > 0
 
 
-def test_other_kinds_of_networks_have_no_evidence() -> None:
-    with pytest.raises(Refused, match="there is no evidence for"):
-        find(packed(krohn.compile("C2", arch="rnn").file))
-
-
 Damage = Callable[[dict[str, Any]], object]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import singledispatch
 from typing import Any
 
-from verify.recheck import generator
+from verify.recheck import generator, recurrent
 from verify.recheck.heads import Look
 from verify.recheck.model import LARGEST_FLOAT64
 from verify.recheck.network import Established, Shown
@@ -24,6 +24,12 @@ def steps(found: Shown, evidence: Mapping[str, Any]) -> list[dict[str, Any]]:
 @steps.register
 def _(found: generator.Established, evidence: Mapping[str, Any]) -> list[Any]:
     return [{"first layer": found.first}, {"law": found.law}]
+
+
+@steps.register
+def _(found: recurrent.Established, evidence: Mapping[str, Any]) -> list[Any]:
+    told = {"argument": "hidden states", "pairs": found.pairs, "margin": found.margin}
+    return [told]
 
 
 @steps.register

@@ -20,7 +20,7 @@ class Refused(Exception):
     """The evidence does not show what it claims; the message says where and why."""
 
 
-class Differs(Refused):
+class WrongWord(Refused):
     """The network does not say what the machine says after a word.
 
     Attributes:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from verify.recheck import generator, meaning
+from verify.recheck import generator, meaning, recurrent
 from verify.recheck.bounds import ACTIVATIONS, INFLATION, Noisy
 from verify.recheck.heads import Heads, Look
 from verify.recheck.mlp import Mlp
@@ -88,8 +88,9 @@ def recheck(data: bytes, evidence: bytes, machine: Machine | None = None) -> "Sh
 
     Raises:
         Refused: If that does not show that the network computes the machine from its
-            start state, on every word of up to T letters, in the format of the file; or,
-            of a generator, that it says the law of the next letter on legal prefixes.
+            start state, on every word of up to T letters, of any length if it is an RNN,
+            in the format of the file; or, of a generator, that it says the law of the
+            next letter on legal prefixes.
     """
     try:
         with np.errstate(all="ignore"):  # what is not a number fails every demand
@@ -295,9 +296,10 @@ def _read_out(model: Model, stream: Stream, readings: Readings) -> tuple[Noisy, 
     return logits, float(np.minimum(slack.min(), LARGEST_FLOAT64))
 
 
-Shown = Established | generator.Established
+Shown = Established | recurrent.Established | generator.Established
 Check = Callable[[Model, Any, Machine | None], Shown]
 CHECKS: dict[str, Check] = {
     "transformer": established,
+    "rnn": recurrent.established,
     "generator": generator.established,
 }

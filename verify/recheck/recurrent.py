@@ -13,37 +13,43 @@ from verify.recheck.bounds import FINEST, finest
 from verify.recheck.model import (
     LARGEST_FLOAT64,
     BoolArray,
-    Differs,
     FloatArray,
     Format,
     IntArray,
     Machine,
     Model,
+    WrongWord,
     demand,
 )
 
 # A network that counts has no end of hidden states: to notice it takes some seconds.
 MOST_PAIRS, MOST_LETTERS = 200_000, 4_000
-CELLS, MOST, MOST_TERMS = 2**23, 2**24, 2**28  # at once, of one pair, and in all
+CELLS, MOST, MOST_TERMS = 2**23, 2**24, 2**27  # at once, of one pair, and in all
 
 
 @dataclass(frozen=True)
-class Explored:
+class Established:
     """What was shown of an RNN, for words of every length.
 
     Attributes:
-        dtype: The name of its format.
+        form: Its format.
         pairs: How many pairs of what a hidden state hands on and a machine state.
         margin: How far the right logit is ahead of every other one, at worst.
     """
 
-    dtype: str
+    form: Format
     pairs: int
     margin: float
 
     def facts(self) -> dict[str, Any]:
-        """As evidence and reports say it; there is no longest word."""
-        return {"length": None, **self.__dict__}
+        """In numbers; there is no longest word."""
+        return {
+            "covers": "all words of any length",
+            "length": None,
+            "dtype": self.form.name,
+            "pairs": self.pairs,
+            "margin": self.margin,
+        }
 
 
 @dataclass(frozen=True)
@@ -118,7 +124,7 @@ def added_up(
     """The matrix of the sums of terms at the same place, and to which each one went."""
     place, of = np.unique(places, return_inverse=True)
     rows, columns = place // shape[1], place % shape[1]
-    return placed(rows, columns, np.bincount(of, terms), shape), of
+    return placed(rows, columns, np.bincount(of, terms).astype(np.float64), shape), of
 
 
 def sparse(whole: FloatArray) -> Sparse:
@@ -247,7 +253,7 @@ class Walk:
         """The pairs that come next and are new.
 
         Raises:
-            Differs: If the right logit is not the largest after some letter.
+            WrongWord: If the right logit is not the largest after some letter.
         """
         net, letters = self.network, self.network.letters.width
         drives, fan = (now.fan + 1) * net.right.fan, max(net.left.fan, net.readout.fan)
@@ -259,15 +265,18 @@ class Walk:
             ahead = net.ahead(hidden, self.machine.shows[reached])
             if not (ahead > 0).all():
                 wrong = low * letters + int((ahead > 0).argmin())
-                raise Differs(self._word(wrong))
+                raise WrongWord(self._word(wrong))
             self.margin = min(self.margin, float(ahead.min()))
             handed = net.hand_on(hidden)
             new = self.new(handed, reached)
             found.append((handed.some(new), reached[new], low * letters + new))
             self.kept += len(found[-1][0].columns)
             self.work += len(pairs) * drives + len(hidden.columns) * fan
-            few = len(self.seen) <= MOST_PAIRS and max(self.kept, self.work / 8) <= MOST
-            demand(few, f"the network has more than {len(self.seen) - 1} hidden states")
+            few = len(self.seen) <= MOST_PAIRS and self.kept <= MOST
+            demand(
+                few and self.work <= MOST_TERMS,
+                f"the network has more than {len(self.seen) - 1} hidden states",
+            )
         parts, after, origins = zip(*found, strict=True)
         self.origins.append(np.concatenate(origins))
         counts = np.concatenate([np.diff(part.offsets) for part in parts])
@@ -297,25 +306,27 @@ class Walk:
         return tuple(reversed(word))
 
 
-def explored(model: Model, machine: Machine) -> Explored:
+def established(model: Model, said: Any, machine: Machine | None) -> Established:
     """Visit all pairs of what a hidden state hands on and a state of the machine.
 
     Raises:
-        Refused: If a sum can be rounded, or there are too many pairs.
-        Differs: With a shortest word, if a read-out is wrong.
+        Refused: If a sum can be rounded, there are too many pairs, or the margin is not
+            as claimed.
+        WrongWord: With a shortest word, if a read-out is wrong.
     """
     demand(model.header["claim"].get("length") is None, "an RNN has no longest word")
-    network, start = opened(model)
+    machine, (network, start) = machine or model.machine, opened(model)
     demand(len(machine.transitions) == network.letters.width, "other letters")
     now, states = network.hand_on(start), np.array([machine.start])
     walk = Walk(network, machine)
     walk.new(now, states)
     most = max(MOST_LETTERS, len(network.bias))
     while len(states):
-        demand(len(walk.origins) <= most, "new hidden states come without end")
+        demand(len(walk.origins) < most, f"new hidden states come after {most} letters")
         now, states = walk.follow(now, states)
     margin = min(walk.margin, LARGEST_FLOAT64)
-    return Explored(model.format.name, len(walk.seen), margin)
+    demand(margin >= said.get("margin", 0), "the margin is not shown")
+    return Established(model.format, len(walk.seen), margin)
 
 
 def opened(model: Model) -> tuple[Network, Sparse]:
