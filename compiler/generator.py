@@ -224,7 +224,7 @@ def _depth_layer(
         "layers.0.constant": _below(np.sqrt(2) * start / (length + 1)),
         **{f"layers.0.{name}": tensor for name, tensor in maps.tensors().items()},
     }
-    return tensors, [{"d": d, "d_qk": 1, "mlp": maps.widths}]
+    return tensors, [{"d": d, "d_qk": 1, "mlp": maps.widths, "norm": "layer"}]
 
 
 def _below(signal: float) -> FloatArray:
@@ -256,7 +256,8 @@ def _balanced(
         "constant": _below(signal),
         **maps.tensors(),
     }
-    return {"d": d, "d_qk": key.shape[1], "mlp": maps.widths}, tensors
+    layer = {"d": d, "d_qk": key.shape[1], "mlp": maps.widths, "norm": "layer"}
+    return layer, tensors
 
 
 def _factors(table: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:

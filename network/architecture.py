@@ -23,6 +23,7 @@ Architecture = Mapping[str, Any]
 MOST_BLOCKS = 2**12
 """Blocks may be empty, and so as many as a short header lists."""
 ACTIVATIONS = ("relu", "sine")
+NORMS = ("layer", "none")
 
 
 @dataclass(frozen=True)
@@ -146,11 +147,27 @@ def _generator_shapes(architecture: Architecture) -> Shapes:
             f"{at}.attention.query": (d, k),
             f"{at}.attention.key": (d, k),
             f"{at}.attention.value": (d, d),
-            f"{at}.constant": (1,),
         }
+        if norm(layer) == "layer":
+            shapes[f"{at}.constant"] = (1,)
         hidden = [size({"mlp": w}, "mlp") for w in layer["mlp"]]
         shapes |= _affine_shapes(at, [d, *hidden, end])
     return shapes
+
+
+def norm(layer: Mapping[str, Any]) -> str:
+    """How what the head of a layer adds is normalised: ``"layer"`` or ``"none"``.
+
+    Files of the first releases do not say it: there it is LN_C.
+
+    Raises:
+        ModelFileError: If it is no way that is known.
+    """
+    name = layer.get("norm", "layer")
+    if not isinstance(name, str) or name not in NORMS:
+        known = ", ".join(map(repr, NORMS))
+        raise ModelFileError(f"is damaged: a layer has norm {name!r}, not {known}")
+    return name
 
 
 def activations(block: Mapping[str, Any]) -> tuple[StrArray, ...]:

@@ -4,7 +4,7 @@ layer(X) = g(LN_C(A X V) + X) with A = softmax(mask + X Q (X K)ᵀ) (thesis, sec
 there with columns instead of rows). There is no residual connection around g.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,20 +12,46 @@ import torch
 from torch import Tensor, nn
 
 from network import modelfile
-from network.architecture import kind_of
+from network.architecture import kind_of, norm
 from network.modelfile import ModelFile, ModelFileError
 
 
-class Layer(nn.Module):
-    """One layer: a head, LN_C, and the affine maps of g with ReLUs between them."""
+class LayerNorm(nn.Module):
+    """LN_C(a) = Pa / max(|Pa|, C), P subtracting the mean; at least in float32."""
 
-    def __init__(self, tensors: Mapping[str, Tensor], at: str, maps: int) -> None:
+    def __init__(self, constant: Tensor) -> None:
         super().__init__()
+        self.constant = nn.Parameter(constant, requires_grad=False)
+
+    def forward(self, a: Tensor) -> Tensor:
+        """``(…, d)`` to the same."""
+        wide = a.to(torch.promote_types(a.dtype, torch.float32))
+        centred = wide - wide.mean(dim=-1, keepdim=True)
+        length = torch.linalg.vector_norm(centred, dim=-1, keepdim=True)
+        return (centred / torch.maximum(length, self.constant.to(wide.dtype))).to(
+            a.dtype
+        )
+
+
+NORMS: Mapping[str, Callable[[Mapping[str, Tensor], str], nn.Module]] = {
+    "layer": lambda tensors, at: LayerNorm(tensors[f"{at}.constant"]),
+    "none": lambda tensors, at: nn.Identity(),
+}
+
+
+class Layer(nn.Module):
+    """One layer: a head, its normalisation, and the affine maps of g with ReLUs."""
+
+    def __init__(
+        self, tensors: Mapping[str, Tensor], at: str, layer: Mapping[str, Any]
+    ) -> None:
+        super().__init__()
+        maps = len(layer["mlp"]) + 1
         self.query, self.key, self.value = (
             nn.Parameter(tensors[f"{at}.attention.{name}"], requires_grad=False)
             for name in ("query", "key", "value")
         )
-        self.constant = nn.Parameter(tensors[f"{at}.constant"], requires_grad=False)
+        self.norm = NORMS[norm(layer)](tensors, at)
         self.weights, self.biases = (
             nn.ParameterList(
                 nn.Parameter(tensors[f"{at}.mlp.{j}.{part}"], requires_grad=False)
@@ -42,17 +68,10 @@ class Layer(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """``(batch, positions, d)`` to ``(batch, positions, width of the last map)``."""
-        y = self.normalised(self.attention(x) @ (x @ self.value)) + x
+        y: Tensor = self.norm(self.attention(x) @ (x @ self.value)) + x
         for j, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
             y = (torch.relu(y) if j else y) @ weight + bias
         return y
-
-    def normalised(self, a: Tensor) -> Tensor:
-        """LN_C(a) = Pa / max(|Pa|, C), P subtracting the mean; at least in float32."""
-        wide = a.to(torch.promote_types(a.dtype, torch.float32))
-        centred = wide - wide.mean(dim=-1, keepdim=True)
-        norm = torch.linalg.vector_norm(centred, dim=-1, keepdim=True)
-        return (centred / torch.maximum(norm, self.constant.to(wide.dtype))).to(a.dtype)
 
 
 class Generator(nn.Module):
@@ -81,7 +100,7 @@ class Generator(nn.Module):
         self.initial = nn.Parameter(tensors["embed.start"], requires_grad=False)
         self.register_buffer("moves", torch.tensor(shape["moves"]))
         self.layers = nn.ModuleList(
-            Layer(tensors, f"layers.{i}", len(layer["mlp"]) + 1)
+            Layer(tensors, f"layers.{i}", layer)
             for i, layer in enumerate(shape["layers"])
         )
 

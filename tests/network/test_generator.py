@@ -15,6 +15,7 @@ from network.architecture import expected_shapes
 from network.generator import Generator, load
 from network.modelfile import ModelFile, ModelFileError
 from network.precision import FloatArray
+from verify.proof import prove
 
 
 def built(depth: str = "given", dtype: str = "float64") -> ModelFile:
@@ -33,9 +34,11 @@ def by_hand(file: ModelFile, word: list[int]) -> FloatArray:
         q, k, v = (x @ t[f"{at}.attention.{n}"] for n in ("query", "key", "value"))
         weights = np.exp(np.where(np.tri(len(x)) > 0, q @ k.T, -np.inf))
         a = weights / weights.sum(axis=1, keepdims=True) @ v
-        a = a - a.mean(axis=1, keepdims=True)
-        norm = np.linalg.norm(a, axis=1, keepdims=True)
-        x = a / np.maximum(norm, t[f"{at}.constant"]) + x
+        if layer.get("norm", "layer") == "layer":
+            a = a - a.mean(axis=1, keepdims=True)
+            norm = np.linalg.norm(a, axis=1, keepdims=True)
+            a = a / np.maximum(norm, t[f"{at}.constant"])
+        x = a + x
         for j in range(len(layer["mlp"]) + 1):
             x = np.maximum(x, 0) if j else x
             x = x @ t[f"{at}.mlp.{j}.weight"] + t[f"{at}.mlp.{j}.bias"]
@@ -50,6 +53,38 @@ def test_the_runtime_is_the_documented_forward_pass(depth: str, dtype: str) -> N
     said = Generator(file)(torch.tensor([word]))[0].double().numpy()
     assert np.allclose(said, by_hand(file, word), rtol=0, atol=1e-6)
     assert np.allclose(said.sum(axis=1), 1, rtol=0, atol=1e-6)
+
+
+def without(file: ModelFile, *names: str) -> dict[str, FloatArray]:
+    return {n: t for n, t in file.tensors.items() if n not in names}
+
+
+def normalised(file: ModelFile, name: str | None) -> dict[str, Any]:
+    """The header with another normalisation in every layer, or none stated."""
+    shape = file.header["architecture"]
+    layers = [{k: v for k, v in x.items() if k != "norm"} for x in shape["layers"]]
+    stated = layers if name is None else [{**x, "norm": name} for x in layers]
+    return {**file.header, "architecture": {**shape, "layers": stated}}
+
+
+def test_layers_of_the_first_releases_are_normalised_without_saying_so() -> None:
+    file, word = built(), torch.tensor([[0, 2, 3, 1]])
+    old = ModelFile(normalised(file, None), file.tensors, file.precision)
+    assert expected_shapes(old.header["architecture"]).keys() == file.tensors.keys()
+    assert torch.equal(Generator(old)(word), Generator(file)(word))
+    machine = zoo.machine("Dyck3,2")
+    assert prove(old, machine).verdict == prove(file, machine).verdict == "verified"
+
+
+def test_a_layer_without_normalisation_runs_and_is_not_proved() -> None:
+    file, word = built(), [0, *[2, 3] * 5]
+    tensors = without(file, "layers.0.constant")
+    bare = ModelFile(normalised(file, "none"), tensors, file.precision)
+    said = Generator(bare)(torch.tensor([word]))[0].numpy()
+    assert np.allclose(said, by_hand(bare, word), rtol=0, atol=1e-12)
+    assert not np.allclose(said, by_hand(file, word), rtol=0, atol=0.01)
+    found = prove(bare, zoo.machine("Dyck3,2"))
+    assert (found.verdict, found.reason) == ("undecided", "a layer without LayerNorm")
 
 
 def test_a_generator_survives_its_file(tmp_path: Path) -> None:
@@ -75,6 +110,12 @@ def test_words_that_it_cannot_embed_are_refused() -> None:
         ("layers", [3], "no layer"),
         ("layers", [{"d": 3, "d_qk": 1}], "no layer"),
         ("layers", [{"d": 3, "d_qk": 0, "mlp": []}], "not a sensible size"),
+        (
+            "layers",
+            [{"d": 3, "d_qk": 1, "mlp": [], "norm": "batch"}],
+            "has norm 'batch'",
+        ),
+        ("layers", [{"d": 3, "d_qk": 1, "mlp": [], "norm": ["layer"]}], "has norm"),
         ("moves", [1, -1], "open or close"),
         ("moves", [1, -1, 2, -1], "open or close"),
         ("depths", 0, "not a sensible size"),

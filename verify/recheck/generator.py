@@ -82,6 +82,7 @@ def _shapes(said: Any) -> dict[str, tuple[int, ...]]:
     found |= {"embed.letter": (said["vocabulary"], said["depths"], widths[0])}
     ends = [*widths[1:], said["outputs"]]
     for i, (layer, end) in enumerate(zip(said["layers"], ends, strict=True)):
+        demand(layer.get("norm", "layer") == "layer", "a layer without LayerNorm")
         d, k = layer["d"], layer["d_qk"]
         for name, width in (("query", k), ("key", k), ("value", d)):
             found[f"layers.{i}.attention.{name}"] = (d, width)
