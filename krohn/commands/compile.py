@@ -7,37 +7,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from krohn import show
-from krohn.commands.compile_options import (
-    Arch,
-    Attention,
-    Construction,
-    DepthLayer,
-    LongestWord,
-    Opening,
-    Output,
-    Passes,
-    Prove,
-    Scale,
-    ScoreSeed,
-)
-from krohn.commands.options import (
-    Activation,
-    Dtype,
-    Effort,
-    Fill,
-    Json,
-    Machine,
-    Minimise,
-    Observe,
-    Positions,
-    ReadAs,
-    Start,
-    Strict,
-    Uniform,
-    check,
-    reading,
-    remarks,
-)
+from krohn.commands import compile_options as own
+from krohn.commands import options as common
+from krohn.commands.options import check, reading, remarks
 from krohn.commands.terminal import emit, progress
 from krohn.needs import COMPILE
 
@@ -73,30 +45,30 @@ class Law:
 
 def compile(  # noqa: A001  (the command is called so)
     context: typer.Context,
-    machine: Machine,
-    output: Output,
-    length: LongestWord = None,
-    construction: Construction = "auto",
-    arch: Arch = "transformer",
-    dtype: Dtype = "float32",
-    start: Start = None,
-    strict: Strict = False,
-    activation: Activation = "relu",
-    uniform: Uniform = False,
-    positions: Positions = "dyadic",
-    minimise: Minimise = None,
-    observe: Observe = None,
-    effort: Effort = "normal",
-    complete: Fill = "reject",
-    kind: ReadAs = None,
-    attention: Attention = None,
-    depth_layer: DepthLayer = None,
-    seed: ScoreSeed = None,
-    scale: Scale = None,
-    opening: Opening = None,
-    proof: Prove = True,
-    passes: Passes = False,
-    as_json: Json = False,
+    machine: common.Machine,
+    output: own.Output,
+    length: own.LongestWord = None,
+    construction: own.Construction = "auto",
+    arch: own.Arch = "transformer",
+    dtype: common.Dtype = "float32",
+    start: common.Start = None,
+    strict: common.Strict = False,
+    activation: common.Activation = "relu",
+    uniform: common.Uniform = False,
+    positions: common.Positions = "dyadic",
+    minimise: common.Minimise = None,
+    observe: common.Observe = None,
+    effort: common.Effort = "normal",
+    complete: common.Fill = "reject",
+    kind: common.ReadAs = None,
+    attention: own.Attention = None,
+    depth_layer: own.DepthLayer = None,
+    seed: own.ScoreSeed = None,
+    scale: own.Scale = None,
+    opening: own.Opening = None,
+    proof: own.Prove = True,
+    passes: own.Passes = False,
+    as_json: common.Json = False,
 ) -> None:
     """Derive a network for a machine, prove it, and write it to a model file."""
     check(context, COMPILE)

@@ -6,20 +6,13 @@ from typing import Annotated
 import typer
 
 from krohn import show
-from krohn.commands.options import (
-    Effort,
-    Fill,
-    Json,
-    Machine,
-    ReadAs,
-    reading,
-    remarks,
-)
+from krohn.commands import options as common
+from krohn.commands.options import reading, remarks
 from krohn.commands.terminal import emit, waiting
 
 
 def decompose(
-    machine: Machine,
+    machine: common.Machine,
     method: Annotated[
         str, typer.Option(help="auto, holonomy, derived, congruence or prime.")
     ] = "auto",
@@ -29,16 +22,16 @@ def decompose(
             "-o", "--output", help="A picture: .svg, .png or .pdf; the tables: .json."
         ),
     ] = None,
-    effort: Effort = "high",
+    effort: common.Effort = "high",
     start: Annotated[
         str | None,
         typer.Option(
             metavar="STATE", help="Decompose only what is reachable from this state."
         ),
     ] = None,
-    complete: Fill = "reject",
-    kind: ReadAs = None,
-    as_json: Json = False,
+    complete: common.Fill = "reject",
+    kind: common.ReadAs = None,
+    as_json: common.Json = False,
 ) -> None:
     """Take a machine apart into a cascade of small ones, proved to cover it."""
     from krohn import decomposition

@@ -1,38 +1,24 @@
 """``krohn explain``."""
 
 from krohn import show
-from krohn.commands.options import (
-    Activation,
-    Dtype,
-    Effort,
-    Fill,
-    Json,
-    Length,
-    Machine,
-    Minimise,
-    Observe,
-    ReadAs,
-    Start,
-    Strict,
-    reading,
-    remarks,
-)
+from krohn.commands import options as common
+from krohn.commands.options import reading, remarks
 from krohn.commands.terminal import emit
 
 
 def explain(
-    machine: Machine,
-    length: Length = 128,
-    dtype: Dtype = "float32",
-    start: Start = None,
-    strict: Strict = False,
-    activation: Activation = "relu",
-    minimise: Minimise = None,
-    observe: Observe = None,
-    effort: Effort = "normal",
-    complete: Fill = "reject",
-    kind: ReadAs = None,
-    as_json: Json = False,
+    machine: common.Machine,
+    length: common.Length = 128,
+    dtype: common.Dtype = "float32",
+    start: common.Start = None,
+    strict: common.Strict = False,
+    activation: common.Activation = "relu",
+    minimise: common.Minimise = None,
+    observe: common.Observe = None,
+    effort: common.Effort = "normal",
+    complete: common.Fill = "reject",
+    kind: common.ReadAs = None,
+    as_json: common.Json = False,
 ) -> None:
     """Say what a machine is, which constructions apply, and which one is chosen."""
     from krohn.explanation import explain as explained

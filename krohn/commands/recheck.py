@@ -5,18 +5,8 @@ from typing import Annotated
 import typer
 
 from krohn import show
-from krohn.commands.options import (
-    Against,
-    Fill,
-    Json,
-    Observe,
-    ReadAs,
-    Start,
-    Wanted,
-    check,
-    reading,
-    remarks,
-)
+from krohn.commands import options as common
+from krohn.commands.options import Wanted, check, reading, remarks
 from krohn.commands.terminal import CANNOT, DONE, emit, waiting
 from krohn.needs import RECHECK
 
@@ -27,12 +17,12 @@ def recheck(
     evidence: Annotated[
         str, typer.Argument(metavar="EVIDENCE", help="What `verify --evidence` wrote.")
     ],
-    machine: Against = None,
-    start: Start = None,
-    observe: Observe = None,
-    complete: Fill = "reject",
-    kind: ReadAs = None,
-    as_json: Json = False,
+    machine: common.Against = None,
+    start: common.Start = None,
+    observe: common.Observe = None,
+    complete: common.Fill = "reject",
+    kind: common.ReadAs = None,
+    as_json: common.Json = False,
 ) -> int:
     """Check evidence again, by a small checker that shares no code with the proof."""
     from krohn.evidence import check as checked
@@ -41,5 +31,9 @@ def recheck(
     wanted = Wanted(machine, start, observe, reading(complete, kind)).read()
     with waiting("checking"):
         found = checked(file, evidence, wanted, observe)
-    emit(found.to_object() | remarks(wanted), as_json, lambda: show.evidence(found))
+    emit(
+        found.to_object() | remarks(wanted),
+        as_json,
+        lambda: show.evidence(found),
+    )
     return DONE if found.verdict == "verified" else CANNOT

@@ -9,17 +9,8 @@ import typer
 from typer.core import TyperCommand
 
 from krohn import show
-from krohn.commands.options import (
-    Against,
-    Fill,
-    Json,
-    Observe,
-    ReadAs,
-    Start,
-    Wanted,
-    check,
-    reading,
-)
+from krohn.commands import options as common
+from krohn.commands.options import Wanted, check, reading
 from krohn.commands.stream import run_stream
 from krohn.commands.terminal import DONE, REFUTED, emit
 from krohn.needs import RUN
@@ -87,12 +78,12 @@ def run(
     expect_own: ExpectOwn = False,
     stream: Streamed = None,
     last: Last = False,
-    machine: Against = None,
-    start: Start = None,
-    observe: Observe = None,
-    complete: Fill = "reject",
-    kind: ReadAs = None,
-    as_json: Json = False,
+    machine: common.Against = None,
+    start: common.Start = None,
+    observe: common.Observe = None,
+    complete: common.Fill = "reject",
+    kind: common.ReadAs = None,
+    as_json: common.Json = False,
 ) -> int:
     """Run a model on a word and print what it says after every letter."""
     check(context, RUN)
@@ -122,7 +113,11 @@ def _words(word: list[str] | None, machine: "Automaton") -> Iterator[list[str]]:
 
 
 def _compare(
-    file: str, word: list[str] | None, state: str | None, against: Wanted, as_json: bool
+    file: str,
+    word: list[str] | None,
+    state: str | None,
+    against: Wanted,
+    as_json: bool,
 ) -> int:
     """Hold the answers against what is expected."""
     compared, machine = _comparing(file, against)
