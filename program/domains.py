@@ -82,6 +82,8 @@ class May:
 
     def into(self, domain: IntArray) -> BoolArray:
         """``(rows, len(domain))``: the same in another domain, where that has the value."""
+        if np.array_equal(self.domain, domain):
+            return self.sets
         found = np.zeros((len(self.sets), len(domain)), np.bool_)
         both = np.isin(self.domain, domain)
         found[:, places(domain, self.domain[both])] = self.sets[:, both]
@@ -93,7 +95,10 @@ class May:
         Returns:
             Which of the given rows, and the place of the value in the domain.
         """
-        count, values = self.sets.sum(axis=1), self.sets.nonzero()[1]
+        row, values = self.sets.nonzero()
+        if len(row) == len(self.sets) and (row[:-1] < row[1:]).all():
+            return np.arange(len(rows)), values[rows]  # one value in each row
+        count = np.bincount(row, minlength=len(self.sets))
         each = count[rows]
         demand(each.sum() <= MOST, "too many values are possible at once")
         which = np.repeat(np.arange(len(rows)), each)
@@ -107,8 +112,9 @@ def places(domain: IntArray, values: IntArray) -> IntArray:
     Raises:
         Refused: If one is not there.
     """
-    demand(np.isin(values, domain), "a channel takes values outside its domain")
-    return np.searchsorted(domain, values)
+    found = np.searchsorted(domain, values).clip(max=len(domain) - 1)
+    demand(domain[found] == values, "a channel takes values outside its domain")
+    return found
 
 
 def sums(some: IntArray, others: IntArray) -> IntArray:

@@ -209,12 +209,12 @@ def test_rnn_is_proved_for_all_lengths(machine: Build, name: str, dtype: str) ->
 
 
 @pytest.mark.parametrize(("name", "length"), [("Grid4", 6), ("C5", 5)])
-def test_sequential_programs_are_proved_by_prefixes(
+def test_sequential_programs_are_proved_layer_by_layer(
     levels: Build, name: str, length: int
 ) -> None:
     built = levels(name, "sequential", length)
     evidence = built.compiled.proof.evidence[0]
-    assert evidence["program"]["argument"] == "prefixes"
+    assert evidence["program"]["parts"] == length
 
 
 @pytest.mark.parametrize("name", ["one state", "one of each"])

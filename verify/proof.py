@@ -15,12 +15,14 @@ from algebra.automaton import Automaton
 from algebra.errors import MachineError
 from algebra.shown import SHOWS, Shown, shown
 from network.modelfile import ModelFile
-from verify import meaning, transformer
+from verify import transformer
 from verify.errors import Differs, Rejected
+from verify.evidence import meaning
 from verify.evidence.longest import longest
 from verify.evidence.opened import machine_of, model_of
-from verify.evidence.record import steps
-from verify.recheck import generator, recurrent
+from verify.evidence.record import followed, steps
+from verify.recheck import generator, program, recurrent
+from verify.recheck import meaning as checker
 from verify.recheck.model import Refused, WrongWord
 from verify.recheck.network import Established
 from verify.statement import check_domains, parse
@@ -129,15 +131,17 @@ def _transformer(file: ModelFile, machine: Automaton) -> Iterator[dict[str, Any]
     letters = len(machine.letters)
     if file.header["architecture"]["vocabulary"] != letters + 1:
         raise Rejected("the file has another number of letters than the machine")
-    program = file.header.get("program")
-    if not isinstance(program, dict):
+    stated = file.header.get("program")
+    if not isinstance(stated, dict):
         raise Rejected("the file does not say what its channels are")
-    statement = parse(program, letters, length)
+    statement = parse(stated, letters, length)
     reach = check_domains(statement)
-    meant = meaning.prove(statement, machine, reach, classes.of)
-    yield {"program": meant.evidence()}
+    own, known = machine_of(machine, classes.of), program.parse(stated, letters, length)
+    evidence = meaning.find(known, own)
+    readings = checker.check(known, evidence, own)
+    yield followed(evidence, readings)
     tensors = transformer.Tensors(file, statement, reach)
-    yield from transformer.prove(tensors, meant)
+    yield from transformer.prove(tensors, readings)
 
 
 PROOFS = {"transformer": _transformer, "rnn": _rnn, "generator": _generator}

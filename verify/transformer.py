@@ -12,13 +12,14 @@ from network.modelfile import ModelFile
 from network.precision import FLOAT64, FloatArray
 from verify.errors import Rejected
 from verify.heads import Attention, Look
-from verify.meaning import Meaning
 from verify.mlp import Mlp
 from verify.noisy import INFLATION, Noisy
 from verify.statement import ATTENTION, SUMS, Channel, Reach, Statement
 from verify.stream import FEATURE, FREE, Stream, owners
 from verify.sums import check_sum
 from verify.tables import check_map
+
+Readings = Mapping[tuple[int, ...], int]
 
 MOST_LOGITS = 2**27
 """Of all readings, and of every noise that they carry."""
@@ -62,7 +63,7 @@ class Tensors:
         return [c for c in live if c.born == snapshot]
 
 
-def prove(tensors: Tensors, meaning: Meaning) -> Iterator[dict[str, Any]]:
+def prove(tensors: Tensors, readings: Readings) -> Iterator[dict[str, Any]]:
     """Show, sublayer by sublayer, that every channel holds its value.
 
     Yields:
@@ -79,7 +80,7 @@ def prove(tensors: Tensors, meaning: Meaning) -> Iterator[dict[str, Any]]:
         yield evidence
         stream, evidence = _mlp(tensors, stream, block)
         yield evidence
-    margin = _read_out(tensors, stream, meaning)
+    margin = _read_out(tensors, stream, readings)
     yield {"sublayer": "read-out", "margin": min(margin, FLOAT64.largest)}
 
 
@@ -271,7 +272,7 @@ def _check_untouched(tensors: Tensors, mlp: Mlp, names: tuple[str, ...]) -> None
             raise Rejected("an MLP changes a position feature")
 
 
-def _read_out(tensors: Tensors, stream: Stream, meaning: Meaning) -> float:
+def _read_out(tensors: Tensors, stream: Stream, readings: Readings) -> float:
     """The right state has the largest logit for every tuple of output values."""
     weight, bias = tensors.tensor("unembed.weight"), tensors.tensor("unembed.bias")
     channels = [tensors.statement.channels[n] for n in tensors.statement.outputs]
@@ -282,8 +283,8 @@ def _read_out(tensors: Tensors, stream: Stream, meaning: Meaning) -> float:
     others = np.delete(weight, used, axis=0)
     if others.any():
         raise Rejected("the read-out depends on more than the outputs")
-    x = _readings(tensors, stream, used, meaning)
-    states = np.array(list(meaning.readings.values()))
+    x = _readings(tensors, stream, used, readings)
+    states = np.array(list(readings.values()))
     logits = x.affine(weight[used], bias)
     margin = _margin(logits, states)
     if not margin > 0:
@@ -292,11 +293,11 @@ def _read_out(tensors: Tensors, stream: Stream, meaning: Meaning) -> float:
 
 
 def _readings(
-    tensors: Tensors, stream: Stream, used: IntArray, meaning: Meaning
+    tensors: Tensors, stream: Stream, used: IntArray, readings: Readings
 ) -> Noisy:
     """``(readings, used)``: what stands in the dimensions that are read out."""
     outputs = [tensors.statement.channels[n] for n in tensors.statement.outputs]
-    tuples = np.array(list(meaning.readings), dtype=np.int64)
+    tuples = np.array(list(readings), dtype=np.int64)
     noises = [stream.noise_at(c, v) for c, v in zip(outputs, tuples.T, strict=True)]
     noisy = sum(len(c.span) for c, n in zip(outputs, noises, strict=True) if n.any())
     width = len(used) + tensors.tensor("unembed.bias").size

@@ -111,7 +111,7 @@ def test_contents_decide_in_one_layer(limits: tuple[tuple[int, int], ...]) -> No
     model = krohn.compile(machine, 30, "content")
     assert model.summary()["depth"] == 1
     assert model.proof is not None
-    explored = model.proof.evidence[0]["program"]["pairs"]
+    explored = model.proof.evidence[0]["program"]["states"]
     assert explored <= 4 * len(reachable(machine).states)
 
 

@@ -9,21 +9,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import krohn
-from algebra.semiautomaton import IntArray
 from network.modelfile import pack
-from verify.clocks import clock
 from verify.evidence.find import find
 from verify.recheck.meaning import part
 from verify.recheck.model import Machine, Refused
 from verify.recheck.network import recheck
-from verify.recheck.program import Program, parse
+from verify.recheck.program import parse
 
 
 def folded(columns: list[tuple[int, ...]]) -> list[int]:
     """The position that stands for each."""
-    found = [0]
-    for _ in columns[0][1:]:
-        found.append(clock(columns).after(found[-1]))
+    token = {"name": "token", "op": "token", "domain": [0, 1, 2]}
+    stated: list[dict[str, Any]] = [
+        {"name": f"p{i}", "op": "position", "domain": [0, 1], "values": list(column)}
+        for i, column in enumerate(columns)
+    ]
+    outputs = [entry["name"] for entry in stated]
+    rest: dict[str, Any] = {"features": {}, "outputs": outputs, "decode": []}
+    program = parse({"channels": [token, *stated], **rest}, 2, len(columns[0]) - 1)
+    none: dict[str, Any] = {"assumed": {}, "cells": {}, "reduced": [], "split": []}
+    state = {"states": [0], "depths": [0], "follow": [[0, 0]]}
+    said = {"length": program.length, "outputs": outputs, **state, **none}
+    machine = Machine(0, np.zeros((2, 1), np.int64), np.zeros(1, np.int64))
+    found: list[int] = part(program, machine, {}, [], said).told.tolist()
     return found
 
 
@@ -52,22 +60,17 @@ def test_folded_positions_show_the_same_and_are_fewest(
     assert len(set(places)) == fewest(list(values))
 
 
-def test_positions_that_all_differ_are_counted() -> None:
-    assert folded([tuple(range(7))]) == list(range(7))
-    assert clock([]).after(3) == 4
-
-
 PATTERN, LENGTH = "regex:(a|b)*c(ab)*", 12
 
 
 def test_a_clock_is_explored_once_round() -> None:
-    """Departures of a line of period two: as many pairs at every length."""
-    pairs = []
+    """Departures of a line of period two: as many abstract states at every length."""
+    states = []
     for length in (LENGTH, 2 * LENGTH):
         proof = krohn.compile(PATTERN, length, "departures").proof
         assert proof is not None
-        pairs.append(proof.evidence[0]["program"]["pairs"])
-    assert pairs[0] == pairs[1]
+        states.append(proof.evidence[0]["program"]["states"])
+    assert states[0] == states[1]
 
 
 def test_evidence_that_confuses_positions_of_a_clock_is_refused() -> None:
@@ -88,36 +91,3 @@ def test_evidence_that_confuses_positions_of_a_clock_is_refused() -> None:
                         )
                     row[letter] = target
     assert tried
-
-
-def test_both_checkers_fold_alike() -> None:
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        length = int(rng.integers(1, 12))
-        values = rng.integers(0, 2, length + 1)
-        if rng.random() < 0.5:
-            values = np.resize(values[: int(rng.integers(1, 4))], length + 1)
-        token = {"name": "token", "op": "token", "domain": [0, 1, 2]}
-        stated = {"name": "p", "op": "position", "domain": [0, 1]}
-        stated |= {"values": values.tolist()}
-        rest: dict[str, Any] = {"features": {}, "outputs": ["p"], "decode": []}
-        program = parse({"channels": [token, stated], **rest}, 2, length)
-        told = told_apart(program)
-        assert told.tolist() == folded([tuple(values.tolist())])
-
-
-def told_apart(program: Program) -> IntArray:
-    """What the small checker makes of its one function of the position."""
-    said = {
-        "length": program.length,
-        "outputs": ["p"],
-        "states": [0],
-        "depths": [0],
-        "follow": [[0, 0]],
-        "assumed": {},
-        "cells": {},
-        "reduced": [],
-        "split": [],
-    }
-    machine = Machine(0, np.zeros((2, 1), np.int64), np.zeros(1, np.int64))
-    return part(program, machine, {}, [], said).told

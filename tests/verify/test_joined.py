@@ -1,13 +1,11 @@
 """Joined memories prove what all memories prove, and nothing that is wrong."""
 
 from dataclasses import replace
-from functools import cache
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from algebra import zoo
 from algebra.automaton import Automaton
@@ -17,19 +15,20 @@ from compiler import plan
 from compiler.pipeline import Options, arrange, optimise
 from compiler.transformer import describe, lower
 from network.precision import FLOAT32
-from program import Program
 from program.interpreter import interpret
-from verify import meaning
 from verify.effort import Effort
 from verify.errors import Differs
-from verify.joined import joined
-from verify.statement import Channel, Statement, check_domains, parse
-from verify.transducer import Ambiguous, Sets, Transducer
+from verify.evidence import exploration
+from verify.evidence.exploration import GivenUp, Mode, explore
+from verify.evidence.meaning import Search, find
+from verify.evidence.opened import machine_of
+from verify.recheck.meaning import check
+from verify.recheck.model import Machine, Refused
+from verify.recheck.program import Program as Stated
+from verify.recheck.program import parse
 
-MANY = 100_000
 
-
-def stated(machine: Automaton, construction: str, length: int) -> Statement:
+def stated(machine: Automaton, construction: str, length: int) -> Stated:
     options = Options(FLOAT32)
     program = optimise(plan.construct(construction, machine, length), options)
     layout, features = arrange(program, options)
@@ -37,125 +36,103 @@ def stated(machine: Automaton, construction: str, length: int) -> Statement:
     return parse(entry, len(machine.letters), length)
 
 
-@cache
-def recogniser() -> tuple[Statement, Program]:
-    machine = observe(zoo.machine("Dyck2,2"), "balance")
-    program = optimise(plan.construct("dyck", machine, 8), Options(FLOAT32))
-    return stated(machine, "dyck", 8), program
-
-
-def transducer(statement: Statement) -> Transducer:
-    return Transducer.of(statement, check_domains(statement))
-
-
-@given(st.sets(st.integers(0, 70), min_size=1))
-def test_cells_stand_for_sets(values: set[int]) -> None:
-    sets, cell = Sets(Effort()), min(values)
-    for value in values:
-        cell = sets.both(cell, value)
-    assert sets.values(cell) == values
-    assert (cell < 0) == (len(values) > 1)
-    assert sets.both(cell, max(values)) == sets.cell(frozenset(values)) == cell
+def explored(program: Stated, machine: Machine, mode: Mode) -> Any:
+    """The readings and the number of abstract states, in one mode."""
+    search = Search(program, machine)
+    said = search.said(list(dict.fromkeys(program.outputs)))
+    allowed = search.allowed(said["outputs"])
+    found, part = explore(search.start(said), mode, Effort(), allowed)
+    return part.shown, len(found["states"])
 
 
 @pytest.mark.parametrize(
     ("name", "construction", "length"),
     [("Dyck2,2", "dyck", 7), ("Dyck3,1", "dyck", 9), ("Grid4", "gridworld", 9)],
 )
-def test_readings_are_those_of_exploration(
+def test_joined_memories_show_what_each_shows(
     name: str, construction: str, length: int
 ) -> None:
     machine = zoo.machine(name)
-    own = np.arange(len(machine.states))
-    found = transducer(stated(machine, construction, length))
-    explored = meaning._follow(found, machine, own)
-    together = joined(found, machine, own, MANY)
-    assert together is not None
-    assert together[0] == explored.readings
-    assert together[1] <= explored.pairs
+    program, own = stated(machine, construction, length), machine_of(machine)
+    joined, every = (explored(program, own, mode) for mode in ("joined", "all"))
+    assert joined[0] == every[0]
+    assert joined[1] <= every[1]
 
 
 @pytest.mark.parametrize("construction", ["dyck", "gridworld"])
 def test_every_wrong_machine_within_reach_is_refused(construction: str) -> None:
     machine = zoo.machine({"dyck": "Dyck2,2", "gridworld": "Grid4"}[construction])
-    statement = stated(machine, construction, 6)
-    found, own = transducer(statement), np.arange(len(machine.states))
+    program = stated(machine, construction, 6)
     for letter, state in np.ndindex(machine.transitions.shape):
         table = machine.transitions.copy()
-        table[letter, state] = (table[letter, state] + 1) % len(own)
+        table[letter, state] = (table[letter, state] + 1) % len(machine.states)
         other = Semiautomaton(table, machine.letters, machine.states)
-        wrong = replace(machine, semiautomaton=other)
-        assert joined(found, wrong, own, MANY) is None
+        wrong = machine_of(replace(machine, semiautomaton=other))
+        for mode in ("state", "joined"):
+            with pytest.raises(GivenUp):
+                explored(program, wrong, mode)
         with pytest.raises(Differs):
-            meaning.prove(statement, wrong, check_domains(statement), own)
+            find(program, wrong)
 
 
 def test_wrong_outputs_are_refused() -> None:
     machine = observe(zoo.machine("Dyck3,2"), "balance")
     assert machine.output is not None
-    found = transducer(stated(machine, "dyck", 6))
-    assert joined(found, machine, machine.output.table, MANY) is not None
+    program, shows = stated(machine, "dyck", 6), machine.output.table
+    check(
+        program, find(program, machine_of(machine, shows)), machine_of(machine, shows)
+    )
     for state in range(1, len(machine.states)):
-        table = machine.output.table.copy()
+        table = shows.copy()
         table[state] = (table[state] + 1) % 3
-        assert joined(found, machine, table, MANY) is None
+        with pytest.raises(Differs):
+            find(program, machine_of(machine, table))
 
 
-def test_a_cell_that_is_read_is_settled_first() -> None:
-    machine = zoo.machine("Dyck2,2")
-    found = transducer(stated(machine, "dyck", 6))
-    start = found.advance((), len(machine.letters))
-    after = found.advance(start, machine.letters.index("("))
-    (latest,) = {found.slots[c.name] for c in found.needed if c.op == "latest-match"}
-    unsure = list(after)
-    unsure[latest[0] + 2] = found.sets.cell(frozenset([0, 1]))
-    with pytest.raises(Ambiguous) as caught:
-        found.advance(tuple(unsure), machine.letters.index(")"))
-    assert caught.value.cell == latest[0] + 2
+def balance(length: int) -> tuple[Stated, Machine]:
+    machine = observe(zoo.machine("Dyck2,2"), "balance")
+    assert machine.output is not None
+    return stated(machine, "dyck", length), machine_of(machine, machine.output.table)
 
 
-@given(st.lists(st.integers(0, 3), min_size=8, max_size=8))
-def test_sums_read_as_differences_are_lowered_together(word: list[int]) -> None:
-    statement, program = recogniser()
-    found = transducer(statement)
-    assert found.twin == {"downs": "ups"}
-    memory, values = found.advance((), 4), interpret(program, [word])
-    outputs = [n.removesuffix(".one-hot") for n in statement.outputs]
-    for t, letter in enumerate(word, start=1):
-        memory = found.advance(memory, letter)
-        assert memory[: len(outputs)] == tuple(int(values[n][0, t]) for n in outputs)
-        ups, downs = (memory[found.slots[n][0]] for n in ("ups", "downs"))
-        assert min(ups, downs) == 0
+def rules(program: Stated, machine: Machine) -> list[Any]:
+    """How sums are lowered."""
+    reduced: list[Any] = Search(program, machine).said(list(program.outputs))["reduced"]
+    return reduced
+
+
+def test_sums_read_as_differences_are_lowered_together() -> None:
+    assert [sums for sums, _, _ in rules(*balance(8))] == [["ups", "downs"]]
 
 
 def test_sums_that_are_told_apart_are_not_lowered() -> None:
-    statement = stated(observe(zoo.machine("Dyck2,2"), "balance"), "dyck", 6)
-    for name, channel in statement.channels.items():
+    program, machine = balance(6)
+    for name, channel in program.channels.items():
         if not {"ups", "downs"} <= set(channel.inputs):
             continue
-        row = (3, 3, *([0] * (len(channel.inputs) - 2)))
-        other = {**channel.table, row: channel.table[row] + 1}
-        changed: dict[str, Channel] = {
-            **statement.channels,
-            name: replace(channel, table=other),
-        }
-        spoilt = replace(statement, channels=changed)
-        assert not Transducer.of(spoilt, check_domains(statement)).twin
+        at = [channel.inputs.index(n) for n in ("ups", "downs")]
+        row = (channel.rows[:, at] == 3).all(axis=1).argmax()
+        results = channel.results.copy()
+        results[row] = next(v for v in channel.domain if v != results[row])
+        other = {**program.channels, name: replace(channel, results=results)}
+        assert not rules(replace(program, channels=other), machine)
 
 
 def test_stacks_of_depth_ten_are_proved_at_once() -> None:
     machine = observe(zoo.machine("Dyck10,2"), "balance")
     assert machine.output is not None
-    found = transducer(stated(machine, "dyck", 20))
-    together = joined(found, machine, machine.output.table, MANY)
-    assert together is not None
-    assert together[1] < 2 * len(machine.states)
+    program = stated(machine, "dyck", 20)
+    own = machine_of(machine, machine.output.table)
+    found = find(program, own)
+    check(program, found, own)
+    assert sum(len(part["states"]) for part in found["parts"]) < 2 * len(machine.states)
 
 
-def test_too_many_memories_are_given_up() -> None:
+def test_too_many_memories_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exploration, "MOST_STATES", 3)
     machine = zoo.machine("Dyck2,2")
-    found = transducer(stated(machine, "dyck", 6))
-    assert joined(found, machine, np.arange(len(machine.states)), 3) is None
+    with pytest.raises(Refused, match="too many memories"):
+        find(stated(machine, "dyck", 6), machine_of(machine))
 
 
 @pytest.mark.parametrize("observation", ["balance", "stack-top"])

@@ -17,7 +17,7 @@ Mode = Literal["state", "joined", "all"]
 differ in what latest matches remember, or none."""
 
 MOST_STATES = 500_000
-MOST_BITS = 2**32  # of all cells of all abstract states
+MOST_BITS = 2**31  # of all cells of all abstract states
 CELLS = 30_000_000
 ADVANCE = 4
 """Steps for every letter that is followed, beside its channels."""
@@ -138,8 +138,7 @@ class _Explorer:
         if wrong:
             self._refuse(wrong, known, reached, s[row], a[row])
         several = len({state for *_, state in self.shown}) < len(self.shown)
-        whole = self.allowed is not None and self._is_whole()
-        if several and (self.mode == "state" or (self.mode == "joined" and not whole)):
+        if several and self.mode != "all" and not self._is_whole():
             raise GivenUp("a state shows several things")
         return row, after
 

@@ -36,7 +36,7 @@ def find(program: Program, machine: Machine) -> dict[str, Any]:
         Refused: If nothing is found.
         Rejected: If that takes too much work.
     """
-    search = _Search(program, machine)
+    search = Search(program, machine)
     try:
         return search.parts()
     except (GivenUp, Refused):
@@ -47,7 +47,17 @@ def find(program: Program, machine: Machine) -> dict[str, Any]:
         raise Refused(str(error)) from None
 
 
-class _Search:
+class Search:
+    """A search for the evidence of one Program.
+
+    Attributes:
+        effort: What may still be spent.
+        windows: The windows of the Program.
+        found: The evidence of each part.
+        proved: The parts, with what they show.
+        left: The ways to explore the whole Program that were not tried.
+    """
+
     def __init__(self, program: Program, machine: Machine) -> None:
         self.program, self.machine, self.effort = program, machine, Effort()
         self.effort.allow(sum(map(_numbers, program.channels.values())))
@@ -71,7 +81,7 @@ class _Search:
     def whole(self) -> dict[str, Any]:
         """Evidence for all outputs at once."""
         self.found, self.proved = [], []
-        said = self._said(list(dict.fromkeys(self.program.outputs)))
+        said = self.said(list(dict.fromkeys(self.program.outputs)))
         self._explore(said, self.left or _modes(self._steps(said))[-2:])
         return self._together([0])
 
@@ -100,26 +110,27 @@ class _Search:
         return [names for _, names in groups]
 
     def _lemmas(self, outputs: list[str]) -> Iterator[dict[str, Any]]:
-        """What is to be explored for some outputs, without what exploring finds."""
+        """What is to be explored for some outputs, in turn."""
         links = []
         if len(outputs) == 1:
             links = chain(self.program, self.followed, outputs[0])
         if len(links) < 2:
-            yield self._said(outputs)
+            yield self.said(outputs)
             return
         for name, shift, length in links:
             assumed = {} if shift is None else {shift: len(self.found) - 1}
             plain = {"reduced": [], "split": [], "assumed": assumed}
             yield {**plain, "outputs": [name], "length": length}
 
-    def _said(self, outputs: list[str]) -> dict[str, Any]:
+    def said(self, outputs: list[str]) -> dict[str, Any]:
+        """What is said of some outputs at once, without what exploring finds."""
         said = {"outputs": outputs, "length": self.program.length, "assumed": {}}
         found = self._steps(said)
         return {**said, "reduced": reductions(found, outputs), "split": _split(found)}
 
     def _explore(self, said: dict[str, Any], modes: list[Mode]) -> None:
         """Explore a part in the first of some ways that leads to evidence."""
-        first, allowed = self._start(said), self._allowed(said["outputs"])
+        first, allowed = self.start(said), self.allowed(said["outputs"])
         for mode in modes:
             try:
                 found, part = explore(first, mode, self.effort, allowed)
@@ -131,11 +142,15 @@ class _Search:
             self.proved.append(part)
             return
 
-    def _start(self, said: dict[str, Any]) -> Part:
+    def start(self, said: dict[str, Any]) -> Part:
         """The part, with the first abstract state alone."""
         cells = {}
         for step in self._steps(said):
             channel, kind, _ = step
+            if kind in ("at", "sibling-latest"):
+                raise Refused(
+                    f"{channel.name!r} depends on positions in a way that no rule covers"
+                )
             if kind not in ("token", "position", *MAPS):
                 back = None
                 if kind == "assumed":
@@ -153,7 +168,7 @@ class _Search:
             {**said, **state, "cells": cells},
         )
 
-    def _allowed(self, outputs: list[str]) -> Allowed:
+    def allowed(self, outputs: list[str]) -> Allowed:
         """What outputs may show beside each class; None if not all are outputs."""
         if not set(outputs) <= set(self.program.outputs):
             return None

@@ -35,18 +35,23 @@ def _(found: recurrent.Established, evidence: Mapping[str, Any]) -> list[Any]:
 @steps.register
 def _(found: Established, evidence: Mapping[str, Any]) -> list[Any]:
     """The Program, the embedding, every sublayer and the read-out."""
-    parts = evidence["program"]["parts"]
-    program = {
-        "parts": len(parts),
-        "states": sum(len(part["states"]) for part in parts),
-        "readings": len(found.readings),
-    }
     return [
-        {"program": program},
+        followed(evidence["program"], found.readings),
         {"sublayer": "embedding"},
         *_sublayers(found),
         {"sublayer": "read-out", "margin": found.margin},
     ]
+
+
+def followed(
+    evidence: Mapping[str, Any], readings: Mapping[tuple[int, ...], int]
+) -> dict[str, Any]:
+    """By how many abstract states a Program was followed, and what it can show."""
+    parts = evidence["parts"]
+    states = sum(len(part["states"]) for part in parts)
+    return {
+        "program": {"parts": len(parts), "states": states, "readings": len(readings)}
+    }
 
 
 def _sublayers(found: Established) -> Iterator[dict[str, Any]]:

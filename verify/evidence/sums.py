@@ -8,7 +8,6 @@ import numpy as np
 from algebra.semiautomaton import IntArray
 from verify.recheck.meaning import SUMS, Step
 from verify.recheck.program import Channel
-from verify.repeats import overlaps
 
 Rule = list[list[Any]]
 """The sums, what may be taken from each at once, and what must be left."""
@@ -24,7 +23,7 @@ def reductions(steps: Sequence[Step], outputs: Sequence[str]) -> list[Rule]:
             continue
         step = int(channel.later[1])
         sequence = _seen(channel, [c for c, _, _ in readers])
-        start, period = _repeats(sequence)
+        start, period = repeats(sequence)
         if period:
             rules.append([[channel.name], [period * step], [start * step]])
         else:
@@ -51,7 +50,7 @@ def _seen(channel: Channel, readers: Sequence[Channel]) -> IntArray:
     return np.unique(np.hstack(columns), axis=0, return_inverse=True)[1].ravel()
 
 
-def _repeats(sequence: IntArray) -> tuple[int, int]:
+def repeats(sequence: IntArray) -> tuple[int, int]:
     """From where on a sequence repeats itself every how many; 0 if it does not."""
     back = sequence[::-1]
     same = overlaps(back.tolist())
@@ -65,6 +64,23 @@ def _repeats(sequence: IntArray) -> tuple[int, int]:
     period = 1 + int((starts + np.arange(len(back)))[1 : last + 1].argmin())
     start = int(starts[period])
     return (start, period) if same[period] else (0, 0)
+
+
+def overlaps(sequence: Sequence[int]) -> IntArray:
+    """``(length,)``: how long the sequence agrees with itself from each place on.
+
+    The Z algorithm (Gusfield 1997, section 1.3); the first entry is the whole length.
+    """
+    found = [len(sequence)] + [0] * (len(sequence) - 1)
+    low = high = 0
+    for i in range(1, len(sequence)):
+        length = max(0, min(high - i, found[i - low])) if i < high else 0
+        while i + length < len(sequence) and sequence[length] == sequence[i + length]:
+            length += 1
+        if i + length > high:
+            low, high = i, i + length
+        found[i] = length
+    return np.array(found[: len(sequence)], dtype=np.int64)
 
 
 def _pairs(sums: Sequence[Channel]) -> Iterator[tuple[Channel, Channel]]:
