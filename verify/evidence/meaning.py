@@ -20,6 +20,8 @@ from verify.recheck.meaning import Part, Step, memory, steps
 from verify.recheck.model import Machine, Refused
 from verify.recheck.program import MAPS, Channel, Program
 
+MOST_VALUES = 2**20  # of what one abstract state remembers of one channel
+
 
 def find(program: Program, machine: Machine) -> dict[str, Any]:
     """Evidence that the checker accepts.
@@ -156,7 +158,9 @@ class Search:
                 if kind == "assumed":
                     other = self.proved[said["assumed"][channel.name]]
                     back = 0 if other.outputs == [channel.name] else channel.by
-                _, start, size = memory(self.program, self.machine, step, back)
+                domain, start, size = memory(self.program, self.machine, step, back)
+                if size * len(domain) > MOST_VALUES:
+                    raise Refused(f"{channel.name!r} looks back at too much to follow")
                 cells[channel.name] = [[[start]], [[0] * size]]
         follow = [[0] * self.program.letters]
         state = {"states": [self.machine.start], "depths": [0], "follow": follow}
