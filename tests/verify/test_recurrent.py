@@ -246,7 +246,7 @@ def test_hidden_states_are_those_of_the_network(seed: int) -> None:
 
 
 def dense(matrix: recurrent.Sparse) -> np.ndarray:
-    whole = np.zeros((matrix.height, matrix.width))
+    whole = np.zeros(matrix.shape)
     whole[matrix.rows, matrix.columns] = matrix.values
     return whole
 

@@ -3,9 +3,11 @@
 Section 7 of docs/soundness.md. A dense matrix is a sparse one.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +27,9 @@ from verify.recheck.model import (
 # A network that counts has no end of hidden states: to notice it takes some seconds.
 MOST_PAIRS, MOST_LETTERS = 200_000, 4_000
 CELLS, MOST, MOST_TERMS = 2**23, 2**24, 2**27  # at once, of one pair, and in all
+
+
+NONE = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True)
@@ -54,29 +59,24 @@ class Established:
 
 @dataclass(frozen=True)
 class Sparse:
-    """A matrix by its entries, ascending by row and column.
+    """A matrix by its entries, ascending by row and column: all other numbers are 0.
 
     Attributes:
-        offsets: ``(rows + 1,)``: where the entries of each row begin, and the last end.
+        rows: ``(entries,)``.
         columns: ``(entries,)``.
-        values: ``(entries,)``: all other numbers are 0.
-        width: How many columns there are.
+        values: ``(entries,)``.
+        shape: Rows and columns.
     """
 
-    offsets: IntArray
+    rows: IntArray
     columns: IntArray
     values: FloatArray
-    width: int
+    shape: tuple[int, int]
 
-    @property
-    def height(self) -> int:
-        """How many rows there are."""
-        return len(self.offsets) - 1
-
-    @property
-    def rows(self) -> IntArray:
-        """``(entries,)``."""
-        return np.repeat(np.arange(self.height), np.diff(self.offsets))
+    @cached_property
+    def offsets(self) -> IntArray:
+        """``(rows + 1,)``: where the entries of each row begin, and the last end."""
+        return np.append(0, np.bincount(self.rows, minlength=self.shape[0]).cumsum())
 
     @property
     def fan(self) -> int:
@@ -94,28 +94,13 @@ class Sparse:
     def some(self, rows: IntArray) -> "Sparse":
         """Some of the rows."""
         which, at = self.entries(rows)
-        return placed(which, self.columns[at], self.values[at], (len(rows), self.width))
+        shape = len(rows), self.shape[1]
+        return Sparse(which, self.columns[at], self.values[at], shape)
 
     def where(self, kept: BoolArray) -> "Sparse":
         """Some of the entries."""
-        shape = self.height, self.width
-        return placed(self.rows[kept], self.columns[kept], self.values[kept], shape)
-
-    def with_one(self) -> "Sparse":
-        """With one column more, in which every row has a 1."""
-        ends, offsets = self.offsets[1:], self.offsets + np.arange(self.height + 1)
-        columns = np.insert(self.columns, ends, self.width)
-        return Sparse(
-            offsets, columns, np.insert(self.values, ends, 1.0), self.width + 1
-        )
-
-
-def placed(
-    rows: IntArray, columns: IntArray, values: FloatArray, shape: tuple[int, int]
-) -> Sparse:
-    """A matrix of entries that ascend."""
-    offsets = np.append(0, np.bincount(rows, minlength=shape[0]).cumsum())
-    return Sparse(offsets, columns, values, shape[1])
+        kept_of = self.rows[kept], self.columns[kept], self.values[kept]
+        return Sparse(*kept_of, self.shape)
 
 
 def added_up(
@@ -123,14 +108,14 @@ def added_up(
 ) -> tuple[Sparse, IntArray]:
     """The matrix of the sums of terms at the same place, and to which each one went."""
     place, of = np.unique(places, return_inverse=True)
-    rows, columns = place // shape[1], place % shape[1]
-    return placed(rows, columns, np.bincount(of, terms).astype(np.float64), shape), of
+    sums = np.bincount(of, terms).astype(np.float64)
+    return Sparse(place // shape[1], place % shape[1], sums, shape), of
 
 
 def sparse(whole: FloatArray) -> Sparse:
     """The entries of a matrix that are not 0."""
     rows, columns = whole.nonzero()
-    return placed(rows, columns, whole[rows, columns], whole.shape)
+    return Sparse(rows, columns, whole[rows, columns], whole.shape)
 
 
 @dataclass(frozen=True)
@@ -140,8 +125,8 @@ class Network:
     Attributes:
         form: The format.
         left: ``(hidden, rank)``.
-        right: ``(rank + 1, hidden)``: for a column of 1 beside s it has entries of 0, of
-            the units that need not rest.
+        right: ``(rank, hidden)``.
+        awake: The units that need not rest where nothing drives them.
         letters: ``(hidden, letters)``: what each letter adds.
         bias: ``(hidden,)``.
         readout: ``(hidden, classes)``.
@@ -153,6 +138,7 @@ class Network:
     form: Format
     left: Sparse
     right: Sparse
+    awake: IntArray
     letters: Sparse
     bias: FloatArray
     readout: Sparse
@@ -165,12 +151,17 @@ class Network:
         fits = grid <= FINEST and 2.0**-grid >= self.form.smallest
         demand(fits and size * 2.0**grid < 2.0**self.form.digits, "a sum is not exact")
 
-    def product(self, x: Sparse, matrix: Sparse) -> Sparse:
-        """The product, by sums that are exact with what is added to them."""
+    def product(self, x: Sparse, matrix: Sparse, always: IntArray = NONE) -> Sparse:
+        """The product, by sums that are exact with what is added to them.
+
+        Columns ``always`` have entries in every row, of 0 if nothing else.
+        """
         which, at = matrix.entries(x.columns)
-        terms = x.values[which] * matrix.values[at]
-        place = x.rows[which] * matrix.width + matrix.columns[at]
-        found, of = added_up(place, terms, (x.height, matrix.width))
+        terms, width = x.values[which] * matrix.values[at], matrix.shape[1]
+        every = (np.arange(x.shape[0])[:, None] * width + always).reshape(-1)
+        place = np.append(x.rows[which] * width + matrix.columns[at], every)
+        terms = np.append(terms, np.zeros(len(every)))
+        found, of = added_up(place, terms, (x.shape[0], width))
         size = np.bincount(of, np.abs(terms)).max(initial=0) + self.beside
         self.check_exact(max(finest(x.values) + finest(matrix.values), self.grid), size)
         return found
@@ -182,8 +173,9 @@ class Network:
 
     def after(self, handed: Sparse) -> Sparse:
         """``(pairs · letters, hidden)``: the hidden states after every letter."""
-        driven = self.product(handed.with_one(), self.right)
-        letters, before = self.letters.width, driven.values + self.bias[driven.columns]
+        driven = self.product(handed, self.right, self.awake)
+        (pairs, width), letters = driven.shape, self.letters.shape[1]
+        before = driven.values + self.bias[driven.columns]
         # A unit that is above 0 without a letter may be on after each of them.
         on = np.flatnonzero(before > 0)
         demand(len(on) * letters <= MOST, "a hidden state drives too many units")
@@ -194,9 +186,9 @@ class Network:
         )
         more = self.letters.values[at] + np.minimum(before, 0)[of]
         row = driven.rows[entry] * letters + letter
-        place = row * driven.width + driven.columns[entry]
+        place = row * width + driven.columns[entry]
         terms = np.append(np.repeat(before[on], letters), more)
-        found, _ = added_up(place, terms, (driven.height * letters, driven.width))
+        found, _ = added_up(place, terms, (pairs * letters, width))
         return found.where(found.values > 0)
 
     def ahead(self, hidden: Sparse, right: IntArray) -> FloatArray:
@@ -206,84 +198,93 @@ class Network:
         stands for them, and where it is too large every logit is made.
         """
         added = self.product(hidden, self.readout)
-        there = right < len(self.logits)
-        named = np.where(there, right, 0)
-        values, rows = added.values + self.logits[added.columns], added.rows
-        mine = added.columns == named[rows]
-        correct = self.logits[named]
+        logits = np.append(self.logits, -np.inf)  # a class without a logit is the last
+        right = np.minimum(right, len(self.logits))
+        rows, values = added.rows, added.values + logits[added.columns]
+        mine, most = added.columns == right[rows], int(logits.argmax())
+        correct = logits[right]
         correct[rows[mine]] = values[mine]
-        most = int(self.logits.argmax())
-        second = np.delete(self.logits, most).max(initial=-np.inf)
-        others = np.where(named == most, second, self.logits[most])
+        others = np.where(right == most, np.delete(logits, most).max(), logits[most])
         np.maximum.at(others, rows[~mine], values[~mine])
         doubtful = np.flatnonzero(correct <= others)
-        demand(len(doubtful) * len(self.logits) <= MOST, "too many logits are in doubt")
-        whole = np.tile(self.logits, (len(doubtful), 1))
+        demand(len(doubtful) * len(logits) <= MOST, "too many logits are in doubt")
+        whole = np.tile(logits, (len(doubtful), 1))
         which, at = added.entries(doubtful)
         whole[which, added.columns[at]] = values[at]
-        whole[np.arange(len(doubtful)), named[doubtful]] = -np.inf
-        others[doubtful] = whole.max(axis=1, initial=-np.inf)
-        return np.where(there, correct - others, -np.inf)
+        whole[np.arange(len(doubtful)), right[doubtful]] = -np.inf
+        others[doubtful] = whole.max(axis=1)
+        return np.asarray(correct - others)
+
+
+class Pairs(NamedTuple):
+    """New pairs of what a hidden state hands on and a machine state.
+
+    Attributes:
+        handed: ``(pairs, rank)``.
+        states: ``(pairs,)``: of the machine.
+        above: The pairs from which they are reached; None for the start.
+        origins: ``(pairs,)``: which of these, times the number of letters, plus the letter.
+    """
+
+    handed: Sparse
+    states: IntArray
+    above: "Pairs | None" = None
+    origins: IntArray = NONE
+
+    def word(self, row: int, letters: int) -> tuple[int, ...]:
+        """A shortest word to a pair and a letter, numbered as origins are."""
+        word, pairs = [row % letters], self
+        while pairs.above is not None:
+            row = int(pairs.origins[row // letters])
+            word, pairs = [row % letters, *word], pairs.above
+        return tuple(word)
 
 
 @dataclass
 class Walk:
-    """Pairs of what a hidden state hands on and a machine state, by shortest words.
+    """All pairs that words lead to, the shortest words first.
 
     Attributes:
         network: The network.
         machine: The machine.
-        seen: All pairs that were reached.
-        origins: For the pairs that words of 1, 2, … letters reach first: the number of
-            the pair before, times the number of letters, plus the letter.
+        seen: The pairs that were reached.
         margin: How far the right logit was ahead of every other one, at worst.
-        kept: Numbers of all pairs.
-        work: Terms of all sums.
+        work: Terms of all sums, and eight for each number of a pair.
     """
 
     network: Network
     machine: Machine
     seen: set[bytes] = field(default_factory=set)
-    origins: list[IntArray] = field(default_factory=list)
     margin: float = np.inf
-    kept: int = 0
     work: int = 0
 
-    def follow(self, now: Sparse, states: IntArray) -> tuple[Sparse, IntArray]:
+    def follow(self, now: Pairs) -> Iterator[Pairs]:
         """The pairs that come next and are new.
 
         Raises:
             WrongWord: If the right logit is not the largest after some letter.
         """
-        net, letters = self.network, self.network.letters.width
-        drives, fan = (now.fan + 1) * net.right.fan, max(net.left.fan, net.readout.fan)
-        size, found = max(1, CELLS // (drives * letters * fan)), []
-        for low in range(0, len(states), size):
-            pairs = np.arange(low, min(low + size, len(states)))
-            hidden = net.after(now.some(pairs))
-            reached = self.machine.transitions[:, states[pairs]].T.reshape(-1)
+        net, letters = self.network, self.network.letters.shape[1]
+        drives = now.handed.fan * net.right.fan + len(net.awake)
+        fan, count = max(net.left.fan, net.readout.fan), len(now.states)
+        size = max(1, CELLS // (drives * letters * fan))
+        for low in range(0, count, size):
+            pairs = np.arange(low, min(low + size, count))
+            hidden = net.after(now.handed.some(pairs))
+            reached = self.machine.transitions[:, now.states[pairs]].T.reshape(-1)
             ahead = net.ahead(hidden, self.machine.shows[reached])
             if not (ahead > 0).all():
                 wrong = low * letters + int((ahead > 0).argmin())
-                raise WrongWord(self._word(wrong))
+                raise WrongWord(now.word(wrong, letters))
             self.margin = min(self.margin, float(ahead.min()))
             handed = net.hand_on(hidden)
             new = self.new(handed, reached)
-            found.append((handed.some(new), reached[new], low * letters + new))
-            self.kept += len(found[-1][0].columns)
+            found = Pairs(handed.some(new), reached[new], now, low * letters + new)
             self.work += len(pairs) * drives + len(hidden.columns) * fan
-            few = len(self.seen) <= MOST_PAIRS and self.kept <= MOST
-            demand(
-                few and self.work <= MOST_TERMS,
-                f"the network has more than {len(self.seen) - 1} hidden states",
-            )
-        parts, after, origins = zip(*found, strict=True)
-        self.origins.append(np.concatenate(origins))
-        counts = np.concatenate([np.diff(part.offsets) for part in parts])
-        columns = np.concatenate([part.columns for part in parts])
-        values = np.concatenate([part.values for part in parts])
-        offsets = np.append(0, counts.cumsum())
-        return Sparse(offsets, columns, values, now.width), np.concatenate(after)
+            self.work += 8 * len(found.handed.columns)
+            few = len(self.seen) <= MOST_PAIRS and self.work <= MOST_TERMS
+            demand(few, f"the network has more than {len(self.seen) - 1} hidden states")
+            yield found
 
     def new(self, handed: Sparse, states: IntArray) -> IntArray:
         """The pairs that were not seen before."""
@@ -296,15 +297,6 @@ class Walk:
                 found.append(i)
         return np.array(found, np.int64)
 
-    def _word(self, row: int) -> tuple[int, ...]:
-        """The word to a pair of the last length and a letter, numbered as origins."""
-        letters = self.network.letters.width
-        word = [row % letters]
-        for origins in reversed(self.origins):
-            row = int(origins[row // letters])
-            word.append(row % letters)
-        return tuple(reversed(word))
-
 
 def established(model: Model, said: Any, machine: Machine | None) -> Established:
     """Visit all pairs of what a hidden state hands on and a state of the machine.
@@ -316,14 +308,15 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     """
     demand(model.header["claim"].get("length") is None, "an RNN has no longest word")
     machine, (network, start) = machine or model.machine, opened(model)
-    demand(len(machine.transitions) == network.letters.width, "other letters")
-    now, states = network.hand_on(start), np.array([machine.start])
-    walk = Walk(network, machine)
-    walk.new(now, states)
-    most = max(MOST_LETTERS, len(network.bias))
-    while len(states):
-        demand(len(walk.origins) < most, f"new hidden states come after {most} letters")
-        now, states = walk.follow(now, states)
+    demand(len(machine.transitions) == network.letters.shape[1], "other letters")
+    walk, most = Walk(network, machine), max(MOST_LETTERS, len(network.bias))
+    now, length = [Pairs(network.hand_on(start), np.array([machine.start]))], 0
+    walk.new(*now[0][:2])
+    while now:
+        length += 1
+        demand(length <= most, f"new hidden states come after {most} letters")
+        every = (found for pairs in now for found in walk.follow(pairs))
+        now = [found for found in every if len(found.states)]
     margin = min(walk.margin, LARGEST_FLOAT64)
     demand(margin >= said.get("margin", 0), "the margin is not shown")
     return Established(model.format, len(walk.seen), margin)
@@ -350,23 +343,16 @@ def opened(model: Model) -> tuple[Network, Sparse]:
     letters = _held(tensors, "input.weight", (shape["vocabulary"], hidden))
     readout = _held(tensors, "unembed.weight", (hidden, outputs))
     demand(not tensors, "other tensors than stated")
-    by_unit = np.argsort(letters.columns, kind="stable")
-    unit = letters.columns[by_unit]
-    placed_by_unit = letters.rows[by_unit], letters.values[by_unit]
-    letters = placed(unit, *placed_by_unit, (hidden, shape["vocabulary"]))
-    awake = bias > 0
-    awake[unit[bias[unit] + letters.values > 0]] = True
-    (units,) = awake.nonzero()
-    rows = np.append(right.rows, np.full(len(units), right.height))
-    columns, values = np.append(right.columns, units), np.zeros(len(rows))
-    values[: len(right.values)] = right.values
-    right = placed(rows, columns, values, (right.height + 1, hidden))
+    by = np.argsort(letters.columns, kind="stable")
+    unit, added = letters.columns[by], letters.values[by]
+    letters = Sparse(unit, letters.rows[by], added, (hidden, shape["vocabulary"]))
+    on = unit[bias[unit] + added > 0]
+    awake = np.union1d(np.flatnonzero(bias > 0), on)
     grid = max(map(finest, (bias, letters.values, logits)))
     most = np.abs(bias).max() + np.abs(letters.values).max(initial=0)
     beside = max(most, np.abs(logits).max())
-    network = Network(
-        model.format, left, right, letters, bias, readout, logits, grid, beside
-    )
+    matrices = left, right, awake, letters, bias, readout, logits
+    network = Network(model.format, *matrices, grid, beside)
     network.check_exact(grid, beside)
     return network, sparse(start[None])
 
@@ -378,12 +364,12 @@ def _held(tensors: dict[str, FloatArray], name: str, shape: tuple[int, int]) -> 
         return sparse(tensors.pop(name))
     parts = (tensors.pop(f"{name}.{part}") for part in ("offsets", "columns", "values"))
     offsets, columns, values = parts
-    found = Sparse(offsets.astype(int), columns.astype(int), values, shape[1])
-    count = np.diff(found.offsets)
+    count = np.diff(offsets.astype(int))
     demand(offsets.shape == (shape[0] + 1,) and count >= 0, f"{name!r} has no rows")
     ends = offsets[0] == 0 and offsets[-1] == len(columns) == len(values)
     inside = (columns >= 0) & (columns < shape[1])
     demand(ends and np.all(inside), f"{name!r} has entries beside it")
-    apart = (np.diff(found.columns) > 0) | (np.diff(found.rows) > 0)
+    rows = np.repeat(np.arange(shape[0]), count)
+    apart = (np.diff(columns) > 0) | (np.diff(rows) > 0)
     demand(apart, f"{name!r} has entries that do not ascend")
-    return found
+    return Sparse(rows, columns.astype(int), values, shape)
