@@ -59,7 +59,7 @@ class Cone:
         for row, value in zip(numbers, values.tolist(), strict=True):
             sets = {}
             for i, name in enumerate(self.sources):
-                (inside,) = every.inside(i, row[i : i + 1])
+                inside = every.inside(i)[row[i]]
                 sets[name] = set(self.program.channels[name].later[inside].tolist())
             found.append((sets, value))
         return found

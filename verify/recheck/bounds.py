@@ -108,12 +108,12 @@ class Noisy:
         total = self.total
         rest, spread = self.rest, np.abs(self.slopes).sum(axis=0) * (INFLATION - 1)
         return Sums(
-            self.value @ weight if value is None else value,
-            self.slopes @ weight,
-            (rest + spread) @ magnitude,
-            (np.abs(self.value) + total) @ magnitude,
-            ((self.value != 0) | (total != 0)).astype(np.float64) @ used,
-            (total > 0).astype(np.float64) @ used == 0,
+            times(self.value, weight) if value is None else value,
+            times(self.slopes, weight),
+            times(rest + spread, magnitude),
+            times(np.abs(self.value) + total, magnitude),
+            times(((self.value != 0) | (total != 0)).astype(np.float64), used),
+            times((total > 0).astype(np.float64), used) == 0,
             (finest(self.value) if grid is None else grid) + finest(weight),
             self.form,
         )
@@ -231,6 +231,11 @@ class Sums(NamedTuple):
         rest = np.where(alike, rest, np.maximum(whole.total, split.total))
         rest = rest + np.abs(whole.value - split.value) * INFLATION
         return Noisy(whole.value, whole.slopes * alike, rest, form)
+
+
+def times(x: FloatArray, weight: FloatArray) -> FloatArray:
+    """``x @ weight``, faster where that has no sums."""
+    return np.asarray(x * weight if len(weight) == 1 else x @ weight)
 
 
 def alike(rows: FloatArray) -> tuple[IntArray, IntArray]:

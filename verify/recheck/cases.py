@@ -31,6 +31,7 @@ class Cases:
     _splits: dict[tuple[int, int, bytes], tuple[IntArray, IntArray]] = field(
         default_factory=dict
     )
+    _stacked: dict[int, BoolArray] = field(init=False, default_factory=dict)
     _questions: Iterator[int] = field(init=False, default_factory=count)
 
     def __post_init__(self) -> None:
@@ -47,9 +48,11 @@ class Cases:
         cases, _, answer = self._opened(channel, np.arange(len(channel.later)), every)
         return cases, channel.later[answer]
 
-    def inside(self, source: int, numbers: IntArray) -> BoolArray:
-        """``(numbers, later values)``: which values of a source some sets hold."""
-        return np.array([self._sets[source][n] for n in numbers])
+    def inside(self, source: int) -> BoolArray:
+        """``(sets, later values)``: which values of a source each of its sets holds."""
+        if len(self._stacked.get(source, ())) != len(self._sets[source]):
+            self._stacked[source] = np.array(self._sets[source])
+        return self._stacked[source]
 
     def _number(self, source: int, inside: BoolArray) -> int:
         sets = self._sets[source]

@@ -11,7 +11,6 @@ from verify.recheck.bounds import (
     UNDERFLOW,
     Noisy,
     Sums,
-    alike,
     exact,
     finest,
     growth,
@@ -21,9 +20,8 @@ from verify.recheck.program import MAPS, Channel
 from verify.recheck.sources import Sources, below
 from verify.recheck.stream import FREE, Stream, per_value
 
-CELLS = 4_000_000
+CELLS = 2**17
 FEW_ROWS, MOST_ROWS = 100_000, 2_000_000
-TINY = INFLATION - 1
 
 
 @dataclass(frozen=True)
@@ -213,34 +211,34 @@ class Mlp:
         """The same in cases, from bounds of what each source alone adds (Lemma 15)."""
         units, (weight, bias) = needed[-2], self.layers[-2]
         weight, bias = weight[np.ix_(needed[-3], units)], bias[units]
-        constant, grid = sources.spans(-1, units)
-        tables, anywhere = list[FloatArray](), list[FloatArray]()
+        constant = sources.spans(-1, units)
+        tables, grids = list[FloatArray](), [constant.grid]
 
-        def choices(i: int, sets: IntArray) -> BoolArray:
-            nonlocal grid
-            spans, finest_below = sources.spans(i, units)
-            grid = max(grid, finest_below)
-            inside = sources.values(i, sets)
-            single = (inside.sum(axis=1) == 1) | (sets == 0)
-            every, found, of = classes(spans, bool(single.all()))
-            tables.append(found)
-            anywhere.append(every)
-            hit = inside.astype(float) @ (of[:, None] == np.arange(len(found))) > 0
-            return np.hstack([hit & (sets != 0)[:, None], (sets == 0)[:, None]])
+        def choices(i: int) -> BoolArray:
+            spans, hit = sources.spans(i, units), sources.values(i)
+            several = hit.sum(axis=1)[cases[:, i]] > 1
+            table, of = spans.bounds, np.arange(len(spans.bounds) - 1)
+            if (several & (cases[:, i] > 0)).any():
+                table, of = spans.classes()
+                hit = hit.astype(float) @ (of[:, None] == np.arange(len(table) - 1)) > 0
+            tables.append(table)
+            grids.append(spans.grid)
+            any_value = np.arange(len(hit))[:, None] == 0  # the set of all
+            return np.hstack([hit & ~any_value, any_value])
 
         rows, of = sources.rows(cases, named, choices)
-        ends = np.cumsum([len(t) for t in tables])
-        free = rows == np.array([len(t) for t in tables])[:, None]
-        rows = rows + (ends - [len(t) for t in tables])[:, None]
-        table, every = np.concatenate(tables), np.stack(anywhere)
-        grid += finest(weight)
+        ends = np.cumsum([len(table) for table in tables])[:, None]
+        free = np.diff(ends, axis=0, prepend=0) - 1 == rows
+        rows = rows + np.vstack([[[0]], ends[:-1]])
+        table = np.concatenate(tables).reshape(ends[-1, 0], -1)
+        every, grid = table[ends[:, 0] - 1], max(grids) + finest(weight)
         (above, after), names = self.layers[-1], self.activations[-1][units]
         above, after = above[np.ix_(units, needed[-1])], after[needed[-1]]
         size, found = max(1, CELLS // (5 * len(units) + 1)), list[Noisy]()
         for low in range(0, len(of), size):
             part = slice(low, low + size)
             total = _added_up(rows[:, part].T, free[:, part].T, table, every)
-            total += middles(constant[:, :1])
+            total += constant.bounds[:1].reshape(1, -1)
             value, rest, reach, count, noisy = np.hsplit(total, 5)
             none = np.zeros((0, *value.shape))
             sums = Sums(
@@ -272,43 +270,6 @@ class Mlp:
         left = np.full_like(value, (self.stream.free * self.mask)[dims].max())
         both = Noisy(np.zeros_like(value), none, left, form).plus(out)
         return np.asarray(both.total[:, 0] * INFLATION)
-
-
-def classes(spans: FloatArray, single: bool) -> tuple[FloatArray, FloatArray, IntArray]:
-    """What a source adds, at all its values after BOS and in classes of values.
-
-    Args:
-        spans: ``(5, values, units)``, as `Sources.spans` says; the last value is at BOS.
-        single: Whether each value is its own class.
-
-    Returns:
-        ``(5 · units,)`` and ``(classes, 5 · units)``, as `middles` says, and
-        ``(values,)`` the class of each value.
-    """
-    every = middles(_widest(spans[:, :-1], np.zeros(1, np.int64)))[0]
-    of = np.arange(spans.shape[1])
-    if single:
-        return every, middles(spans), of
-    first, of[:-1] = alike((spans[0] + spans[1])[:-1])
-    of[-1], order = len(first), np.argsort(of, kind="stable")
-    start = np.searchsorted(of[order], np.arange(len(first) + 1))
-    return every, middles(_widest(spans[:, order], start)), of
-
-
-def _widest(spans: FloatArray, start: IntArray) -> FloatArray:
-    low = np.minimum.reduceat(spans[:1], start, axis=1)
-    return np.concatenate([low, np.maximum.reduceat(spans[1:], start, axis=1)])
-
-
-def middles(spans: FloatArray) -> FloatArray:
-    """``(rows, 5 · units)``: in place of least and greatest the middle and half the width.
-
-    The last fifth is 1 where there is noise or more than one sum.
-    """
-    low, high, size, count, noisy = spans
-    several = (low != high) | (noisy != 0)
-    wide = ((high - low) / 2 + TINY * (np.abs(low) + np.abs(high))) * several
-    return np.hstack([(low + high) / 2, wide, size, count, several])
 
 
 def _added_up(

@@ -8,15 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from verify.recheck.bounds import INFLATION, Noisy, finest
-from verify.recheck.cases import Cases, distinct, spread_out
+from verify.recheck.bounds import INFLATION, Noisy, alike, finest
+from verify.recheck.cases import Cases, spread_out
 from verify.recheck.model import BoolArray, FloatArray, IntArray, StrArray
 from verify.recheck.program import Channel
 from verify.recheck.stream import Stream
 
 Layers = list[tuple[FloatArray, FloatArray]]
 
-CELLS = 4_000_000
+CELLS, TINY = 4_000_000, INFLATION - 1
 
 
 class Source(NamedTuple):
@@ -32,6 +32,52 @@ class Source(NamedTuple):
     name: str
     dims: IntArray
     x: Noisy
+
+
+class Spans(NamedTuple):
+    """What a source alone adds to sums.
+
+    Attributes:
+        ends: ``(5, values, units)``: the least and the greatest sum, the size and the
+            number of terms, and 1 where there is noise.
+        bounds: ``(values + 1, 5, units)``: the same by `middles`; last of all values
+            after BOS together.
+        grid: What is below holds multiples of 2^-grid, but for noise.
+    """
+
+    ends: FloatArray
+    bounds: FloatArray
+    grid: int
+
+    def classes(self) -> tuple[FloatArray, IntArray]:
+        """Values taken together that add alike, BOS apart.
+
+        Returns:
+            ``(classes + 1, 5, units)``, as ``bounds``, and ``(values,)`` their classes.
+        """
+        first, of = alike((self.ends[0] + self.ends[1])[:-1])
+        of = np.append(of, len(first))
+        order = np.argsort(of, kind="stable")
+        start = np.searchsorted(of[order], np.arange(len(first) + 1))
+        found = middles(widest(self.ends[:, order], start))
+        return np.concatenate([found, self.bounds[-1:]]), of
+
+
+def widest(ends: FloatArray, start: IntArray) -> FloatArray:
+    """``(5, groups, units)``: the widest ends of the values from each start on."""
+    low = np.minimum.reduceat(ends[:1], start, axis=1)
+    return np.concatenate([low, np.maximum.reduceat(ends[1:], start, axis=1)])
+
+
+def middles(ends: FloatArray) -> FloatArray:
+    """``(rows, 5, units)``: in place of least and greatest the middle and half the width.
+
+    The last of five is 1 where there is noise or more than one sum.
+    """
+    low, high, size, terms, noisy = ends
+    several = (low != high) | (noisy != 0)
+    wide = ((high - low) / 2 + TINY * (np.abs(low) + np.abs(high))) * several
+    return np.stack([(low + high) / 2, wide, size, terms, several], axis=1)
 
 
 @dataclass(frozen=True)
@@ -51,7 +97,7 @@ class Sources:
     layers: Layers
     activations: list[StrArray]
     owner: IntArray
-    _spans: dict[int, tuple[FloatArray, int]] = field(init=False, default_factory=dict)
+    _spans: dict[int, "Spans"] = field(init=False, default_factory=dict)
 
     @staticmethod
     def of(
@@ -99,42 +145,40 @@ class Sources:
         self,
         cases: IntArray,
         named: Sequence[int],
-        choices: Callable[[int, IntArray], BoolArray],
+        choices: Callable[[int], BoolArray],
     ) -> tuple[IntArray, IntArray]:
         """Every case once for all combinations of some choices.
 
         Args:
             cases: ``(cases, sources)``; that of BOS is added as the last one.
             named: The sources that there is a choice for.
-            choices: ``(sets, choices)`` of a source: those that a set has; -1 stands for
-                BOS.
+            choices: ``(sets + 1, choices)`` of a source: those that each of its sets
+                has, and that of BOS.
 
         Returns:
             ``(named, rows)`` what is chosen, and ``(rows,)`` the case of each row.
         """
         of, columns = np.arange(len(cases) + 1), list[IntArray]()
         for i in named:
-            sets, back = distinct(np.append(cases[:, i], -1))
-            chosen = choices(i, sets)
-            which, at = spread_out(back[of], chosen.sum(axis=1))
-            columns = [c[which] for c in columns] if len(which) > len(of) else columns
+            chosen = choices(i)
+            number = np.append(cases[:, i], len(chosen) - 1)[of]
+            which, at = spread_out(number, chosen.sum(axis=1))
+            if len(which) > len(of):
+                of, columns = of[which], [c[which] for c in columns]
             columns.append(chosen.nonzero()[1][at])
-            of = of[which]
         return np.array(columns, np.int64).reshape(len(named), len(of)), of
 
-    def values(self, source: int, sets: IntArray) -> BoolArray:
-        """``(sets, values)``: which values a source has in some sets; -1 is that of BOS."""
-        later = self.cases.inside(source, np.maximum(sets, 0))
-        bos = (sets < 0)[:, None]
-        return np.hstack([later & ~bos, bos])
+    def values(self, source: int) -> BoolArray:
+        """``(sets + 1, values)``: the values of a source in each set, and that at BOS."""
+        inside = self.cases.inside(source)
+        found = np.zeros((len(inside) + 1, inside.shape[1] + 1), bool)
+        found[:-1, :-1], found[-1, -1] = inside, True
+        return found
 
     def count(self, cases: IntArray, named: Sequence[int]) -> float:
         """How many joint values some sources have in all cases."""
-        total = np.ones(len(cases))
-        for i in named:
-            sets, back = distinct(cases[:, i])
-            total *= self.cases.inside(i, sets).sum(axis=1)[back]
-        return float(total.sum())
+        sizes = [self.cases.inside(i).sum(axis=1)[cases[:, i]] for i in named]
+        return float(np.prod(sizes, axis=0, dtype=float).sum())
 
     def at(self, named: Sequence[int], rows: IntArray, dims: IntArray) -> Noisy:
         """``(rows, dims)``: the stream at joint values of some sources."""
@@ -153,27 +197,22 @@ class Sources:
         pairs = zip(self.depends, needed, strict=False)
         return [bool((reads[u].sum(axis=1) > 1).any()) for reads, u in pairs]
 
-    def spans(self, source: int, units: IntArray) -> tuple[FloatArray, int]:
+    def spans(self, source: int, units: IntArray) -> "Spans":
         """What a source alone adds to the sums inside units of the last hidden layer.
 
         Args:
             source: The source; -1 for what depends on none.
             units: The units.
-
-        Returns:
-            ``(5, values, units)``: the least and the greatest sum, the size and the
-            number of terms, and 1 where there is noise; and the least g such that what
-            is below holds multiples of 2^-g.
         """
         width = self.layers[-2][0].shape[1]
         if len(self.each[source].x.value) * width > CELLS:
             return self._spanned(source, units)
         if source not in self._spans:
             self._spans[source] = self._spanned(source, np.arange(width))
-        spans, grid = self._spans[source]
-        return spans[..., units], grid
+        ends, bounds, grid = self._spans[source]
+        return Spans(ends[..., units], bounds[..., units], grid)
 
-    def _spanned(self, source: int, units: IntArray) -> tuple[FloatArray, int]:
+    def _spanned(self, source: int, units: IntArray) -> "Spans":
         reads, weight = self.depends[len(self.layers) - 2], self.layers[-2][0]
         one = reads[:, source] if source >= 0 else np.ones(len(reads), bool)
         own = np.flatnonzero(one & (reads.sum(axis=1) == (source >= 0)))
@@ -181,17 +220,15 @@ class Sources:
         sums = x.products(weight[np.ix_(own, units)], grid=0)
         off = (np.abs(sums.slopes).sum(axis=0) + sums.rest) * INFLATION
         low, high = sums.value - off, sums.value + off
-        spans = np.stack([low, high, sums.size, sums.terms, ~sums.known])
-        return spans, finest(x.value)
+        ends = np.stack([low, high, sums.size, sums.terms, ~sums.known])
+        every = widest(ends[:, :-1], np.zeros(1, np.int64))
+        return Spans(ends, middles(np.hstack([ends, every])), finest(x.value))
 
     def run(self, source: int, layers: Layers, units: IntArray) -> Noisy:
         """``(values, units)``: units that depend on a source alone; on none for -1."""
         needed, x = below(layers, units), self.each[source].x
-        x = (
-            x.columns(needed[0])
-            if source >= 0
-            else x.columns(needed[0]).where(np.zeros(1))
-        )
+        x = x.columns(needed[0])
+        x = x if source >= 0 else x.where(np.zeros(1))
         above = zip(layers, self.activations, pairwise(needed), strict=False)
         for (weight, bias), names, at in above:
             x = x.affine(weight[np.ix_(*at)], bias[at[1]]).activated(names[at[1]])
