@@ -5,8 +5,8 @@ PSL(3, 4), and for the two families Ω(2n+1, q) and PSp(2n, q) with n ≥ 3 and 
 which the smallest has order 4,585,351,680 (Artin; Kimmerle, Lyons, Sandling, Teague).
 """
 
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
 from itertools import count
 from math import gcd, prod
 
@@ -70,50 +70,37 @@ def _listed() -> dict[int, str]:
     return names
 
 
+def _linear(n: int, sign: int, q: int) -> int:
+    """The order of PSL(n, q), or for sign −1 of PSU(n, q)."""
+    factors = prod(q**i - sign**i for i in range(2, n + 1))
+    return q ** (n * (n - 1) // 2) * factors // gcd(n, q - sign)
+
+
+def _symplectic(q: int) -> int:
+    return q**4 * (q**2 - 1) * (q**4 - 1) // gcd(2, q - 1)
+
+
+def _suzuki(q: int) -> int:
+    return q**2 * (q**2 + 1) * (q - 1)
+
+
+_FAMILIES: tuple[tuple[str, int, Callable[[int], int]], ...] = (
+    ("PSL(2,{})", 4, partial(_linear, 2, 1)),
+    ("PSL(3,{})", 2, partial(_linear, 3, 1)),
+    ("PSU(3,{})", 3, partial(_linear, 3, -1)),
+    ("PSp(4,{})", 3, _symplectic),
+    ("PSL(4,{})", 2, partial(_linear, 4, 1)),
+    ("PSU(4,{})", 2, partial(_linear, 4, -1)),
+    ("Sz({})", 8, _suzuki),
+)
+"""What groups over a field of q elements are called, the least q, and their order."""
+
+
 def _lie_type() -> Iterator[tuple[int, str]]:
-    for family in (_psl2, _psl3, _psu3, _psp4, _psl4, _psu4, _suzuki):
-        # Orders grow with q, so that the first too large one ends a family.
-        for q in filter(_is_prime_power, count(2)):
-            order, name = family(q)
-            if order > MOST_LISTED:
+    for title, least, order in _FAMILIES:
+        for q in (q for q in count(least) if len(factorise(q)) == 1):
+            # Orders grow with q, so that the first too large one ends a family.
+            if order(q) > MOST_LISTED:
                 break
-            if name:
-                yield order, name
-
-
-def _is_prime_power(q: int) -> bool:
-    return len(factorise(q)) == 1
-
-
-def _psl2(q: int) -> tuple[int, str | None]:
-    return q * (q * q - 1) // gcd(2, q - 1), f"PSL(2,{q})" if q > 3 else None
-
-
-def _psl3(q: int) -> tuple[int, str | None]:
-    return q**3 * (q**2 - 1) * (q**3 - 1) // gcd(3, q - 1), f"PSL(3,{q})"
-
-
-def _psu3(q: int) -> tuple[int, str | None]:
-    order = q**3 * (q**2 - 1) * (q**3 + 1) // gcd(3, q + 1)
-    return order, f"PSU(3,{q})" if q > 2 else None
-
-
-def _psp4(q: int) -> tuple[int, str | None]:
-    order = q**4 * (q**2 - 1) * (q**4 - 1) // gcd(2, q - 1)
-    return order, f"PSp(4,{q})" if q > 2 else None
-
-
-def _psl4(q: int) -> tuple[int, str | None]:
-    factors = prod(q**i - 1 for i in (2, 3, 4))
-    return q**6 * factors // gcd(4, q - 1), f"PSL(4,{q})"
-
-
-def _psu4(q: int) -> tuple[int, str | None]:
-    factors = (q**2 - 1) * (q**3 + 1) * (q**4 - 1)
-    return q**6 * factors // gcd(4, q + 1), f"PSU(4,{q})"
-
-
-def _suzuki(q: int) -> tuple[int, str | None]:
-    odd_power = q > 2 and q & (q - 1) == 0 and q.bit_length() % 2 == 0
-    order = q**2 * (q**2 + 1) * (q - 1)
-    return order, f"Sz({q})" if odd_power else None
+            if order is not _suzuki or (q % 2 == 0 and q.bit_length() % 2 == 0):
+                yield order(q), title.format(q)
