@@ -81,19 +81,6 @@ class Skeleton:
     classes: tuple[ImageClass, ...]
     class_of: IntArray
 
-    @cached_property
-    def height(self) -> IntArray:
-        """``(images,)``: the height of each image."""
-        return np.array([c.height for c in self.classes])[self.class_of]
-
-    @cached_property
-    def place(self) -> IntArray:
-        """``(images,)``: where an image stands among the members of its class."""
-        place = np.empty(len(self.sets), dtype=np.int64)
-        for found in self.classes:
-            place[found.members] = np.arange(len(found.members))
-        return place
-
     def index(self, sets: BoolArray) -> IntArray:
         """The indices of sets ``(…, states)`` that are images.
 
@@ -121,21 +108,6 @@ class Skeleton:
     @cached_property
     def _index(self) -> dict[bytes, int]:
         return {key: i for i, key in enumerate(set_keys(self.sets))}
-
-    def word_to(self, image: int) -> list[int]:
-        """A shortest word (letter indices) that takes all states onto an image.
-
-        Raises:
-            ValueError: If the image is a singleton that no word reaches.
-        """
-        letters = []
-        while image != 0:
-            before, letter = (int(i) for i in self.reached[image])
-            if before < 0:
-                raise ValueError("no word leads to this set")
-            letters.append(letter)
-            image = before
-        return letters[::-1]
 
     @cached_property
     def bits(self) -> BitArray:

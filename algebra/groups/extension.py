@@ -73,6 +73,20 @@ class Extension:
         return PermutationGroup(table.product[:, table.generators].T)
 
     @cached_property
+    def functions(self) -> IntArray:
+        """``(m, index)``: f_x(w) = r_w·x·r_{w·x̄}⁻¹ for each element x, numbered in N.
+
+        Here r is the transversal and x̄ the coset of x. By x ↦ (f_x, x̄) the group embeds
+        into the regular wreath product N ≀ G/N with (f, k)(f', k') = (w ↦
+        f(w)·f'(w·k), k·k') (Krasner and Kaloujnine, which the thesis cites in step iv of
+        its proof of Theorem 16; its equation (3.1) is wrong as printed, erratum E18).
+        """
+        r, table = self.transversal, self.table
+        after = self.quotient_table.product[:, self.coset].T
+        moved = table.product[r[None], np.arange(table.order)[:, None]]
+        return self.place[table.product[moved, table.inverse[r[after]]]]
+
+    @cached_property
     def place(self) -> IntArray:
         """``(m,)``: the number of each element within N, -1 outside."""
         found = np.full(self.table.order, -1, dtype=np.int64)

@@ -8,7 +8,6 @@ import numpy.typing as npt
 
 from algebra.budget import BudgetExceeded
 from algebra.groups import permutations
-from algebra.groups.centraliser import commuting_permutations
 from algebra.groups.closure import closure, keys, listed_keys, narrowest
 from algebra.groups.giants import (
     Giants,
@@ -278,21 +277,6 @@ class PermutationGroup:
     def derived_subgroup(self) -> "PermutationGroup":
         """What the commutators generate."""
         return self._derived
-
-    def centre(self) -> "PermutationGroup":
-        """The elements that commute with all others.
-
-        Raises:
-            BudgetExceeded: If too many permutations commute with the group.
-        """
-        return PermutationGroup(self._central())
-
-    def _central(self) -> IntArray:
-        if self.is_small:
-            chosen = self.table.small_generators(self.table.centre)
-            return self.elements()[chosen]
-        rows = commuting_permutations(self.generators, self.orbits)
-        return rows[self.contains(rows)]
 
     def derived_series(self) -> tuple["PermutationGroup", ...]:
         """The group, its derived subgroup, and so on as long as they get smaller."""

@@ -73,7 +73,8 @@ def _listed() -> dict[int, str]:
 def _linear(n: int, sign: int, q: int) -> int:
     """The order of PSL(n, q), or for sign −1 of PSU(n, q)."""
     factors = prod(q**i - sign**i for i in range(2, n + 1))
-    return q ** (n * (n - 1) // 2) * factors // gcd(n, q - sign)
+    order: int = q ** (n * (n - 1) // 2) * factors // gcd(n, q - sign)
+    return order
 
 
 def _symplectic(q: int) -> int:

@@ -1,7 +1,7 @@
 """Every extension of N by K inside the wreath product N ≀ K (Lemma 19, repaired).
 
 Krasner and Kaloujnine embed a group G over N with G/N = K into N ≀ K: an element becomes
-its coset k and a function f: K → N (`algebra.groups.wreath`; the thesis cites this). That
+its coset k and a function f: K → N (`Extension.functions`; the thesis cites this). That
 is a semidirect product of |K| copies of N and K, which permutes the copies: so Lemma 18
 applies, and its two look-ups only re-index copies, f ↦ (w ↦ f(w·k)). Each place of a copy
 is one selection by k, whatever the size of N (equation (3.1) as printed moves f in the
@@ -20,7 +20,6 @@ from algebra.automaton import Automaton
 from algebra.groups.extension import Extension
 from algebra.groups.permutation_group import PermutationGroup
 from algebra.groups.series import normal_subgroups
-from algebra.groups.wreath import WreathEmbedding
 from algebra.semiautomaton import IntArray
 from compiler.constructions.thesis.simulator import (
     Simulator,
@@ -122,10 +121,9 @@ def over_normal(over: Extension, normal: Simulator) -> Woven:
     code = top.codes[:, 0]
     coset = np.argsort(code)
     # f(w·k⁻¹) of the embedding, all in the numbers that the simulators use.
-    embedding = WreathEmbedding(over)
-    k = embedding.top
+    k = over.coset
     shifted = quotient.product[:, quotient.inverse[k]][coset]
-    f = np.take_along_axis(embedding.functions, shifted.T, axis=1)
+    f = np.take_along_axis(over.functions, shifted.T, axis=1)
     below = numbers(over.normal, over.group.elements()[over.members])
     copies = normal.codes[below[f]].reshape(len(f), -1)
     codes = np.hstack([copies, code[k][:, None]])
