@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from network import modelfile
 from network.architecture import kind_of, norm
+from network.model import names
 from network.modelfile import ModelFile, ModelFileError
 
 
@@ -95,7 +96,12 @@ class Generator(nn.Module):
         dtype = getattr(torch, file.precision.name)
         tensors = {n: torch.from_numpy(a).to(dtype) for n, a in file.tensors.items()}
         self.header: Mapping[str, Any] = file.header
-        self.letters, self.length = _letters(file), _length(file)
+        self.letters = names(file.header["machine"], "letters")
+        if len(self.letters) != shape["vocabulary"]:
+            raise ModelFileError("is damaged: its machine and its tensors differ")
+        length = modelfile.claimed_length(file.header)
+        assert length is not None
+        self.length = length
         self.bracket = nn.Parameter(tensors["embed.letter"], requires_grad=False)
         self.initial = nn.Parameter(tensors["embed.start"], requires_grad=False)
         self.register_buffer("moves", torch.tensor(shape["moves"]))
@@ -141,24 +147,6 @@ class Generator(nn.Module):
             maps.append(layer.attention(x))  # type: ignore[operator]
             x = layer(x)
         return maps
-
-
-def _letters(file: ModelFile) -> tuple[str, ...]:
-    letters = file.header["machine"].get("letters")
-    if not isinstance(letters, list) or not all(isinstance(a, str) for a in letters):
-        raise ModelFileError("is damaged: its machine has no list of letters")
-    if len(letters) != file.header["architecture"]["vocabulary"]:
-        raise ModelFileError(
-            "is damaged: its machine and its tensors differ in how many letters there are"
-        )
-    return tuple(letters)
-
-
-def _length(file: ModelFile) -> int:
-    length = file.header["claim"].get("length")
-    if type(length) is not int or length < 1:
-        raise ModelFileError(f"is damaged: it claims the length {length!r}")
-    return length
 
 
 def load(path: str | Path) -> Generator:

@@ -67,7 +67,7 @@ class Model(nn.Module):
                 "network.generator.load"
             )
         self.letters, self.states, self.classes = _alphabets(file)
-        self.length = _length(file)
+        self.length = modelfile.claimed_length(file.header)
         dtype = getattr(torch, file.precision.name)
         tensors = {
             n: torch.from_numpy(a).to(torch.int64 if is_index(n) else dtype)
@@ -216,10 +216,10 @@ def _alphabets(
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """The names of letters, states and classes, as many as the architecture has."""
     shape, machine = file.header["architecture"], file.header["machine"]
-    letters, states = (_names(machine, key) for key in ("letters", "states"))
+    letters, states = (names(machine, key) for key in ("letters", "states"))
     classes = states
     if file.header["claim"].get("shows", "states") != "states":
-        classes = _names(machine.get("output"), "names")
+        classes = names(machine.get("output"), "names")
     tokens = len(letters) + kind_of(shape).marks
     if shape["vocabulary"] != tokens or shape["outputs"] != len(classes):
         raise ModelFileError(
@@ -229,20 +229,18 @@ def _alphabets(
     return letters, states, classes
 
 
-def _names(holder: object, key: str) -> tuple[str, ...]:
-    names = holder.get(key) if isinstance(holder, Mapping) else None
-    if not isinstance(names, list | tuple) or not all(
-        isinstance(n, str) for n in names
+def names(holder: object, key: str) -> tuple[str, ...]:
+    """The names that an object of a header lists.
+
+    Raises:
+        ModelFileError: If it lists none.
+    """
+    found = holder.get(key) if isinstance(holder, Mapping) else None
+    if not isinstance(found, list | tuple) or not all(
+        isinstance(n, str) for n in found
     ):
         raise ModelFileError(f"is damaged: its machine has no list of {key}")
-    return tuple(names)
-
-
-def _length(file: ModelFile) -> int | None:
-    length = file.header["claim"].get("length")
-    if length is not None and (type(length) is not int or length < 1):
-        raise ModelFileError(f"is damaged: it claims the length {length!r}")
-    return length
+    return tuple(found)
 
 
 def _place(channel: Mapping[str, Any]) -> Place:

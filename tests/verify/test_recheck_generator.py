@@ -24,7 +24,8 @@ from verify.bracket_runs import run_all
 from verify.evidence.find import find
 from verify.evidence.opened import machine_of, model_of
 from verify.recheck.brackets import Claim, brackets, claimed
-from verify.recheck.generator import all_cases, established, shown, tokens
+from verify.recheck.cancelling import all_cases
+from verify.recheck.generator import established, shown, tokens
 from verify.recheck.layer_norm import REAL, Head, head
 from verify.recheck.model import FORMATS, Refused
 from verify.recheck.network import recheck
