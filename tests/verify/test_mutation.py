@@ -204,7 +204,7 @@ def test_a_word_that_the_checker_names_is_tried() -> None:
 def test_a_claim_that_cannot_be_run_is_wrong() -> None:
     right = subject(COUNTER)
     longer = right.with_header(lambda h: h["claim"].update(length=10**18))
-    assert "which it cannot read" in Truth(right).harm(longer)
+    assert "and can read at most" in Truth(right).harm(longer)
 
 
 def test_reasons_are_counted_without_names_and_numbers() -> None:
