@@ -8,15 +8,3 @@ class Rejected(KrohnError):
 
     This is no verdict about the network: what cannot be proved may still be right.
     """
-
-
-class Differs(Exception):
-    """The Program that the file states does not compute the machine.
-
-    Attributes:
-        word: Letter indices of a shortest word on which they differ.
-    """
-
-    def __init__(self, word: tuple[int, ...]) -> None:
-        super().__init__(f"the Program differs from the machine on {word}")
-        self.word = word

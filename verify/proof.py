@@ -16,7 +16,7 @@ from algebra.errors import MachineError
 from algebra.shown import SHOWS, Shown, shown
 from network.modelfile import ModelFile
 from verify import transformer
-from verify.errors import Differs, Rejected
+from verify.errors import Rejected
 from verify.evidence import meaning
 from verify.evidence.longest import longest
 from verify.evidence.opened import machine_of, model_of
@@ -95,7 +95,7 @@ def prove(
                 established.append(step)
                 report()
         result = Proof("verified", "", length, established)
-    except (Differs, WrongWord) as found:
+    except WrongWord as found:
         result = Proof("refuted", str(found), length, established, found.word)
     except (Rejected, Refused) as error:
         result = Proof("undecided", str(error), length, established)

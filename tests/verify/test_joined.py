@@ -17,13 +17,12 @@ from compiler.transformer import describe, lower
 from network.precision import FLOAT32
 from program.interpreter import interpret
 from verify.effort import Effort
-from verify.errors import Differs
 from verify.evidence import exploration
 from verify.evidence.exploration import GivenUp, Mode, explore
 from verify.evidence.meaning import Search, find
 from verify.evidence.opened import machine_of
 from verify.recheck.meaning import check
-from verify.recheck.model import Machine, Refused
+from verify.recheck.model import Machine, Refused, WrongWord
 from verify.recheck.program import Program as Stated
 from verify.recheck.program import parse
 
@@ -71,7 +70,7 @@ def test_every_wrong_machine_within_reach_is_refused(construction: str) -> None:
         for mode in ("state", "joined"):
             with pytest.raises(GivenUp):
                 explored(program, wrong, mode)
-        with pytest.raises(Differs):
+        with pytest.raises(WrongWord):
             find(program, wrong)
 
 
@@ -85,7 +84,7 @@ def test_wrong_outputs_are_refused() -> None:
     for state in range(1, len(machine.states)):
         table = shows.copy()
         table[state] = (table[state] + 1) % 3
-        with pytest.raises(Differs):
+        with pytest.raises(WrongWord):
             find(program, machine_of(machine, table))
 
 

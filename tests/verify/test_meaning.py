@@ -21,12 +21,12 @@ from compiler.transformer import describe, lower
 from network.precision import FLOAT32
 from program import Program
 from program.interpreter import interpret
-from verify.errors import Differs, Rejected
+from verify.errors import Rejected
 from verify.evidence import exploration
 from verify.evidence.meaning import find
 from verify.evidence.opened import machine_of
 from verify.recheck.meaning import check
-from verify.recheck.model import Refused
+from verify.recheck.model import Refused, WrongWord
 from verify.recheck.program import Program as Stated
 from verify.recheck.program import parse
 
@@ -128,7 +128,7 @@ def test_wrong_programs_get_a_shortest_word(
     if expected is None or expected > length:
         assert prove(statement, other)
     else:
-        with pytest.raises(Differs) as caught:
+        with pytest.raises(WrongWord) as caught:
             prove(statement, other)
         word = caught.value.word
         assert len(word) == expected
@@ -151,7 +151,7 @@ def test_windows_that_are_too_short_are_noticed(name: str, letters: int) -> None
         wrong = shown != machine.semiautomaton.trace(words, machine.start)
         longer = replace(statement, length=length)
         if wrong.any():
-            with pytest.raises(Differs) as caught:
+            with pytest.raises(WrongWord) as caught:
                 prove(longer, machine)
             assert len(caught.value.word) == wrong.any(axis=0).argmax() + 1
         else:
@@ -166,7 +166,7 @@ def test_another_start_is_noticed(name: str, construction: str) -> None:
         other = machine.with_start(state)
         expected = shortest(machine, other)
         if expected is not None and expected <= 5:
-            with pytest.raises(Differs) as caught:
+            with pytest.raises(WrongWord) as caught:
                 prove(statement, other)
             assert len(caught.value.word) == expected
 
@@ -196,7 +196,7 @@ def test_a_read_out_that_forgets_a_state_is_noticed(name: str) -> None:
     statement, _ = stated(machine, "scan", 4)
     for gone in statement.decode:
         rest = {v: q for v, q in statement.decode.items() if v != gone}
-        with pytest.raises(Differs):
+        with pytest.raises(WrongWord):
             prove(replace(statement, decode=rest), machine)
 
 

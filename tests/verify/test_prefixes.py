@@ -17,10 +17,10 @@ from compiler.transformer import describe, lower
 from network.precision import FLOAT32
 from program import Map, Operation, Program, Shift, Table
 from program.interpreter import states
-from verify.errors import Differs
 from verify.evidence.meaning import find
 from verify.evidence.opened import machine_of
 from verify.recheck.meaning import check
+from verify.recheck.model import WrongWord
 from verify.recheck.program import Program as Stated
 from verify.recheck.program import parse
 
@@ -40,7 +40,7 @@ def passes(source: Program, machine: Automaton) -> bool:
     program, own = stated(source), machine_of(machine)
     try:
         found = find(program, own)
-    except Differs as differs:
+    except WrongWord as differs:
         check_word(source, machine, differs.word)
         return False
     check(program, found, own)

@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from algebra.semiautomaton import IntArray
 from verify.effort import Effort
-from verify.errors import Differs
 from verify.recheck.meaning import Part, memory
+from verify.recheck.model import WrongWord
 from verify.recheck.program import Sets
 
 Mode = Literal["state", "joined", "all"]
@@ -45,7 +45,7 @@ def explore(
     Raises:
         GivenUp: If there are too many memories, if a state that memories were joined
             beside shows several things, or something that it may not.
-        Differs: With a shortest word after which the outputs are wrong, if the part has
+        WrongWord: With a shortest word after which the outputs are wrong, if the part has
             all outputs and no memories were joined.
         Refused: If some memory cannot be followed.
         Rejected: If nothing is left to be spent.
@@ -164,7 +164,7 @@ class _Explorer:
         for i, state in enumerate(reached.tolist()):
             one = {n: known[n][i : i + 1] for n in self.part.outputs}
             if self.part.show(one, np.array([state])) & wrong:
-                raise Differs((*self._path(int(s[i])), int(a[i])))
+                raise WrongWord((*self._path(int(s[i])), int(a[i])))
 
     def _path(self, state: int) -> tuple[int, ...]:
         """The letters by which an abstract state was first reached."""

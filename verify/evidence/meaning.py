@@ -34,7 +34,7 @@ def find(program: Program, machine: Machine) -> dict[str, Any]:
         A JSON value: windows, parts, and which parts have the outputs.
 
     Raises:
-        Differs: With a shortest word, if the Program does not compute the machine.
+        WrongWord: With a shortest word, if the Program does not compute the machine.
         Refused: If nothing is found.
         Rejected: If that takes too much work.
     """

@@ -21,7 +21,7 @@ class Refused(Exception):
 
 
 class WrongWord(Refused):
-    """The network does not say what the machine says after a word.
+    """The network, or its Program, does not say what the machine says after a word.
 
     Attributes:
         word: The letters of a shortest such word, by their numbers.
