@@ -95,7 +95,7 @@ def test_strides_are_proved(activation: str, dtype: str) -> None:
 def test_wide_corridors_are_proved() -> None:
     built = krohn.compile("Grid40", 80, "corridor", activation="sine")
     assert built.proof is not None
-    assert built.proof.evidence[0]["program"]["states"] <= 30 * 40**2
+    assert built.proof.evidence[0]["program"]["states"] <= 6 * 40**2
 
 
 def test_the_planner_takes_the_smaller_one() -> None:

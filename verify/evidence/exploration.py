@@ -50,12 +50,12 @@ def explore(
         Refused: If some memory cannot be followed.
         Rejected: If nothing is left to be spent.
     """
-    explorer = _Explorer(first, mode, effort, allowed)
+    explorer = Explorer(first, mode, effort, allowed)
     explorer.run()
     return explorer.evidence(), replace(first, shown=explorer.shown)
 
 
-class _Explorer:
+class Explorer:
     """Abstract states as they are found; each round follows those that are new or grew.
 
     Attributes:
@@ -69,7 +69,7 @@ class _Explorer:
     """
 
     def __init__(
-        self, first: Part, mode: Mode, effort: Effort, allowed: Allowed
+        self, first: Part, mode: Mode, effort: Effort, allowed: Allowed = None
     ) -> None:
         self.part, self.mode, self.effort, self.allowed = first, mode, effort, allowed
         kinds = {c.name: kind for c, kind, _ in first.steps}
@@ -106,6 +106,25 @@ class _Explorer:
         if not self.cells:
             every = np.flatnonzero(self.depths[: self.size] < self.part.length)
             self._each(every, self._look)
+
+    def values(self) -> IntArray:
+        """``(states, outputs)``: what each shows, if no memories were joined.
+
+        It is -1 beside the first one if no word leads back to it.
+        """
+        found = np.full((self.size, len(self.part.outputs)), -1)
+
+        def note(s: IntArray, a: IntArray) -> None:
+            old, t = self._old(s), self.depths[s] + 1
+            row, known, _ = self.part.move(old, self.states[s], a, t)
+            for i, name in enumerate(self.part.outputs):
+                if (known[name].sum(axis=1) != 1).any():
+                    raise GivenUp("a sum has no value here")
+                domain = self.part.program.channels[name].domain
+                found[self.follow[s, a][row], i] = domain[known[name].argmax(axis=1)]
+
+        self._each(np.flatnonzero(self.depths[: self.size] < self.part.length), note)
+        return found
 
     def _each(self, frontier: IntArray, follow: Any) -> None:
         """Follow every letter out of some abstract states, not too many at once."""
@@ -159,7 +178,9 @@ class _Explorer:
         a: IntArray,
     ) -> None:
         """Give up; if no memories were joined, with a word that leads to what is wrong."""
-        if self.mode != "all" or self.part.assumed or not self._is_whole():
+        lemmas = [known.beside for known in self.part.assumed.values()]
+        sure = all(beside.sum(axis=1).max() <= 1 for beside in lemmas)
+        if self.mode != "all" or not sure or not self._is_whole():
             raise GivenUp("the outputs are not those of the machine")
         for i, state in enumerate(reached.tolist()):
             one = {n: known[n][i : i + 1] for n in self.part.outputs}
@@ -191,7 +212,8 @@ class _Explorer:
             n: np.packbits(after[n].reshape(len(q), -1), axis=1) for n in self.cells
         }
         apart = [packed[n] for n in self.apart]
-        numbers = np.stack([q, self.part.told[t]], axis=1)
+        told = self.part.told[t.clip(max=self.part.program.length)]
+        numbers = np.stack([q, told], axis=1)
         keys = np.hstack([numbers.view(np.uint8), *apart])
         found = np.array(
             [self.index.setdefault(k, len(self.index)) for k in _bytes(keys)], np.int64
@@ -249,8 +271,8 @@ class _Explorer:
         of = [index.setdefault(k, len(index)) for k in _bytes(packed)]
         first = np.unique(of, return_index=True)[1]
         step = next(step for step in self.part.steps if step[0].name == name)
-        back = self.part.assumed[name][1] if name in self.part.assumed else None
-        domain, _, _ = memory(self.part.program, self.part.machine, step, back)
+        known = self.part.assumed
+        domain, _, _ = memory(self.part.program, self.part.machine, step, known)
         sets = [domain[bits[i] > 0].tolist() for i in first]
         return [sets, np.reshape(of, (self.size, cells)).tolist()]
 

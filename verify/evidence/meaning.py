@@ -8,17 +8,21 @@ explored, which finds a shortest word on which it is wrong.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from verify.effort import Effort
 from verify.evidence.chains import chain
-from verify.evidence.exploration import Allowed, GivenUp, Mode, explore
+from verify.evidence.counts import about, counters, smallest
+from verify.evidence.exploration import Allowed, Explorer, GivenUp, Mode, explore
 from verify.evidence.sums import reductions
 from verify.evidence.windows import windows
 from verify.recheck import meaning
 from verify.recheck.meaning import Part, Step, memory, steps
 from verify.recheck.model import Machine, Refused
-from verify.recheck.program import MAPS, Channel, Program
+from verify.recheck.program import LARGEST, MAPS, Channel, Program
 
 MOST_VALUES = 2**20  # of what one abstract state remembers of one channel
 
@@ -57,6 +61,7 @@ class Search:
         windows: The windows of the Program.
         found: The evidence of each part.
         proved: The parts, with what they show.
+        counted: What was found of sums of letters.
         left: The ways to explore the whole Program that were not tried.
     """
 
@@ -66,6 +71,7 @@ class Search:
         self.windows = windows(program)
         self.followed = meaning.ways(program, self.windows)
         self.found, self.proved = list[dict[str, Any]](), list[Part]()
+        self.counted: dict[tuple[str, ...], tuple[dict[str, Any], Part] | None] = {}
         self.left: list[Mode] = []
 
     def parts(self) -> dict[str, Any]:
@@ -83,9 +89,10 @@ class Search:
     def whole(self) -> dict[str, Any]:
         """Evidence for all outputs at once."""
         self.found, self.proved = [], []
-        said = self.said(list(dict.fromkeys(self.program.outputs)))
+        outputs = list(dict.fromkeys(self.program.outputs))
+        said = self.said(outputs, self._count(outputs))
         self._explore(said, self.left or _modes(self._steps(said))[-2:])
-        return self._together([0])
+        return self._together([len(self.found) - 1])
 
     def _together(self, final: list[int]) -> dict[str, Any]:
         meaning.readings(self.program, self.machine, [self.proved[j] for j in final])
@@ -117,16 +124,60 @@ class Search:
         if len(outputs) == 1:
             links = chain(self.program, self.followed, outputs[0])
         if len(links) < 2:
-            yield self.said(outputs)
+            yield self.said(outputs, self._count(outputs))
             return
         for name, shift, length in links:
             assumed = {} if shift is None else {shift: len(self.found) - 1}
             plain = {"reduced": [], "split": [], "assumed": assumed}
             yield {**plain, "outputs": [name], "length": length}
 
-    def said(self, outputs: list[str]) -> dict[str, Any]:
-        """What is said of some outputs at once, without what exploring finds."""
-        said = {"outputs": outputs, "length": self.program.length, "assumed": {}}
+    def _count(self, outputs: list[str]) -> dict[str, int]:
+        """A lemma on what is read of sums of letters: which channels it has shown."""
+        said = self.said(outputs)
+        counted = counters(self._steps(said), outputs, said["reduced"])
+        if counted is None:
+            return {}
+        shown, rules = counted
+        if tuple(shown) not in self.counted:
+            told = {**said, "outputs": shown, "reduced": rules, "split": []}
+            self.counted[tuple(shown)] = self._counted(told)
+        found = self.counted[tuple(shown)]
+        if found is None:
+            return {}
+        self.found.append(found[0])
+        self.proved.append(found[1])
+        return dict.fromkeys(shown, len(self.found) - 1)
+
+    def _counted(self, said: dict[str, Any]) -> tuple[dict[str, Any], Part] | None:
+        """The evidence of such a lemma; None if it would not tell less apart."""
+        one = np.zeros((self.program.letters, 1), np.int64)
+        first = self.start({**said, "machine": about(Machine(0, one, one[0]))})
+        explorer = Explorer(replace(first, length=LARGEST), "all", self.effort)
+        try:
+            explorer.run()
+            shows = explorer.values()
+        except GivenUp:
+            return None
+        follow = explorer.follow[: explorer.size]
+        machine, classes = smallest(shows, follow, self.effort)
+        if 2 * len(machine.shows) > len(classes):
+            return None
+        values = np.column_stack([shows, classes]).tolist()
+        evidence = {**explorer.evidence(), "states": classes.tolist()}
+        part = replace(first, machine=machine, shown=set(map(tuple, values)))
+        return {**said, "machine": about(machine), **evidence}, part
+
+    def said(
+        self, outputs: list[str], assumed: dict[str, int] | None = None
+    ) -> dict[str, Any]:
+        """What is said of some outputs at once, without what exploring finds.
+
+        Args:
+            outputs: The outputs.
+            assumed: Channels of which an earlier part has shown something.
+        """
+        length, assumed = self.program.length, assumed or {}
+        said = {"outputs": outputs, "length": length, "assumed": assumed}
         found = self._steps(said)
         return {**said, "reduced": reductions(found, outputs), "split": _split(found)}
 
@@ -146,30 +197,28 @@ class Search:
 
     def start(self, said: dict[str, Any]) -> Part:
         """The part, with the first abstract state alone."""
+        state = {"states": [said.get("machine", {}).get("start", self.machine.start)]}
+        state |= {"depths": [0], "follow": [[0] * self.program.letters]}
+        part = self._part({**said, **state, "cells": {}})
         cells = {}
-        for step in self._steps(said):
+        for step in part.steps:
             channel, kind, _ = step
             if kind in ("at", "sibling-latest"):
                 raise Refused(
                     f"{channel.name!r} depends on positions in a way that no rule covers"
                 )
             if kind not in ("token", "position", *MAPS):
-                back = None
-                if kind == "assumed":
-                    other = self.proved[said["assumed"][channel.name]]
-                    back = 0 if other.outputs == [channel.name] else channel.by
-                domain, start, size = memory(self.program, self.machine, step, back)
+                domain, start, size = memory(
+                    self.program, part.machine, step, part.assumed
+                )
                 if size * len(domain) > MOST_VALUES:
                     raise Refused(f"{channel.name!r} looks back at too much to follow")
                 cells[channel.name] = [[[start]], [[0] * size]]
-        follow = [[0] * self.program.letters]
-        state = {"states": [self.machine.start], "depths": [0], "follow": follow}
+        return self._part({**said, **state, "cells": cells})
+
+    def _part(self, said: dict[str, Any]) -> Part:
         return meaning.part(
-            self.program,
-            self.machine,
-            self.followed,
-            self.proved,
-            {**said, **state, "cells": cells},
+            self.program, self.machine, self.followed, self.proved, said
         )
 
     def allowed(self, outputs: list[str]) -> Allowed:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -46,6 +46,7 @@ def readings(
 ) -> dict[tuple[int, ...], int]:
     """What parts show together beside each state of the machine, if it means that."""
     demand([one.length == program.length for one in last], "a part ends too early")
+    demand([one.machine is machine for one in last], "a part is of another machine")
     names = [n for one in last for n in one.outputs]
     shown = [[list[tuple[int, ...]]() for _ in machine.shows] for _ in last]
     for one, beside_state in zip(last, shown, strict=True):
@@ -122,6 +123,20 @@ def _before(program: Program) -> dict[str, tuple[str, ...]]:
     return found
 
 
+class Assumed(NamedTuple):
+    """What an earlier part has shown of a channel.
+
+    Attributes:
+        beside: ``(states, values)``: what it may be beside a state of that part's machine.
+        back: So many letters ago.
+        machine: The machine of that part, if it is another one.
+    """
+
+    beside: BoolArray
+    back: int
+    machine: Machine | None
+
+
 @dataclass(frozen=True)
 class Part:
     """Abstract states, which together hold every memory that words can lead to.
@@ -130,7 +145,7 @@ class Part:
         steps: Channels, how each is followed, and by which others.
         outputs: The channels of which something is shown.
         length: The longest word that is followed.
-        assumed: Of channels ``(machine states, values)``, and how many letters ago.
+        assumed: What earlier parts have shown.
         cells: Of what is remembered some sets, and ``(states, cells)`` which of them.
         states: The state of the machine beside each abstract state.
         depths: At least so many letters lead to it.
@@ -145,7 +160,7 @@ class Part:
     steps: list[Step]
     outputs: list[str]
     length: int
-    assumed: dict[str, tuple[BoolArray, int]]
+    assumed: dict[str, Assumed]
     cells: dict[str, tuple[BoolArray, IntArray]]
     states: IntArray
     depths: IntArray
@@ -225,7 +240,7 @@ class Part:
                 values = (a if kind == "token" else channel.values[t])[row]
                 known[name] = np.equal.outer(values, channel.domain)
             elif name in self.cells:
-                moved = q[row], self.machine.transitions[a, q][row]
+                moved = q[row], self.machine.transitions[a, q][row], a[row]
                 now = moved if kind == "assumed" else reads
                 found = self._remember(channel, kind, now, old[name][row], known)
                 known[name], after[name] = found
@@ -314,15 +329,25 @@ class Part:
 
 
 def _passed(
-    assumed: tuple[BoolArray, int], states: tuple[IntArray, IntArray], old: BoolArray
+    assumed: Assumed, moved: tuple[IntArray, IntArray, IntArray], old: BoolArray
 ) -> tuple[BoolArray, BoolArray]:
-    """What is known beside a state of some letters ago, and the states since then."""
-    (beside_state, back), (before, now) = assumed, states
-    if back < 2:
-        return beside_state[before if back else now], old
-    value = old[:, 0].astype(np.float32) @ beside_state.astype(np.float32) > 0
-    moved = np.equal.outer(before, np.arange(len(beside_state)))
-    return value, np.concatenate([old[:, 1:], moved[:, None]], axis=1)
+    """What is known beside a state, now or of some letters ago, and what is kept."""
+    before, now, a = moved
+    if assumed.machine is not None:
+        which, q = beside(np.arange(len(a)), old[:, 0])
+        new = np.zeros_like(old)
+        new[which, 0, assumed.machine.transitions[a[which], q]] = True
+        return _either(new[:, 0], assumed.beside), new
+    if assumed.back < 2:
+        return assumed.beside[before if assumed.back else now], old
+    last = np.equal.outer(before, np.arange(len(assumed.beside)))
+    kept = np.concatenate([old[:, 1:], last[:, None]], axis=1)
+    return _either(old[:, 0], assumed.beside), kept
+
+
+def _either(states: BoolArray, beside_state: BoolArray) -> BoolArray:
+    """``(rows, values)``: what there is beside one of the states of a row."""
+    return np.asarray(states.astype(np.float32) @ beside_state.astype(np.float32) > 0)
 
 
 def _added(
@@ -400,50 +425,65 @@ def part(
     length, outputs = int(whole(said["length"], 0)), list(said["outputs"])
     demand(length <= program.length, "a part is longer than the words")
     states, follow = whole(said["states"], 1), whole(said["follow"], 2)
-    depths = whole(said["depths"], 1)
+    depths, machine = whole(said["depths"], 1), _machine(said, machine, program.letters)
     fits = follow.shape == (len(states), program.letters) and len(depths) == len(states)
     demand(fits and np.all(follow < len(states)), "the abstract states do not fit")
     assumed = {}
     for name, j in said["assumed"].items():
-        assumed[name] = _assumed(program.channels[name], parts[j], length)
+        assumed[name] = lemma(program.channels[name], parts[j], machine, length)
     followed = followed | dict.fromkeys(assumed, ("assumed", ()))
     found = steps(program, followed, outputs)
     cells, room = {}, MOST_CELLS
     for step in found:
-        channel, kind, _ = step
+        channel = step[0]
         if channel.name in said["cells"]:
-            back = assumed[channel.name][1] if kind == "assumed" else None
-            domain, start, size = memory(program, machine, step, back)
+            domain, start, size = memory(program, machine, step, assumed)
             sets, of = said["cells"][channel.name]
             room -= len(sets) * len(domain)
             demand(room > 0, "there are too many sets")
-            told = np.array([np.isin(domain, one) for one in sets], np.bool_)
-            told, of = told.reshape(len(sets), len(domain)), whole(of, 2)
+            held = np.array([np.isin(domain, one) for one in sets], np.bool_)
+            held, of = held.reshape(len(sets), len(domain)), whole(of, 2)
             demand(of.shape == (len(states), size), f"{channel.name!r}: other cells")
-            right = told[of[0]][:, domain == start]
+            right = held[of[0]][:, domain == start]
             demand(right, f"{channel.name!r} starts elsewhere")
-            cells[channel.name] = told, of
+            cells[channel.name] = held, of
     reduced = [(list(n), *whole([by, least], 2)) for n, by, least in said["reduced"]]
-    known = (found, outputs, length, assumed, cells, states, depths, follow, reduced)
-    return Part(program, machine, *known, list(said["split"]), set())
+    told = (found, outputs, length, assumed, cells, states, depths, follow, reduced)
+    return Part(program, machine, *told, list(said["split"]), set())
 
 
-def _assumed(channel: Channel, part: Part, length: int) -> tuple[BoolArray, int]:
+def _machine(said: Any, machine: Machine, letters: int) -> Machine:
+    """The machine that a part is about: another one, if the evidence names it."""
+    if "machine" not in said:
+        return machine
+    transitions = whole(said["machine"]["transitions"], 2)
+    start, states = whole(said["machine"]["start"], 0), transitions.shape[1]
+    fits = len(transitions) == letters and start < states
+    demand(fits and np.all(transitions < states), "a part is of no machine")
+    return Machine(int(start), transitions, np.zeros(states, np.int64))
+
+
+def lemma(channel: Channel, part: Part, machine: Machine, length: int) -> Assumed:
     """What another part shows of a channel, or of what it is a shift of."""
-    back = 0 if part.outputs == [channel.name] else channel.by
-    shifted = channel.op == "shift" and part.outputs == [channel.inputs[0]]
-    fits = part.outputs == [channel.name] or shifted
+    here = channel.name in part.outputs
+    shifted = channel.op == "shift" and part.outputs == list(channel.inputs)
+    same, back = part.machine is machine, 0 if here else channel.by
+    fits = here or (shifted and same)
     early = length <= part.length + back
     demand(fits and early, f"{channel.name!r} is not known so far")
-    beside_state = np.zeros((len(part.machine.shows), len(channel.domain)), np.bool_)
-    at_bos = {(channel.bos, part.machine.start)} if back else set()
-    for value, q in part.shown | at_bos:
-        beside_state[q] |= channel.domain == value
-    return beside_state, back
+    column = part.outputs.index(channel.name) if here else 0
+    rows = np.array(list(part.shown), np.int64).reshape(-1, len(part.outputs) + 1)
+    rows = rows[np.isin(rows[:, column], channel.domain)]
+    size = len(part.machine.shows), len(channel.domain)
+    demand(prod(size) <= MOST_CELLS, "a lemma tells too much")
+    beside_state = np.zeros(size, np.bool_)
+    beside_state[rows[:, -1], channel.place(rows[:, column])] = True
+    beside_state[machine.start] |= (channel.domain == channel.bos) & (back > 0)
+    return Assumed(beside_state, back, None if same else part.machine)
 
 
 def memory(
-    program: Program, machine: Machine, step: Step, back: int | None
+    program: Program, machine: Machine, step: Step, assumed: dict[str, Assumed]
 ) -> tuple[IntArray, int, int]:
     """What a cell of a channel can hold, what it holds at BOS, and how many there are."""
     channel, kind, reads = step
@@ -451,8 +491,10 @@ def memory(
         return np.arange(len(reads) + 1), 0, 1
     if kind == "earliest":
         return np.append(-1, channel.domain), -1, 1
-    if back is not None:
-        return np.arange(len(machine.shows)), machine.start, max(back - 1, 0)
+    if kind == "assumed":
+        other, back = assumed[channel.name].machine, assumed[channel.name].back
+        of, size = other or machine, 1 if other else max(back - 1, 0)
+        return np.arange(len(of.shows)), of.start, size
     size = channel.by if kind == "shift" else 1
     if kind == "latest-match":
         size = len(program.channels[channel.inputs[1]].domain)
