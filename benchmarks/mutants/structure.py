@@ -6,7 +6,9 @@ import numpy as np
 
 from mutants.subject import Json, Mutant, Mutation, Subject
 from mutants.weights import exchanged
+from network.architecture import sparse_matrices
 from network.precision import PRECISIONS, FloatArray
+from network.sparse import Sparse
 
 TEMPERATURES = (0.1, 0.5, 0.9, 1.1, 2.0)
 MATRICES = ("query", "key", "value", "out")
@@ -85,6 +87,8 @@ def _hidden_units(subject: Subject, rng: np.random.Generator) -> Mutant:
     }
     width = subject.file.header["architecture"]["hidden"]
     left, right = map(int, rng.choice(width, size=2, replace=False))
+    if sparse := sparse_matrices(subject.file.header["architecture"]):
+        return _sparse_units(subject, sparse, left, right)
     square = subject.file.tensors["hidden.weight"]
     square = exchanged(exchanged(square, left, right, 0), left, right, 1)
     changed = {
@@ -93,6 +97,21 @@ def _hidden_units(subject: Subject, rng: np.random.Generator) -> Mutant:
     }
     both = subject.with_tensors({**changed, "hidden.weight": square})
     return Mutant(f"hidden units {left} and {right}", both)
+
+
+def _sparse_units(
+    subject: Subject, matrices: dict[str, int], left: int, right: int
+) -> Mutant:
+    tensors, width = subject.file.tensors, len(subject.file.tensors["hidden.bias"])
+    order = np.arange(width)
+    order[[left, right]] = right, left
+    changed = {n: tensors[n][order] for n in ("hidden.start", "hidden.bias")}
+    for name, columns in matrices.items():
+        by_row = name in ("hidden.left", "unembed.weight")
+        held = Sparse.named(tensors, name, columns)
+        moved = held.moved(rows=order) if by_row else held.moved(columns=order)
+        changed |= moved.tensors(name)
+    return Mutant(f"hidden units {left} and {right}", subject.with_tensors(changed))
 
 
 def _together(
@@ -155,7 +174,9 @@ def embeddings(subject: Subject, rng: np.random.Generator) -> Mutant | None:
     """Two tokens, BOS among them, trade their embeddings."""
     tensors = subject.file.tensors
     names = ["embed.token", "input.weight", "embed.letter"]
-    name = next(name for name in names if name in tensors)
+    name = next((name for name in names if name in tensors), None)
+    if name is None:  # a sparse matrix
+        return None
     array = tensors[name]
     if len(array) < 2:
         return None

@@ -11,6 +11,7 @@ from algebra.automaton import Automaton
 from network.architecture import Kind, kind_of
 from network.modelfile import ModelFile
 from network.precision import FloatArray
+from network.sparse import is_index
 
 Json: TypeAlias = dict[str, Any]
 
@@ -44,11 +45,20 @@ class Subject:
         """What the file states of its Program."""
         return self.file.header.get("program")
 
+    @property
+    def weights(self) -> list[tuple[str, FloatArray]]:
+        """The tensors that hold numbers, by name; places of sparse entries do not."""
+        tensors = sorted(self.file.tensors.items())
+        return [(name, array) for name, array in tensors if not is_index(name)]
+
     def with_tensors(self, changed: Mapping[str, FloatArray]) -> "Subject":
         """With some tensors exchanged, rounded to the format of the file."""
         precision = self.file.precision
         with np.errstate(over="ignore"):
-            rounded = {name: precision.round(array) for name, array in changed.items()}
+            rounded = {
+                name: array if is_index(name) else precision.round(array)
+                for name, array in changed.items()
+            }
         tensors = {**self.file.tensors, **rounded}
         return replace(self, file=replace(self.file, tensors=tensors))
 

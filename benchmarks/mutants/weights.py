@@ -1,12 +1,15 @@
 """Mutations of single weights and of rows, columns and entries that trade places."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from mutants.subject import Mutant, Mutation, Subject
+from network.architecture import sparse_matrices
 from network.precision import FloatArray, Precision
+from network.sparse import Sparse
 
 SCALES = (1e-6, 1e-3, 0.01, 0.1, 0.5)
 SHIFTS = (1e-6, 1e-3, 0.1, 0.5, 1.0)
@@ -22,7 +25,7 @@ def _changed(
     """One weight of a tensor whose name ends so, drawn tensor first."""
     places = {
         name: np.flatnonzero((array.reshape(-1) != 0) == nonzero)
-        for name, array in sorted(subject.file.tensors.items())
+        for name, array in subject.weights
         if name.endswith(names)
     }
     places = {name: found for name, found in places.items() if found.size}
@@ -92,8 +95,9 @@ def swapped(axis: int) -> Mutation:
     """Two rows (axis −2) or two columns (−1) of a matrix trade places."""
 
     def swap(subject: Subject, rng: np.random.Generator) -> Mutant | None:
-        tensors = sorted(subject.file.tensors.items())
-        names = [n for n, a in tensors if a.ndim > 1 and a.shape[axis] > 1]
+        names = [n for n, a in subject.weights if a.ndim > 1 and a.shape[axis] > 1]
+        if not names:
+            return None
         name = str(rng.choice(names))
         array = subject.file.tensors[name]
         left, right = rng.choice(array.shape[axis], size=2, replace=False)
@@ -102,6 +106,22 @@ def swapped(axis: int) -> Mutation:
         return Mutant(where, subject.with_tensors({name: changed}))
 
     return swap
+
+
+def elsewhere(subject: Subject, rng: np.random.Generator) -> Mutant | None:
+    """An entry of a sparse matrix moves to another column."""
+    matrices = sparse_matrices(subject.file.header["architecture"])
+    if not matrices:
+        return None
+    name = str(rng.choice(list(matrices)))
+    held = Sparse.named(subject.file.tensors, name, matrices[name])
+    columns, at = held.columns.copy(), int(rng.integers(len(held.columns)))
+    columns[at] = rng.integers(matrices[name])
+    order = np.lexsort((columns, held.rows))
+    moved = replace(held, columns=columns[order], values=held.values[order])
+    if moved.problem() is not None:  # the column was taken
+        return None
+    return Mutant(f"{name}: entry {at}", subject.with_tensors(moved.tensors(name)))
 
 
 def exchanged(array: FloatArray, left: int, right: int, axis: int) -> FloatArray:
@@ -120,4 +140,5 @@ KINDS: dict[str, Mutation] = {
     **{f"bias ±{by:g}": shifted(by) for by in SHIFTS},
     "two rows exchanged": swapped(-2),
     "two columns exchanged": swapped(-1),
+    "sparse entry elsewhere": elsewhere,
 }
