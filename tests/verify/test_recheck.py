@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,9 @@ import pytest
 import krohn
 from network.modelfile import ModelFile, pack
 from verify.evidence.find import find
+from verify.evidence.opened import model_of
+from verify.recheck import network
+from verify.recheck.mlp import Mlp
 from verify.recheck.model import Machine, Refused
 from verify.recheck.network import recheck
 
@@ -35,6 +39,7 @@ RIGHT: list[tuple[str, int, str, dict[str, Any]]] = [
     ("Q8", 6, "wreath", {}),
     ("Parity8@2,3,7", 8, "parity-selected", {}),
     ("Grid3", 5, "memorising", {}),
+    ("Adder", 12, "sequential", {"strict": True}),  # noise would grow were it kept
     ("D6", 6, "chunked", {}),
     ("regex:(a|b)*c(a|c)*b(b|c)*a(a|b)*", 9, "departures", {}),
     ("regex:(a|b)*c(a|c)*b(b|c)*a(a|b)*", 7, "departures", {"strict": True}),
@@ -78,6 +83,44 @@ def test_evidence_is_found_for_what_is_compiled_and_accepted(
     facts = recheck(data, said(find(data))).facts()
     assert facts["length"] == length
     assert facts["margin"] > 0
+
+
+def left(change: Callable[[dict[str, Any]], object]) -> float:
+    """What units that erase a channel leave of it, after a change of them."""
+    opened = model_of(model("C3", 4, "counter"))
+    stream = network.embedding(opened, network.stated(opened, 3))
+    name, noise = next((n, x + 2.0**-8) for n, x in stream.noise.items())
+    stream, d = replace(stream, noise={**stream.noise, name: noise}), len(stream.owner)
+    dim = stream.program.channels[name].span.start
+    parts = {"reads": np.zeros((d, 2)), "adds": np.zeros((2, d))}
+    parts |= {"inside": np.zeros(2), "after": np.zeros(d), "mask": np.ones(d)}
+    parts["reads"][dim], parts["adds"][:, dim] = (1, -1), (-1, 1)
+    parts["kinds"] = np.array(["relu", "relu"])
+    change(parts | {"dim": dim})
+    layers = [(parts["reads"], parts["inside"]), (parts["adds"], parts["after"])]
+    free = np.arange(d) == dim
+    return float(
+        Mlp(layers, [parts["kinds"]], parts["mask"], stream).cleared(free).max()
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda p: p["reads"].__setitem__((p["dim"], 0), 1.25),
+        lambda p: p["reads"].__setitem__((p["dim"], 1), 1.0),
+        lambda p: p["adds"].__setitem__((0, p["dim"]), -0.75),
+        lambda p: p["inside"].__setitem__(0, 2.0**-10),
+        lambda p: p["after"].__setitem__(p["dim"], 2.0**-10),
+        lambda p: p["mask"].__setitem__(p["dim"], 0),
+        lambda p: p["kinds"].__setitem__(0, "sine"),
+    ],
+)
+def test_only_units_that_erase_leave_nothing(
+    change: Callable[[dict[str, Any]], object],
+) -> None:
+    assert left(lambda parts: None) == 0
+    assert left(change) > 0
 
 
 Damage = Callable[[dict[str, Any]], object]

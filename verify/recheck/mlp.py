@@ -64,13 +64,31 @@ class Mlp:
         adds = (self.mask != 0) & (self.stream.owner != FREE)
         for weight, bias in self.layers[-1:]:
             adds = adds | weight.any(axis=0) | (bias != 0)
-        for dim in np.flatnonzero(free & adds):
+        for dim in np.flatnonzero(free & adds).tolist():
             demand(bool(self.layers), "a channel ends where nothing clears it")
+            if self._erases(dim):
+                left[dim] = 0.0
+                continue
             needed, sources = below(self.layers, np.array([dim])), self._apart(())
             cases = np.zeros((1, len(sources.each)), np.int64)
             named, zero = self._read(sources, needed), np.zeros((2, 1))
             left[dim] = self._distance(sources, cases, named, needed, zero)[0].max()
         return left
+
+    def _erases(self, dim: int) -> bool:
+        """Whether −ReLU(x) + ReLU(−x) is added to x: one term is 0, and all sum to 0."""
+        if len(self.layers) != 2 or self.mask[dim] != 1:
+            return False
+        (below, inside), (above, after) = self.layers
+        units = np.flatnonzero(above[:, dim])
+        adds, reads = above[units, dim], np.zeros((len(self.mask), len(units)))
+        reads[dim] = -adds
+        return (
+            sorted(adds) == [-1, 1]
+            and np.array_equal(below[:, units], reads)
+            and bool((self.activations[0][units] == "relu").all())
+            and not (inside[units].any() or after[dim])
+        )
 
     def keeps(self, dims: range) -> bool:
         """Whether dimensions stay exactly as they are."""
