@@ -6,6 +6,7 @@ from algebra.automaton import Automaton
 from algebra.budget import Budget, BudgetExceeded, steps_of
 from algebra.green import green
 from algebra.monoid import TransformationMonoid
+from algebra.wording import count
 from krohn.drawing.eggbox import draw_eggboxes
 
 MOST_ELEMENTS = 200_000
@@ -26,10 +27,10 @@ def draw_monoid(machine: Automaton, effort: str | float = "high") -> Figure:
     monoid = _monoid(machine, steps_of(effort))
     found = green(monoid)
     facts = [
-        f"transformation monoid of {_count(monoid.size, 'element')}",
-        _count(len(found.d_sizes), "D-class", "es"),
-        f"{_count(len(machine.states), 'state')}, "
-        f"{_count(len(machine.letters), 'letter')}",
+        f"transformation monoid of {count(monoid.size, 'element')}",
+        count(len(found.d_sizes), "D-class", "es"),
+        f"{count(len(machine.states), 'state')}, "
+        f"{count(len(machine.letters), 'letter')}",
     ]
     remarks = []
     if not monoid.identity_is_product:
@@ -49,7 +50,3 @@ def _monoid(machine: Automaton, steps: float) -> TransformationMonoid:
             "--effort if it was stopped, else draw a smaller machine",
             error.found,
         ) from error
-
-
-def _count(number: int, noun: str, plural: str = "s") -> str:
-    return f"{number:,} {noun}{'' if number == 1 else plural}"

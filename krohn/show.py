@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
+from algebra.wording import count, cut
 from krohn.show_language import lines as language_lines
 from program import Map, Program
 from program import Table as Rows
@@ -31,8 +32,17 @@ WIDE = 96
 MOST_SAID = 38
 
 
-def _console() -> Console:
-    return Console(soft_wrap=True, highlight=False, markup=False)
+def _console(**how: Any) -> Console:
+    return Console(**{"soft_wrap": True, "highlight": False, "markup": False, **how})
+
+
+def _print(table: Table, least: int = 0) -> None:
+    """Print a table; where it has a least width, no cell is broken."""
+    for column in table.columns:
+        column.no_wrap = bool(least)
+    out = _console(soft_wrap=False)
+    out.width = max(out.width, least)
+    out.print(table)
 
 
 def _table(*columns: str) -> Table:
@@ -51,7 +61,7 @@ def zoo(rows: list[dict[str, Any]]) -> None:
         table.add_row(
             row["name"], str(row["states"]), str(row["letters"]), row["description"]
         )
-    Console(highlight=False, markup=False).print(table)
+    _print(table)
     print(
         "Families by parameter: C12, C2xC3xC5, D10, S6, A6, Grid20, Dyck3,3 (depth, "
         "types), Memory5, PermReset3."
@@ -96,26 +106,20 @@ def _networks(out: Console, facts: dict[str, Any]) -> None:
         f"\nNetworks for words of up to {facts['length']} letters that no other beats in "
         "depth, width, parameters and latency:"
     )
-    wide = Console(highlight=False, markup=False)
-    wide.width = max(wide.width, WIDE)
     sizes = " depth", " layers", " width", " parameters", " µs"
     table = _table(" ", "name", *sizes, "how")
     for row in facts["front"]:
         chosen = "→" if row["chosen"] else ""
-        table.add_row(
-            chosen, row["name"], *_sizes(row), _cut(row["summary"], MOST_SAID)
-        )
+        table.add_row(chosen, row["name"], *_sizes(row), cut(row["summary"], MOST_SAID))
     shown = {row["name"] for row in facts["front"]}
     others = [row for row in facts["constructions"] if row["name"] not in shown]
     for row in others:
         least = "" if row["exact"] else "≥ "
         name = f"({row['name']})"
         table.add_row(
-            "", name, *(least + s for s in _sizes(row)), _cut(row["summary"], MOST_SAID)
+            "", name, *(least + s for s in _sizes(row)), cut(row["summary"], MOST_SAID)
         )
-    for column in table.columns:
-        column.no_wrap = True
-    wide.print(table)
+    _print(table, WIDE)
     if others:
         out.print(
             "In brackets: beaten in all of these; where it says ≥, known without laying "
@@ -133,15 +137,13 @@ def decomposition(facts: dict[str, Any]) -> None:
     out = _console()
     rows = [row for level in facts["levels"] for row in level]
     out.print(
-        f"{facts['machine']}: {_count(facts['states'], 'state')}, "
-        f"{_count(facts['letters'], 'letter')}, decomposed by {facts['method']} into "
-        f"{_count(len(rows), 'component')} on {_count(len(facts['levels']), 'level')}"
+        f"{facts['machine']}: {count(facts['states'], 'state')}, "
+        f"{count(facts['letters'], 'letter')}, decomposed by {facts['method']} into "
+        f"{count(len(rows), 'component')} on {count(len(facts['levels']), 'level')}"
     )
     if rows:
         out.print()
-        wide = Console(highlight=False, markup=False)
-        wide.width = max(wide.width, WIDE)
-        wide.print(_components(facts["levels"]))
+        _print(_components(facts["levels"]), WIDE)
         out.print("\nWhat the values leave of the states that are still possible:")
         for row in sorted(rows, key=lambda row: row["component"]):
             for line in _meaning(row, SHOWN_CONTEXTS if len(rows) <= 10 else 1):
@@ -156,12 +158,10 @@ def _components(levels: list[list[dict[str, Any]]]) -> Table:
     for number, level in enumerate(levels, start=1):
         for row in level:
             table.add_row(
-                *(str(number), str(row["component"]), _cut(row["kind"], 32)),
-                *(f"{row['states']:,}", _cut(row["group"], 14), _short(row["order"])),
+                *(str(number), str(row["component"]), cut(row["kind"], 32)),
+                *(f"{row['states']:,}", cut(row["group"], 14), _short(row["order"])),
                 *(_reads(row["reads"]), f"{row['nodes']:,}"),
             )
-    for column in table.columns:
-        column.no_wrap = True
     return table
 
 
@@ -169,10 +169,6 @@ def _reads(numbers: list[int]) -> str:
     if len(numbers) > SHOWN_READS:
         return f"letter and {len(numbers)} components"
     return ", ".join(["letter", *map(str, numbers)])
-
-
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def _short(number: int) -> str:
@@ -192,14 +188,14 @@ def _meaning(row: dict[str, Any], most: int) -> list[str]:
     for reading in meaning["readings"][:most]:
         lines += [f"    given {_set(reading['possible'])}", *_values(reading, "      ")]
     hidden = meaning["contexts"] - len(meaning["readings"][:most])
-    return [*lines, f"    … {_count(hidden, 'more context')}"] if hidden else lines
+    return [*lines, f"    … {count(hidden, 'more context')}"] if hidden else lines
 
 
 def _values(reading: dict[str, Any], indent: str) -> list[str]:
     shown = list(reading["leaves"].items())[:SHOWN_VALUES]
     lines = [f"{indent}{value} → {_set(states)}" for value, states in shown]
     hidden = len(reading["leaves"]) - len(shown)
-    return [*lines, f"{indent}… {_count(hidden, 'more value')}"] if hidden else lines
+    return [*lines, f"{indent}… {count(hidden, 'more value')}"] if hidden else lines
 
 
 def _set(states: list[str]) -> str:
@@ -213,7 +209,7 @@ def _set(states: list[str]) -> str:
 
 def _proof(out: Console, facts: dict[str, Any]) -> None:
     out.print(
-        f"Proved: from each of {_count(facts['coordinates'], 'coordinate')} the cascade "
+        f"Proved: from each of {count(facts['coordinates'], 'coordinate')} the cascade "
         f"follows the machine on words of every length ({facts['triples']:,} triples of "
         f"nodes checked)."
     )
@@ -226,8 +222,8 @@ def _proof(out: Console, facts: dict[str, Any]) -> None:
         else:
             out.print(
                 f"  {row['method']}: depth {row['depth']} as a network, "
-                f"{_count(row['values'], 'value')}, "
-                f"{_count(row['nodes'], 'node')} of wiring"
+                f"{count(row['values'], 'value')}, "
+                f"{count(row['nodes'], 'node')} of wiring"
             )
     out.print(f"Chosen: {facts['why']}.")
     _cut_short(out, facts)
@@ -241,10 +237,6 @@ def _cut_short(out: Console, facts: dict[str, Any]) -> None:
     if facts["effort"] is not None:
         more = f"--effort asks for more than {facts['effort']:,} steps of each search"
     out.print(f"Cut short: {'; '.join(facts['cut_short'])} ({more}).")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _monoid(facts: dict[str, Any]) -> Iterator[str]:
@@ -461,7 +453,7 @@ def answers(result: dict[str, Any]) -> None:
         after = ["(start)", *result["word"]]
         for letter, law in zip(after, result["laws"], strict=True):
             table.add_row(letter, *(f"{p:.6g}" for p in law))
-        Console(highlight=False, markup=False).print(table)
+        _print(table)
         return
     print(" ".join(result["outputs"]))
 
@@ -477,7 +469,7 @@ def attention(result: dict[str, Any]) -> None:
             *(f"{network[k]:.3g}" if k in network else "" for k in ("scale", "beta")),
             *(f"{network['weight on top']:.3f}", f"{sum(row) / others:.3g}"),
         )
-    Console(highlight=False, markup=False).print(table)
+    _print(table)
     out.print(f"On {' '.join(result['word'])}:")
     if result["mean variation"] is not None:
         out.print(
@@ -494,7 +486,7 @@ def attention(result: dict[str, Any]) -> None:
 
 def program(name: str, written: Program) -> None:
     """A Program after a pass, one channel a line, on standard error."""
-    out = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
+    out = _console(stderr=True)
     out.print(f"--- after {name}: {len(written.operations)} channels", style="bold")
     for channel, operation in written.operations.items():
         size = len(written.domains.get(channel, ()))

@@ -3,9 +3,10 @@
 import numpy as np
 import numpy.typing as npt
 
-from algebra.classification.property import Property, Witness, act, call, count, spell
+from algebra.classification.property import Property, Witness, act, call, spell
 from algebra.graphs import components_of_steps
 from algebra.semiautomaton import IntArray, Semiautomaton
+from algebra.wording import count
 
 Flags = npt.NDArray[np.bool_]
 

@@ -45,8 +45,3 @@ def act(machine: Semiautomaton, word: Iterable[int]) -> IntArray:
     for letter in word:
         after = machine.transitions[letter][after]
     return after
-
-
-def count(number: int, thing: str) -> str:
-    """A number with its noun: ``1 letter``, ``2 letters``."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.classification.property import Property, call, count, spell
+from algebra.classification.property import Property, call, spell
 from algebra.graphs import towards
 from algebra.semiautomaton import IntArray, Semiautomaton
+from algebra.wording import count
 
 MOST_PAIR_STEPS = 6_000_000
 LONGEST_WORD = 20_000

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -47,17 +46,6 @@ class Failing:
     found: Counterexample | None
     least: bool
     how: str
-
-    def to_object(self) -> dict[str, Any]:
-        """Itself for JSON."""
-        return {
-            "length": self.length,
-            "words": self.words,
-            "right": self.right,
-            "found": self.found and self.found.to_object(),
-            "least": self.least,
-            "how": self.how,
-        }
 
 
 def failing(
@@ -167,14 +155,6 @@ class Struck:
     strategy: str
     tokens: Rate
     words: Rate
-
-    def to_object(self) -> dict[str, Any]:
-        """Itself for JSON."""
-        return {
-            "strategy": self.strategy,
-            "tokens": self.tokens.to_object(),
-            "words": self.words.to_object(),
-        }
 
 
 def by_strategy(

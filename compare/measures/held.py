@@ -187,7 +187,7 @@ class Forgiving:
         return torch.where(asked[..., None], said, given)
 
     def _padded(self, logits: Tensor) -> Tensor:
-        """With classes that the network does not have, which are never the largest."""
+        """Logits with a column for each class that the network lacks, below all others."""
         least = logits.amin(dim=-1, keepdim=True) - 1
         missing = len(self.classes) - logits.shape[-1]
         more = least.expand(*least.shape[:-1], missing)

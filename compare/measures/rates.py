@@ -162,19 +162,6 @@ class Spread:
         """
         return float(1 - 2.0 ** (1 - len(self.values)))
 
-    def to_object(self) -> dict[str, Any]:
-        """Itself for JSON."""
-        return {
-            "values": list(self.values),
-            "mean": self.mean,
-            "median": self.median,
-            "most": self.most,
-            "least": self.least,
-            "low": self.low,
-            "high": self.high,
-            "covers": self.covers,
-        }
-
 
 def spread(values: Sequence[float]) -> Spread:
     """Accuracies, or other shares, of several runs.

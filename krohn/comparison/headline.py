@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from algebra.wording import count
 from krohn.comparison.contestants import COMPILED, GPT, LSTM, Contestant
 from krohn.comparison.result import Comparison, Sweep
 
@@ -36,9 +37,9 @@ def average(one: Contestant) -> float:
 
 def _proved(found: Comparison) -> str:
     compiled, proved = found.of(COMPILED), found.proved
-    words = (
-        "every length" if proved.length is None else f"up to {_letters(proved.length)}"
-    )
+    words = "every length"
+    if proved.length is not None:
+        words = f"up to {count(proved.length, 'letter')}"
     if proved.verdict != "verified":
         return f"The compiled network is not proved: {proved.covers}."
     size = compiled.size if compiled else None
@@ -48,10 +49,6 @@ def _proved(found: Comparison) -> str:
         f"The compiled network ({proved.construction}{layers}) is proved right at every "
         f"position of every word of {words}."
     )
-
-
-def _letters(count: int) -> str:
-    return f"{count} letter{'s' * (count != 1)}"
 
 
 def _trained(found: Comparison) -> Iterator[str]:
@@ -64,8 +61,8 @@ def _trained(found: Comparison) -> Iterator[str]:
         seeds = len(found.origin.seeds)
         mean = f", mean of {seeds} seeds" if seeds > 1 else ""
         yield (
-            f"Trained on words of {_letters(found.length)} and measured on fresh ones, "
-            f"{' and '.join(said)}{mean}."
+            f"Trained on words of {count(found.length, 'letter')} and measured on fresh "
+            f"ones, {' and '.join(said)}{mean}."
         )
 
 

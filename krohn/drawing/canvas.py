@@ -20,6 +20,7 @@ from matplotlib.path import Path
 from matplotlib.textpath import text_to_path
 
 from algebra.errors import KrohnError
+from algebra.wording import cut
 
 Points = npt.NDArray[np.float64]
 
@@ -50,7 +51,7 @@ class DrawingError(KrohnError):
 def legible(name: str, limit: int = 40) -> str:
     """A name on one line, cut to ``limit`` characters, control characters escaped."""
     shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in name)
-    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+    return cut(shown, limit)
 
 
 @lru_cache(maxsize=4096)

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from algebra.cascade import Cascade
 from algebra.cascade_structure import Reading, dependencies, levels, meaning
 from algebra.covering import Covering
+from algebra.wording import count
 from krohn.contexts import merged
 from krohn.drawing.canvas import SOFT, Box, Canvas, DrawingError, legible, measure
 from krohn.drawing.component import MOST_CIRCLES, Card, card, draw_card, glyph_size
@@ -181,15 +182,13 @@ def _remarks(cascade: Cascade, scale: Scale) -> list[str]:
 
 
 def _facts(cascade: Cascade, method: str, covering: Covering | None) -> str:
-    counts = (
-        (len(cascade.states), "state"),
-        (len(cascade.letters), "letter"),
-        (len(levels(cascade)), "level"),
-        (len(cascade.components), "component"),
-    )
-    facts = [f"{n:,} {noun}{'' if n == 1 else 's'}" for n, noun in counts]
+    facts = [
+        count(len(cascade.states), "state"),
+        count(len(cascade.letters), "letter"),
+        count(len(levels(cascade)), "level"),
+        count(len(cascade.components), "component"),
+    ]
     proved = "not proved to cover the machine"
     if covering is not None:
-        plural = "" if covering.coordinates == 1 else "s"
-        proved = f"covering proved for {covering.coordinates:,} coordinate{plural}"
+        proved = f"covering proved for {count(covering.coordinates, 'coordinate')}"
     return " · ".join([*([method] if method else []), ", ".join(facts), proved])

@@ -11,6 +11,7 @@ from algebra.cascade_structure import kind
 from algebra.groups.naming import name
 from algebra.groups.permutation_group import PermutationGroup
 from algebra.semiautomaton import IntArray
+from algebra.wording import count
 from krohn.drawing.arrows import bow, outside
 from krohn.drawing.canvas import (
     INK,
@@ -94,7 +95,7 @@ def card(
         reads: The numbers of the components that it reads.
         glyph: The least room for the picture of its transitions.
     """
-    parts = [f"{component.size} value{'' if component.size == 1 else 's'}"]
+    parts = [count(component.size, "value")]
     if component.group.order > 1:
         parts.append(f"group of order {component.group.order:,}")
     parts.append(_reads(reads))

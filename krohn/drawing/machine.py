@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from algebra.automaton import Automaton
 from algebra.formats.assembly import acceptance
 from algebra.semiautomaton import IntArray
+from algebra.wording import count
 from krohn.drawing.arrows import (
     LABEL_SIZE,
     Arc,
@@ -358,14 +359,10 @@ def _caption(canvas: Canvas, sketch: _Sketch, missing: int) -> None:
         _legend(canvas, sketch)
     canvas.notes(_remarks(sketch))
     if missing and not _says_all(sketch):
-        canvas.notes([f"Left out for want of room: {_count(missing, 'label')}."])
+        canvas.notes([f"Left out for want of room: {count(missing, 'label')}."])
     machine = sketch.machine
-    facts = _count(len(machine.states), "state"), _count(len(machine.letters), "letter")
+    facts = count(len(machine.states), "state"), count(len(machine.letters), "letter")
     canvas.heading(legible(machine.name), ", ".join(facts))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
 def _legend(canvas: Canvas, sketch: _Sketch) -> None:
@@ -390,7 +387,7 @@ def _remarks(sketch: _Sketch) -> list[str]:
         names = ", ".join(legible(machine.letters[a], 16) for a in sketch.letters[:8])
         remarks.append(
             f"Only the arrows of {names} are drawn, {drawn} of "
-            f"{_count(len(machine.letters), 'letter')}; they reach as many states."
+            f"{count(len(machine.letters), 'letter')}; they reach as many states."
         )
     if sketch.sink is not None:
         name = legible(machine.states[sketch.sink])

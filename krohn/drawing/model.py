@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from algebra.wording import count
 from krohn.drawing.bars import Bar, Stream, stream
 from krohn.drawing.canvas import (
     FAINT,
@@ -96,11 +97,8 @@ def _holders(header: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _sizes(architecture: Mapping[str, Any]) -> str:
     if kind_of(architecture).recurrent:
         return f"{architecture['hidden']:,} hidden units"
-    blocks = len(architecture["blocks"])
-    return (
-        f"{blocks} block{'' if blocks == 1 else 's'} · "
-        f"{architecture['d_model']} dimensions"
-    )
+    blocks = count(len(architecture["blocks"]), "block")
+    return f"{blocks} · {architecture['d_model']} dimensions"
 
 
 @dataclass(frozen=True)

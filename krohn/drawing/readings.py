@@ -8,6 +8,7 @@ import numpy as np
 from algebra.cascade import Cascade
 from algebra.cascade_structure import BoolArray, Reading
 from algebra.semiautomaton import IntArray
+from algebra.wording import count
 from krohn.drawing.canvas import (
     FAINT,
     PALETTE,
@@ -150,7 +151,7 @@ class Readings:
         """What is not drawn."""
         parts = [f"{self.cut} more values"] if self.cut else []
         if self.hidden:
-            parts.append(f"{self.hidden} more context{'' if self.hidden == 1 else 's'}")
+            parts.append(count(self.hidden, "more context"))
         return f"… {' and '.join(parts)}" if parts else ""
 
 

@@ -5,13 +5,15 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 
 from markupsafe import Markup
 
+from algebra.wording import cut
+
 LONGEST_NAME = 120
 
 
 def plain(text: object, limit: int = LONGEST_NAME) -> str:
     """A text from a file on one line, with what is not seen escaped as in Python."""
     seen = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(text))
-    return seen if len(seen) <= limit else seen[: limit - 1] + "…"
+    return cut(seen, limit)
 
 
 def name(text: object, limit: int = LONGEST_NAME) -> Markup:

@@ -10,8 +10,9 @@ from algebra.budget import Budget
 from algebra.classification.digraph import components
 from algebra.classification.languages.language import Language
 from algebra.classification.languages.pairs import Pairs, check_size
-from algebra.classification.property import Property, Witness, call, count, spell
+from algebra.classification.property import Property, Witness, call, spell
 from algebra.semiautomaton import IntArray, Semiautomaton
+from algebra.wording import count
 
 # A product of integers of any size takes about as long as this many of fixed size.
 EXACT = 50

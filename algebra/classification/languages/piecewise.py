@@ -3,7 +3,8 @@
 from algebra.budget import Budget, BudgetExceeded
 from algebra.classification.digraph import j_trivial
 from algebra.classification.languages.language import Language
-from algebra.classification.property import Property, count
+from algebra.classification.property import Property
+from algebra.wording import count
 
 Ranks = tuple[int, ...]
 Pair = tuple[int, int]

@@ -1,6 +1,5 @@
 """Failing words are legal, wrong where it is asked, and the first of the shortest."""
 
-import json
 from collections.abc import Callable
 from itertools import product
 
@@ -91,7 +90,6 @@ def test_who_counts_to_four_fails_at_five(knows: Knows) -> None:
     assert found.least
     assert found.right == 4
     assert found.how == "all words"
-    assert json.loads(json.dumps(found.to_object()))["found"]["word"] == ["1"] * 5
 
 
 def test_faults_of_long_words_are_found_at_longer_ones(knows: Knows) -> None:
