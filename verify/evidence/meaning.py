@@ -79,10 +79,11 @@ class Search:
         final, groups = list[int](), self._groups()
         for outputs in groups:
             for said in self._lemmas(outputs):
-                modes = _modes(self._steps(said))
+                first = self.start(said)
+                modes = _modes(first.steps)
                 if said["outputs"] == groups[-1] and len(groups) == 1:
                     self.left = [modes.pop()]
-                self._explore(said, modes)
+                self._explore(said, first, modes)
             final.append(len(self.found) - 1)
         return self._together(final)
 
@@ -91,7 +92,8 @@ class Search:
         self.found, self.proved = [], []
         outputs = list(dict.fromkeys(self.program.outputs))
         said = self.said(outputs, self._count(outputs))
-        self._explore(said, self.left or _modes(self._steps(said))[-2:])
+        first = self.start(said)
+        self._explore(said, first, self.left or _modes(first.steps)[-2:])
         return self._together([len(self.found) - 1])
 
     def _together(self, final: list[int]) -> dict[str, Any]:
@@ -181,9 +183,9 @@ class Search:
         found = self._steps(said)
         return {**said, "reduced": reductions(found, outputs), "split": _split(found)}
 
-    def _explore(self, said: dict[str, Any], modes: list[Mode]) -> None:
+    def _explore(self, said: dict[str, Any], first: Part, modes: list[Mode]) -> None:
         """Explore a part in the first of some ways that leads to evidence."""
-        first, allowed = self.start(said), self.allowed(said["outputs"])
+        allowed = self.allowed(said["outputs"])
         for mode in modes:
             try:
                 found, part = explore(first, mode, self.effort, allowed)
@@ -199,7 +201,13 @@ class Search:
         """The part, with the first abstract state alone."""
         state = {"states": [said.get("machine", {}).get("start", self.machine.start)]}
         state |= {"depths": [0], "follow": [[0] * self.program.letters]}
-        part = self._part({**said, **state, "cells": {}})
+        part = meaning.part(
+            self.program,
+            self.machine,
+            self.followed,
+            self.proved,
+            {**said, **state, "cells": {}},
+        )
         cells = {}
         for step in part.steps:
             channel, kind, _ = step
@@ -213,13 +221,9 @@ class Search:
                 )
                 if size * len(domain) > MOST_VALUES:
                     raise Refused(f"{channel.name!r} looks back at too much to follow")
-                cells[channel.name] = [[[start]], [[0] * size]]
-        return self._part({**said, **state, "cells": cells})
-
-    def _part(self, said: dict[str, Any]) -> Part:
-        return meaning.part(
-            self.program, self.machine, self.followed, self.proved, said
-        )
+                none = np.zeros((1, size), np.int64)
+                cells[channel.name] = (domain == start)[None], none
+        return replace(part, cells=cells)
 
     def allowed(self, outputs: list[str]) -> Allowed:
         """What outputs may show beside each class; None if not all are outputs."""

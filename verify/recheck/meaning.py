@@ -70,6 +70,10 @@ def ways(program: Program, said: Any) -> Ways:
     """How channels are followed that are not followed by what they are computed from."""
     found: Ways = {n: ("before", pair) for n, pair in _before(program).items()}
     found |= {n: ("departures", each) for n, each in departures(program).items()}
+    for names in said["families"]:
+        for p, member in enumerate(program.channels[n] for n in names):
+            inside = member.bos == p and member.later.max() < len(names)
+            demand(inside, "no letter maps")
     for name, (family, width) in said["windows"].items():
         _check_window(program, said, name)
         if width >= program.length:
@@ -81,8 +85,6 @@ def _check_window(program: Program, said: Any, name: str) -> None:
     """Theorem 2; the point of a window is its value at BOS."""
     family, width = said["windows"][name]
     members = [program.channels[n] for n in said["families"][family]]
-    for p, member in enumerate(members):
-        demand(member.bos == p and member.later.max() < len(members), "no letter maps")
 
     def is_window(what: str, size: int) -> bool:
         channel = program.behind[what]
@@ -509,4 +511,4 @@ def steps(program: Program, followed: Ways, outputs: list[str]) -> list[Step]:
             channel = program.channels[name]
             needed[name] = channel, *followed.get(name, (channel.op, channel.inputs))
             todo += needed[name][2]
-    return [needed[n] for n in program.channels if n in needed]
+    return [needed[n] for n in sorted(needed, key=program.order.__getitem__)]

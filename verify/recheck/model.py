@@ -34,7 +34,7 @@ class WrongWord(Refused):
 
 def demand(condition: Any, reason: str) -> None:
     """Refuse with a reason if a condition does not hold; NaN makes none hold."""
-    if not (condition if type(condition) is bool else np.all(condition)):
+    if not (condition if isinstance(condition, bool | np.bool_) else np.all(condition)):
         raise Refused(reason[:300])
 
 

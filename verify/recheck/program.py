@@ -80,6 +80,11 @@ class Program:
     length: int
 
     @cached_property
+    def order(self) -> dict[str, int]:
+        """Where each channel stands in the list."""
+        return {name: i for i, name in enumerate(self.channels)}
+
+    @cached_property
     def behind(self) -> dict[str, Channel]:
         """What each channel copies, through tables that change nothing."""
         found: dict[str, Channel] = {}
