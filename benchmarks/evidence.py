@@ -22,9 +22,9 @@ import krohn
 import verify.recheck
 from algebra.errors import KrohnError
 from network.modelfile import pack
+from program.errors import Refused
 from verify.errors import Rejected
 from verify.evidence.find import find
-from verify.recheck.model import Refused
 from verify.recheck.network import recheck
 
 PACKAGE = Path(verify.recheck.__file__).parent

@@ -34,8 +34,8 @@ from algebra.formats import json_format
 from compiler.errors import CompileError
 from compiler.plan import CONSTRUCTIONS, ON_REQUEST
 from network.modelfile import ModelFile
+from program.errors import Refused
 from verify.errors import Rejected
-from verify.recheck.model import Refused
 
 EACH = 4
 FAMILIES = {

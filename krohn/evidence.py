@@ -12,11 +12,12 @@ from algebra.formats.files import atomic_write
 from algebra.shown import shown
 from krohn.job import Progress, open_job
 from krohn.report import Report
+from program.errors import Refused
 from verify.errors import Rejected
 from verify.evidence.find import find
 from verify.evidence.opened import machine_of
 from verify.evidence.record import steps
-from verify.recheck.model import Machine, Refused
+from verify.recheck.model import Machine
 from verify.recheck.network import Shown, recheck
 
 LARGEST = 2**30

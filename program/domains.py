@@ -89,21 +89,29 @@ class May:
         found[:, places(domain, self.domain[both])] = self.sets[:, both]
         return found
 
-    def beside(self, rows: IntArray) -> tuple[IntArray, IntArray]:
-        """Each value that it may have in some rows.
 
-        Returns:
-            Which of the given rows, and the place of the value in the domain.
-        """
-        row, values = self.sets.nonzero()
-        if len(row) == len(self.sets) and (row[:-1] < row[1:]).all():
-            return np.arange(len(rows)), values[rows]  # one value in each row
-        count = np.bincount(row, minlength=len(self.sets))
-        each = count[rows]
-        demand(each.sum() <= MOST, "too many values are possible at once")
-        which = np.repeat(np.arange(len(rows)), each)
-        within = np.arange(len(which)) - np.repeat(each.cumsum() - each, each)
-        return which, values[(count.cumsum() - count)[rows[which]] + within]
+def beside(rows: IntArray, sets: BoolArray) -> tuple[IntArray, IntArray]:
+    """Each value that a channel may have in some rows.
+
+    Args:
+        rows: ``(count,)`` of them.
+        sets: ``(rows, values)``: whether it may have the value in the row.
+
+    Returns:
+        Which of the given rows, and the place of the value in the domain.
+
+    Raises:
+        Refused: If there are too many.
+    """
+    row, values = sets.nonzero()
+    if len(row) == len(sets) and (row[:-1] < row[1:]).all():  # one value in each row
+        return np.arange(len(rows)), values[rows]
+    count = np.bincount(row, minlength=len(sets))
+    each = count[rows]
+    demand(each.sum() <= MOST, "too many values are possible at once")
+    which = np.repeat(np.arange(len(rows)), each)
+    within = np.arange(len(which)) - np.repeat(each.cumsum() - each, each)
+    return which, values[(count.cumsum() - count)[rows[which]] + within]
 
 
 def places(domain: IntArray, values: IntArray) -> IntArray:

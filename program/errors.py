@@ -13,5 +13,5 @@ class Refused(Exception):
 
 def demand(condition: Any, reason: str) -> None:
     """Refuse with a reason if a condition does not hold; NaN makes none hold."""
-    if not bool(np.all(condition)):
+    if not (condition if isinstance(condition, bool | np.bool_) else np.all(condition)):
         raise Refused(reason[:MOST_LETTERS])

@@ -15,6 +15,7 @@ from program.domains import (
     Known,
     May,
     Values,
+    beside,
     joint,
     places,
     sums,
@@ -110,6 +111,17 @@ class Table:
             demand(False, f"a table has no row for the values {row}")
         return self.values[at]
 
+    @cached_property
+    def _known(self) -> dict[Row, tuple[IntArray, IntArray]]:
+        return {}
+
+    def _numbered(self, largest: Row) -> tuple[IntArray, IntArray]:
+        """What inputs count in the number of a row, and the numbers, which ascend."""
+        if largest not in self._known:
+            weights = factors([[each] for each in largest])
+            self._known[largest] = weights, self.rows @ weights
+        return self._known[largest]
+
     def items(self) -> Iterator[tuple[tuple[int, ...], int]]:
         """The rows with their values, as Python integers."""
         for row, value in zip(self.rows.tolist(), self.values.tolist(), strict=True):
@@ -130,7 +142,7 @@ class Table:
         later = np.all([np.isin(x, v.later) for x, v in inputs], axis=0)
         start = np.all(self.rows == [v.bos for v in read], axis=1)
         kept = later | start
-        number = _numbers(self.rows[kept], factors([v.domain for v in read]))
+        number = self.rows[kept] @ factors([v.domain for v in read])
         order = np.argsort(number, kind="stable")
         demand(np.diff(number[order]) > 0, "a table has a row twice")
         if later.sum() < prod(len(v.later) for v in read) or not start.any():
@@ -156,9 +168,8 @@ class Table:
 
     def step(self, own: Known, read: Sequence[May]) -> BoolArray:
         """What it may be: every joint value of the inputs is looked up."""
-        weights = factors([may.domain for may in read])
+        weights, numbers = self._numbered(tuple(int(m.domain[-1]) for m in read))
         at, number = _combined(read, weights)
-        numbers = _numbers(self.rows, weights)
         there = np.searchsorted(numbers, number).clip(max=len(numbers) - 1)
         hit = numbers[there] == number
         found = np.zeros((len(read[0].sets), len(own.domain)), np.bool_)
@@ -243,10 +254,6 @@ def factors(domains: Sequence[Any]) -> IntArray:
     return np.array([prod(sizes[i + 1 :]) for i in range(len(sizes))], np.int64)
 
 
-def _numbers(rows: IntArray, weights: IntArray) -> IntArray:
-    return np.asarray(rows @ weights)
-
-
 def _combined(
     read: Sequence[May], weights: IntArray, most: int | None = None
 ) -> tuple[IntArray, IntArray]:
@@ -254,7 +261,7 @@ def _combined(
     at = np.arange(len(read[0].sets))
     total = np.zeros(len(at), np.int64)
     for may, weight in zip(read, weights, strict=True):
-        which, value = may.beside(at)
+        which, value = beside(at, may.sets)
         at, total = at[which], total[which] + weight * may.domain[value]
         if most is not None:  # the same sum once
             small = total <= most

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from program.domains import BoolArray, IntArray, Known, May, Values, places
-from program.errors import demand
+from program.errors import Refused, demand
 from program.functions import LARGEST, Table
 from program.operations import Map, Operation, Token
 from program.operations.base import Frame
@@ -58,14 +58,65 @@ class Channel:
         operation: How it is computed; of a table the rows that occur.
         domain: The values that it is said to take, ascending.
         values: The values that it takes.
-        place: Where it is stored, if it is.
+        stored: Where it lies, if it is stored.
     """
 
     name: str
     operation: Operation
     domain: IntArray
     values: Values
-    place: Place | None
+    stored: Place | None
+
+    @property
+    def op(self) -> str:
+        """The name of its operation on file; of a map that of the function."""
+        if isinstance(self.operation, Map):
+            return self.operation.function.wire
+        return self.operation.wire
+
+    @property
+    def by(self) -> int:
+        """How far a shift looks back; the level of a sibling-latest; 0 of all others."""
+        found: int = getattr(self.operation, "by", getattr(self.operation, "level", 0))
+        return found
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The channels that it reads."""
+        return self.operation.reads
+
+    @cached_property
+    def table(self) -> Table:
+        """Its function, if it is a table.
+
+        Raises:
+            Refused: If it is none.
+        """
+        function = self.operation.function if isinstance(self.operation, Map) else None
+        if not isinstance(function, Table):
+            raise Refused(f"channel {self.name!r} is no table")
+        return function
+
+    @property
+    def given(self) -> IntArray:
+        """``(T + 1,)``: its value at each position.
+
+        Raises:
+            Refused: If it is no function of the position.
+        """
+        if self.values.given is None:
+            raise Refused(f"channel {self.name!r} is no function of the position")
+        return self.values.given
+
+    @property
+    def bos(self) -> int:
+        """Its value at BOS."""
+        return self.values.bos
+
+    @property
+    def later(self) -> IntArray:
+        """Its values at later positions, ascending."""
+        return self.values.later
 
     @property
     def known(self) -> Known:
@@ -73,17 +124,36 @@ class Channel:
         return Known(self.domain, self.values.bos)
 
     @property
+    def born(self) -> int:
+        """The first snapshot at which it is there; −1 if it is not stored."""
+        return self.stored.born if self.stored else -1
+
+    @property
+    def dies(self) -> int:
+        """The last snapshot at which it is there; −1 if it is not stored."""
+        return self.stored.dies if self.stored else -1
+
+    @property
+    def head(self) -> int | None:
+        """The head of its block that writes it, if one does."""
+        return self.stored.head if self.stored else None
+
+    @property
+    def one_hot(self) -> bool:
+        """Whether a value v is laid out as the v-th unit vector, not as v."""
+        return self.stored is not None and self.stored.one_hot
+
+    @cached_property
     def span(self) -> range:
         """The dimensions that it occupies."""
-        return range(self.place.start, self.place.stop) if self.place else range(0)
+        return range(self.stored.start, self.stored.stop) if self.stored else range(0)
 
     def code(self, values: IntArray) -> FloatArray:
         """``(values, dimensions)``: how values are laid out."""
         column, units = np.asarray(values)[:, None], np.arange(len(self.span))
-        one_hot = self.place is not None and self.place.one_hot
-        return (column == units if one_hot else column).astype(np.float64)
+        return (column == units if self.one_hot else column).astype(np.float64)
 
-    def at(self, values: IntArray) -> IntArray:
+    def place(self, values: IntArray) -> IntArray:
         """Where values stand in the domain.
 
         Raises:
@@ -115,14 +185,25 @@ class Statement:
         """The token value at position 0."""
         return self.frame.letters
 
+    @property
+    def letters(self) -> int:
+        """How many letters there are."""
+        return self.frame.letters
+
+    @property
+    def length(self) -> int:
+        """The longest word (T)."""
+        return self.frame.length
+
     @cached_property
     def operations(self) -> Mapping[str, Operation]:
         """The operation of each channel."""
         return {name: channel.operation for name, channel in self.channels.items()}
 
-    def reads(self, name: str) -> list[Channel]:
-        """The channels that one reads."""
-        return [self.channels[n] for n in self.channels[name].operation.reads]
+    @cached_property
+    def order(self) -> Mapping[str, int]:
+        """Where each channel stands in the list."""
+        return {name: i for i, name in enumerate(self.channels)}
 
     @cached_property
     def behind(self) -> Mapping[str, Channel]:
@@ -130,10 +211,9 @@ class Statement:
         found: dict[str, Channel] = {}
         for name, channel in self.channels.items():
             operation = channel.operation
-            function = operation.function if isinstance(operation, Map) else None
-            same = isinstance(function, Table) and function.is_identity
-            below = operation.reads[0] if same else name
-            token = same and isinstance(self.channels[below].operation, Token)
+            below = operation.reads[0] if channel.op == Table.wire else name
+            same = channel.op == Table.wire and channel.table.is_identity
+            token = isinstance(self.channels[below].operation, Token)
             found[name] = found[below] if same and not token else channel
         return found
 
@@ -156,7 +236,7 @@ def parse(said: Mapping[str, Any], letters: int, length: int) -> Statement:
         channels[name] = _channel(entry, channels, frame)
     features = {n: _pair(span) for n, span in said["features"].items()}
     outputs = tuple(channels[name].name for name in said["outputs"])
-    demand(outputs, "the Program has no outputs")
+    demand(len(outputs) > 0, "the Program has no outputs")
     decode = {tuple(whole(v, 1).tolist()): int(whole(q, 0)) for v, q in said["decode"]}
     demand(len(decode) == len(said["decode"]), "a tuple is decoded twice")
     return Statement(channels, features, outputs, decode, frame)
@@ -257,16 +337,17 @@ def spread(statement: Statement, known: Sets, name: str) -> BoolArray:
     while todo:
         one = todo.pop()
         if one not in known and one not in needed:
-            mapped = isinstance(statement.operations[one], Map)
-            demand(mapped, f"{one!r} may be anything")
+            is_map = isinstance(statement.operations[one], Map)
+            demand(is_map, f"{one!r} may be anything")
             needed.add(one)
             todo += statement.operations[one].reads
     for one in [n for n in statement.channels if n in needed]:
-        known[one] = _mapped(statement, known, statement.channels[one])
+        known[one] = mapped(statement, known, statement.channels[one])
     return known[name]
 
 
-def _mapped(statement: Statement, known: Sets, channel: Channel) -> BoolArray:
+def mapped(statement: Statement, known: Sets, channel: Channel) -> BoolArray:
+    """What a map may be in each row, given what its inputs may be."""
     operation = channel.operation
     assert isinstance(operation, Map)
     read = may(statement, known, operation.inputs)

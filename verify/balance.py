@@ -14,10 +14,10 @@ from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from network.modelfile import ModelFile
 from network.precision import FloatArray
+from program.errors import Refused
 from verify.evidence.opened import machine_of, model_of
 from verify.recheck.brackets import Brackets, claimed
 from verify.recheck.generator import tokens
-from verify.recheck.model import Refused
 
 MOST_STACKS = 100_000
 

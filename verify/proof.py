@@ -15,17 +15,20 @@ from algebra.automaton import Automaton
 from algebra.errors import MachineError
 from algebra.shown import SHOWS, Shown, shown
 from network.modelfile import ModelFile
+from program.errors import Refused
+from program.statement import parse
 from verify import transformer
 from verify.errors import Rejected
 from verify.evidence import meaning
 from verify.evidence.longest import longest
 from verify.evidence.opened import machine_of, model_of
 from verify.evidence.record import followed, steps
-from verify.recheck import generator, program, recurrent
+from verify.recheck import generator, recurrent
 from verify.recheck import meaning as checker
-from verify.recheck.model import Refused, WrongWord
+from verify.recheck.model import WrongWord
 from verify.recheck.network import Established
-from verify.statement import check_domains, parse
+from verify.statement import check_domains
+from verify.statement import parse as parse_whole
 
 Verdict = Literal["verified", "refuted", "undecided", "out-of-range"]
 # What following a malformed file may end in.
@@ -134,9 +137,9 @@ def _transformer(file: ModelFile, machine: Automaton) -> Iterator[dict[str, Any]
     stated = file.header.get("program")
     if not isinstance(stated, dict):
         raise Rejected("the file does not say what its channels are")
-    statement = parse(stated, letters, length)
+    statement = parse_whole(stated, letters, length)
     reach = check_domains(statement)
-    own, known = machine_of(machine, classes.of), program.parse(stated, letters, length)
+    own, known = machine_of(machine, classes.of), parse(stated, letters, length)
     evidence = meaning.find(known, own)
     readings = checker.check(known, evidence, own)
     yield followed(evidence, readings)

@@ -16,9 +16,10 @@ from mutants.kinds import KINDS, draw
 from mutants.subject import Subject
 from mutants.truth import Truth
 from network.modelfile import ModelFile, pack
+from program.errors import Refused
 from verify.evidence.find import find
 from verify.proof import prove
-from verify.recheck.model import Machine, Refused
+from verify.recheck.model import Machine
 from verify.recheck.network import recheck
 
 

@@ -47,10 +47,10 @@ class Map(Operation):
     def from_wire(cls, entry: Mapping[str, Any]) -> Self:
         """The same, read strictly."""
         kind = FUNCTIONS.get(entry["function"])
-        demand(kind, f"there is no function {entry['function']!r}")
+        demand(kind is not None, f"there is no function {entry['function']!r}")
         inputs = entry["inputs"]
         named = type(inputs) is list and all(type(n) is str for n in inputs)
-        demand(named and inputs, "a map has no inputs")
+        demand(named and len(inputs) > 0, "a map has no inputs")
         if kind is not Table:
             return cls(Sum() if kind is Sum else Select(), tuple(inputs))
         rows = np.array(entry["rows"])

@@ -6,7 +6,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from program.domains import MOST, BoolArray, IntArray, Known, May, Values, places
+from program.domains import (
+    MOST,
+    BoolArray,
+    IntArray,
+    Known,
+    May,
+    Values,
+    beside,
+    places,
+)
 from program.errors import demand
 from program.operations.base import Frame, Memory, Operation
 
@@ -61,8 +70,8 @@ def totals(source: Values, count: int) -> Values:
 
 def grown(own: Known, source: May, before: BoolArray) -> BoolArray:
     """``(rows, values)``: what a sum may be, given what it was and what is added."""
-    which, value = May(own.domain, before).beside(np.arange(len(before)))
-    then, more = source.beside(which)
+    which, value = beside(np.arange(len(before)), before)
+    then, more = beside(which, source.sets)
     total = own.domain[value[then]] + source.domain[more]
     kept = np.isin(total, own.domain)
     found = np.zeros_like(before)

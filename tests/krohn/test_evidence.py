@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from krohn.cli import run
-from verify.recheck.model import Refused
+from program.errors import Refused
 
 Capture = pytest.CaptureFixture[str]
 

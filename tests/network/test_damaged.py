@@ -19,8 +19,8 @@ from algebra.errors import KrohnError
 from krohn.running import open_runner
 from network import modelfile, strict_json
 from network.modelfile import ModelFileError
+from program.errors import Refused
 from verify.recheck import model as recheck_model
-from verify.recheck.model import Refused
 
 Build = Callable[..., Any]
 Json = Any

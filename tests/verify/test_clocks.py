@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 import krohn
 from network.modelfile import pack
+from program.errors import Refused
+from program.statement import parse
 from verify.evidence.find import find
 from verify.recheck.meaning import part
-from verify.recheck.model import Machine, Refused
+from verify.recheck.model import Machine
 from verify.recheck.network import recheck
-from verify.recheck.program import parse
 
 
 def folded(columns: list[tuple[int, ...]]) -> list[int]:

@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 import krohn
 from algebra import zoo
 from algebra.automaton import Automaton
+from program.errors import Refused
+from program.statement import Statement, parse
 from verify.evidence.meaning import find
 from verify.proof import prove
 from verify.recheck.meaning import check
-from verify.recheck.model import Machine, Refused, WrongWord
-from verify.recheck.program import Program, parse
+from verify.recheck.model import Machine, WrongWord
 
 Read = Callable[[int, int], int]
 LENGTH = 40
@@ -32,7 +33,7 @@ def table(name: str, inputs: list[str], rows: list[list[int]]) -> dict[str, Any]
 
 def two_sums(
     steps: Sequence[tuple[int, int]], moduli: tuple[int, int], read: Read
-) -> tuple[Program, Machine]:
+) -> tuple[Statement, Machine]:
     """Two sums of letters, each modulo a number, a function of both, and their machine."""
     letters = len(steps)
     channels: list[dict[str, Any]] = [
@@ -61,7 +62,7 @@ def two_sums(
     return program, Machine(0, np.array(moved), shows)
 
 
-def classes(program: Program, machine: Machine) -> int:
+def classes(program: Statement, machine: Machine) -> int:
     """How many states the counting machine of the evidence has; 0 if there is none."""
     evidence = find(program, machine)
     check(program, evidence, machine)

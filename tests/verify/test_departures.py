@@ -23,12 +23,12 @@ from program import (
     Token,
     table,
 )
+from program.errors import Refused
 from program.interpreter import interpret, states
+from program.statement import parse
 from verify.evidence.find import find
 from verify.proof import prove
 from verify.recheck.departures import departures
-from verify.recheck.model import Refused
-from verify.recheck.program import parse
 
 WORD, LENGTH = (0, 1, 1, 2), 6
 MACHINE = machine(WORD)

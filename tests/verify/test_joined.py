@@ -15,16 +15,18 @@ from compiler import plan
 from compiler.pipeline import Options, arrange, optimise
 from compiler.transformer import describe, lower
 from network.precision import FLOAT32
+from program import Map, Table
+from program.errors import Refused
 from program.interpreter import interpret
+from program.statement import Statement as Stated
+from program.statement import parse
 from verify.effort import Effort
 from verify.evidence import exploration
 from verify.evidence.exploration import GivenUp, Mode, explore
 from verify.evidence.meaning import Search, find
 from verify.evidence.opened import machine_of
 from verify.recheck.meaning import check
-from verify.recheck.model import Machine, Refused, WrongWord
-from verify.recheck.program import Program as Stated
-from verify.recheck.program import parse
+from verify.recheck.model import Machine, WrongWord
 
 
 def stated(machine: Automaton, construction: str, length: int) -> Stated:
@@ -110,10 +112,11 @@ def test_sums_that_are_told_apart_are_not_lowered() -> None:
         if not {"ups", "downs"} <= set(channel.inputs):
             continue
         at = [channel.inputs.index(n) for n in ("ups", "downs")]
-        row = (channel.rows[:, at] == 3).all(axis=1).argmax()
-        results = channel.results.copy()
+        row = (channel.table.rows[:, at] == 3).all(axis=1).argmax()
+        results = channel.table.values.copy()
         results[row] = next(v for v in channel.domain if v != results[row])
-        other = {**program.channels, name: replace(channel, results=results)}
+        changed = Map(Table(channel.table.rows, results), channel.inputs)
+        other = {**program.channels, name: replace(channel, operation=changed)}
         assert not rules(replace(program, channels=other), machine)
 
 

@@ -23,13 +23,13 @@ from network.model import Model
 from network.modelfile import ModelFile
 from network.precision import FLOAT32, FloatArray
 from program import LatestMatch, Map, Operation, Program, Token, table
+from program.errors import Refused
 from program.interpreter import states
 from verify.evidence.opened import model_of
 from verify.exhaustive import exhaustive
 from verify.proof import prove
 from verify.recheck import network as checker
 from verify.recheck.heads import Look
-from verify.recheck.model import Refused
 
 torch.set_num_threads(1)
 

@@ -20,15 +20,16 @@ from compiler.pipeline import Options, arrange, optimise
 from compiler.transformer import describe, lower
 from network.precision import FLOAT32
 from program import Program
+from program.errors import Refused
 from program.interpreter import interpret
+from program.statement import Statement as Stated
+from program.statement import parse
 from verify.errors import Rejected
 from verify.evidence import exploration
 from verify.evidence.meaning import find
 from verify.evidence.opened import machine_of
 from verify.recheck.meaning import check
-from verify.recheck.model import Refused, WrongWord
-from verify.recheck.program import Program as Stated
-from verify.recheck.program import parse
+from verify.recheck.model import WrongWord
 
 Build = Callable[..., Any]
 MACHINES = [

@@ -17,9 +17,9 @@ from krohn.ideal import verify_ideal
 from krohn.running import GeneratorRunner, Runner
 from network.model import NOT_FINITE, TIED, Model
 from network.modelfile import ModelFile, pack
+from program.errors import Refused
 from verify.evidence.find import find
 from verify.proof import prove
-from verify.recheck.model import Refused
 from verify.recheck.network import recheck
 
 torch.set_num_threads(1)

@@ -12,6 +12,7 @@ from krohn.page.operations import operations
 from network.model import Model
 from network.modelfile import ModelFile, pack
 from network.precision import FloatArray
+from program.errors import Refused
 from program.interpreter import interpret
 from program.statement import parse
 from verify.attack.campaign import Extent, attack
@@ -19,7 +20,6 @@ from verify.attack.meaning import values as true_values
 from verify.evidence.find import find
 from verify.exhaustive import exhaustive
 from verify.proof import prove
-from verify.recheck.model import Refused
 
 torch.set_num_threads(1)
 

@@ -17,12 +17,12 @@ from compiler.transformer import describe, lower
 from network.precision import FLOAT32
 from program import Map, Operation, Program, Shift, Table
 from program.interpreter import states
+from program.statement import Statement as Stated
+from program.statement import parse
 from verify.evidence.meaning import find
 from verify.evidence.opened import machine_of
 from verify.recheck.meaning import check
 from verify.recheck.model import WrongWord
-from verify.recheck.program import Program as Stated
-from verify.recheck.program import parse
 
 BASELINES = ["sequential", "chunked", "memorising"]
 

@@ -27,11 +27,12 @@ from algebra.semiautomaton import Semiautomaton
 from network.model import Model
 from network.modelfile import ModelFile, pack
 from network.precision import PRECISIONS, FloatArray
+from program.errors import Refused
+from program.statement import parse
 from verify.evidence import meaning
 from verify.evidence.find import find
-from verify.recheck.model import Machine, Refused
+from verify.recheck.model import Machine
 from verify.recheck.network import recheck
-from verify.recheck.program import parse
 
 torch.set_num_threads(1)
 

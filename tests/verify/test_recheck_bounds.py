@@ -17,9 +17,9 @@ from network.precision import (
     FloatArray,
     Precision,
 )
+from program.errors import Refused
 from verify.recheck.bounds import Noisy, exact, snaps
 from verify.recheck.model import FORMATS as FORMS
-from verify.recheck.model import Refused
 
 SEEDS = st.integers(0, 2**32 - 1)
 FORMATS = pytest.mark.parametrize("precision", PRECISIONS.values(), ids=PRECISIONS)

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from program.errors import Refused
+from program.statement import Channel, Statement, parse
 from verify.recheck import cases
 from verify.recheck.cases import Cases
-from verify.recheck.model import Refused
-from verify.recheck.program import Channel, Program, parse
 
 LETTERS = 3
 Json = dict[str, Any]
@@ -34,9 +34,14 @@ def shift(name: str, source: str, domain: list[int]) -> Json:
     return {"name": name, "op": "shift", "source": source, "by": 1, "domain": domain}
 
 
-def stated(*channels: Json) -> Program:
+def stated(*channels: Json) -> Statement:
     token = {"name": "token", "op": "token", "domain": list(range(LETTERS + 1))}
-    said = {"channels": [token, *channels], "features": {}, "outputs": [], "decode": []}
+    said = {
+        "channels": [token, *channels],
+        "features": {},
+        "outputs": ["token"],
+        "decode": [],
+    }
     return parse(said, LETTERS, 3)
 
 
@@ -44,7 +49,7 @@ def stated(*channels: Json) -> Program:
 class Cone:
     """Maps over some sources; the last one is decided."""
 
-    program: Program
+    program: Statement
     sources: tuple[str, ...]
 
     @property
@@ -81,8 +86,7 @@ class Cone:
         read = [self.value(n, values) for n in found.inputs]
         if found.op == "sum":
             return sum(read)
-        (at,) = np.flatnonzero((found.rows == read).all(axis=1))
-        return int(found.results[at])
+        return int(found.table([np.array(value) for value in read]))
 
 
 def cone(seed: int) -> Cone:
@@ -98,7 +102,7 @@ def cone(seed: int) -> Cone:
     return Cone(stated(*said), ("token", "x0", "x1"))
 
 
-def inner(rng: np.random.Generator, name: str, program: Program) -> Json:
+def inner(rng: np.random.Generator, name: str, program: Statement) -> Json:
     below = list(program.channels.values())[1:]
     read = [below[i] for i in rng.integers(len(below), size=rng.integers(1, 4))]
     names, kind = [c.name for c in read], rng.random()

@@ -20,6 +20,7 @@ from compiler.generator import Freedom
 from krohn.generation import compile_generator
 from network.modelfile import ModelFile, pack
 from network.precision import FloatArray
+from program.errors import Refused
 from verify.bracket_runs import run_all
 from verify.evidence.find import find
 from verify.evidence.opened import machine_of, model_of
@@ -27,7 +28,7 @@ from verify.recheck.brackets import Claim, brackets, claimed
 from verify.recheck.cancelling import all_cases
 from verify.recheck.generator import established, shown, tokens
 from verify.recheck.layer_norm import REAL, Head, head
-from verify.recheck.model import FORMATS, Refused
+from verify.recheck.model import FORMATS
 from verify.recheck.network import recheck
 
 

@@ -16,11 +16,12 @@ from algebra import zoo
 from network.modelfile import ModelFile
 from network.precision import FLOAT32, FloatArray
 from program import At, Earliest, Latest, LookBack, Shift, SiblingLatest
+from program.errors import Refused
 from verify.attack.ways import network, whole
 from verify.evidence.opened import model_of
 from verify.recheck import network as checker
 from verify.recheck.heads import NEVER, _leak
-from verify.recheck.model import Model, Refused
+from verify.recheck.model import Model
 from verify.recheck.stream import Stream
 
 torch.set_num_threads(1)

@@ -20,12 +20,13 @@ from compiler import plan
 from compiler.pipeline import Options, arrange, optimise
 from compiler.transformer import describe, lower
 from network.precision import FLOAT32
+from program.errors import Refused
+from program.statement import Statement, parse
 from verify.evidence import exploration
 from verify.evidence.meaning import find
 from verify.recheck import meaning
 from verify.recheck.meaning import check
-from verify.recheck.model import Machine, Refused
-from verify.recheck.program import Channel, Program, parse
+from verify.recheck.model import Machine
 
 Json = Any
 Key = tuple[str, str, int]
@@ -118,19 +119,18 @@ def classes(machine: Any) -> Any:
     return shown(machine, "states" if machine.output is None else "outputs").of
 
 
-def parsed(key: Key, stated: Json | None = None) -> Program:
+def parsed(key: Key, stated: Json | None = None) -> Statement:
     told, machine, _ = case(key)
     return parse(stated or told, len(machine.transitions), key[2])
 
 
-def run(program: Program, word: tuple[int, ...]) -> list[tuple[int, ...]]:
+def run(program: Statement, word: tuple[int, ...]) -> list[tuple[int, ...]]:
     """The outputs at positions 1, 2, … after section 1 of docs/soundness.md."""
     tokens = [program.letters, *word]
     values: dict[str, list[int]] = {}
     for channel in program.channels.values():
         read = [values[n] for n in channel.inputs]
-        rows = map(tuple, channel.rows.tolist())
-        table = dict(zip(rows, channel.results.tolist(), strict=True))
+        table = dict(channel.table.items()) if channel.op == "table" else {}
         values[channel.name] = [
             tokens[t] if channel.op == "token" else at(channel, table, read, t)
             for t in range(len(tokens))
@@ -157,7 +157,7 @@ def at(channel: Any, table: Any, read: list[list[int]], t: int) -> int:
         inside = [j for j in marked if low <= j < high and block % 2]
         return read[0][max(inside, default=0)]
     found: dict[str, Callable[[], int]] = {
-        "position": lambda: int(channel.values[t]),
+        "position": lambda: int(channel.given[t]),
         "table": lambda: table[now],
         "select": lambda: now[1 + now[0]],
         "sum": lambda: sum(now),
@@ -169,7 +169,7 @@ def at(channel: Any, table: Any, read: list[list[int]], t: int) -> int:
     return found[channel.op]()
 
 
-def readings(program: Program, machine: Machine, length: int) -> dict[Any, set[int]]:
+def readings(program: Statement, machine: Machine, length: int) -> dict[Any, set[int]]:
     """What the outputs are after all words of a length, and the classes beside it."""
     found: dict[Any, set[int]] = {}
     for word in product(range(program.letters), repeat=length):
@@ -246,15 +246,16 @@ def test_a_table_without_a_row_or_with_one_twice_is_refused(key: Key) -> None:
     for i, entry in enumerate(stated["channels"]):
         row = list(entry.get("inputs", []))
         channel = parsed(key).channels[entry["name"]]
-        if not len(channel.rows) or not row:
+        if channel.op != "table" or not row:
             continue
-        first = [*channel.rows[0].tolist(), int(channel.results[0])]
+        rows, results = channel.table.rows, channel.table.values
+        first = [*rows[0].tolist(), int(results[0])]
         at = ("channels", i, "rows")
         for spoil in (
             lambda rows, first=first: [r for r in rows if r != first],
             lambda rows, first=first: [*rows, first],
         ):
-            with pytest.raises(Refused, match="lacks a row or has one twice"):
+            with pytest.raises(Refused, match=r"has no row|has a row twice"):
                 parsed(key, changed(stated, at, spoil))
 
 
@@ -441,27 +442,6 @@ def test_sets_of_memories_lead_to_all_that_each_memory_leads_to(key: Key) -> Non
     assert any(known[n].sum() > exact[n].sum() for n in program.outputs)
 
 
-def test_a_latest_match_that_finds_nothing_is_the_value_at_bos() -> None:
-    def own(name: str, domain: list[int], bos: int) -> Channel:
-        none, values = np.zeros(0, np.int64), np.array(domain)
-        place = (False, None, -1, -1, None, none)
-        told = (name, "", (), 0, none[:, None], none, values)
-        return Channel(*told, *place, bos, values, none)
-
-    read = [own("x", [0, 1], 1), own("k", [0, 1], 0), own("c", [0, 1, 2], 0)]
-    known = {
-        "k": np.array([[True, False]] * 3),
-        "c": np.array(
-            [[True, False, False], [False, False, True], [False, True, True]]
-        ),
-    }
-    old = np.array([[[True, False], [True, False]]] * 3)
-    now = np.array([[False, True]] * 3)
-    found, new = meaning._matched(own("y", [0, 1], 1), read, now, old, known)
-    assert found.tolist() == [[False, True], [False, True], [True, True]]
-    assert new.tolist() == [[[False, True], [True, False]]] * 3
-
-
 ODD: list[Any] = [
     True,
     0.5,
@@ -520,7 +500,7 @@ def test_no_evidence_makes_a_wrong_program_right(key: Key, random: Any) -> None:
         assert harmless(seen, accepted)
 
 
-def searched(program: Program, machine: Machine) -> Json:
+def searched(program: Statement, machine: Machine) -> Json:
     """What is found with little effort."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(exploration, "MOST_STATES", 500)

@@ -15,10 +15,11 @@ from compiler.pipeline import Options, arrange
 from compiler.transformer import describe, lower
 from network.precision import FLOAT64, PRECISIONS, FloatArray, Precision
 from program import Map, Operation, Program, Select, Shift, Token, table
+from program.errors import Refused
+from program.statement import Channel, parse
+from program.statement import Statement as Stated
 from verify.recheck.mlp import Mlp
-from verify.recheck.model import FORMATS, Refused
-from verify.recheck.program import Channel, parse
-from verify.recheck.program import Program as Stated
+from verify.recheck.model import FORMATS
 from verify.recheck.stream import FREE, Stream, owners
 
 LETTERS = 3
@@ -61,7 +62,7 @@ class Case:
         for row in product(*(channels[n].later.tolist() for n in others)):
             for a in range(LETTERS):
                 values = dict(zip(others, row, strict=True))
-                values |= {n: int(channels[n].results[a]) for n in letters}
+                values |= {n: int(channels[n].table.values[a]) for n in letters}
                 yield values, self._value(self.channel.name, values)
 
     def _value(self, name: str, values: Mapping[str, int]) -> int:
@@ -72,8 +73,7 @@ class Case:
             index, *options = found.inputs
             return self._value(options[self._value(index, values)], values)
         read = [self._value(n, values) for n in found.inputs]
-        (at,) = np.flatnonzero((found.rows == read).all(axis=1))
-        return int(found.results[at])
+        return int(found.table([np.array(value) for value in read]))
 
     def excess(self, noise: FloatArray, rng: np.random.Generator) -> float:
         """By how much the network leaves the bounds, at worst, on what is tried."""
@@ -201,7 +201,7 @@ def built(rng: np.random.Generator) -> list[Case]:
     stream = Stream(stated, form, nowhere, owner, noise, free)
     relu = [np.full(len(bias), "relu") for _, bias in layers[:-1]]
     mlp = Mlp(layers, relu, tensors[f"{at}.residual"], stream)
-    born = [c for c in stated.channels.values() if c.dims and c.born == snapshot + 1]
+    born = [c for c in stated.channels.values() if c.stored and c.born == snapshot + 1]
     return [Case(mlp, c, said) for c in born]
 
 

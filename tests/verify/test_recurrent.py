@@ -25,10 +25,11 @@ from network.model import Model
 from network.modelfile import ModelFile, ModelFileError, pack
 from network.modelfile import _parse as parse
 from network.sparse import Sparse
+from program.errors import Refused
 from verify.evidence.find import find
 from verify.proof import prove
 from verify.recheck import recurrent
-from verify.recheck.model import FORMATS, Machine, Refused
+from verify.recheck.model import FORMATS, Machine
 from verify.recheck.model import Model as CheckedModel
 from verify.recheck.network import recheck
 

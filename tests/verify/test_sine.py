@@ -18,6 +18,7 @@ from algebra import zoo
 from network.model import Model
 from network.modelfile import ModelFile, pack
 from network.precision import FLOAT32, FLOAT64, PRECISIONS, FloatArray, Precision
+from program.errors import Refused
 from verify.errors import Rejected
 from verify.evidence.find import find
 from verify.exhaustive import exhaustive
@@ -25,7 +26,6 @@ from verify.noisy import FARTHEST, SINE, Noisy
 from verify.proof import prove
 from verify.recheck import bounds
 from verify.recheck.model import FORMATS as FORMATS_OF
-from verify.recheck.model import Refused
 from verify.recheck.network import recheck
 
 torch.set_num_threads(1)

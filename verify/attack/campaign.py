@@ -12,12 +12,13 @@ from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray
 from algebra.shown import shown
 from network.modelfile import ModelFile, pack
+from program.errors import Refused
 from verify.attack import generators, rnns, transformers
 from verify.attack.record import Record, Worst, by_operation
 from verify.counterexample import CheckError
 from verify.evidence.find import find
 from verify.proof import Proof
-from verify.recheck.model import Machine, Refused
+from verify.recheck.model import Machine
 from verify.recheck.network import Established, recheck
 
 Progress = Callable[[int, float], None]

@@ -45,7 +45,7 @@ def heads(file: ModelFile, statement: Statement, bounds: Established) -> Iterato
     seen = set()
     for name, look in bounds.looks.items():
         channel = statement.channels[name]
-        operation, place = channel.operation, channel.place
+        operation, place = channel.operation, channel.stored
         assert place is not None
         alike = (place.born, place.head, operation.wire, operation.reads[1:])
         if alike in seen:

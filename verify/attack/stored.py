@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from network.precision import FloatArray
+from program.statement import Channel
 from verify.attack.meaning import Values
 from verify.attack.record import Batch, Key
 from verify.recheck.network import Established
-from verify.recheck.program import Channel
 from verify.recheck.stream import FEATURE, FREE, Stream
 
 

@@ -1,13 +1,14 @@
 """Chains of lemmas: what a channel says of some positions ago, and so on (Theorem 3)."""
 
+from program.functions import FUNCTIONS
+from program.statement import Statement
 from verify.recheck.meaning import Ways, steps
-from verify.recheck.program import MAPS, Program
 
 Link = tuple[str, str | None, int]
 """A channel, the shift of the one before it that it reads, and up to where it is right."""
 
 
-def chain(program: Program, followed: Ways, output: str) -> list[Link]:
+def chain(program: Statement, followed: Ways, output: str) -> list[Link]:
     """The lemmas that lead to an output, first one first.
 
     Returns:
@@ -25,7 +26,7 @@ def chain(program: Program, followed: Ways, output: str) -> list[Link]:
         name = program.channels[shifts[0]].inputs[0]
 
 
-def _shifts(program: Program, followed: Ways, name: str) -> list[str] | None:
+def _shifts(program: Statement, followed: Ways, name: str) -> list[str] | None:
     """The shifts a channel is a map of, of more than letters; None if it reads others."""
     todo, seen, found = [name], set[str](), list[str]()
     while todo:
@@ -34,7 +35,7 @@ def _shifts(program: Program, followed: Ways, name: str) -> list[str] | None:
             continue
         seen.add(one)
         channel = program.channels[one]
-        if one in followed or channel.op not in (*MAPS, "token", "shift"):
+        if one in followed or channel.op not in (*FUNCTIONS, "token", "shift"):
             return None
         if channel.op != "shift":
             todo += channel.inputs
@@ -43,13 +44,13 @@ def _shifts(program: Program, followed: Ways, name: str) -> list[str] | None:
     return found
 
 
-def _of_letters(program: Program, name: str) -> bool:
+def _of_letters(program: Statement, name: str) -> bool:
     """Whether a channel is a function of the letter at its position."""
-    return {kind for _, kind, _ in steps(program, {}, [name])} <= {*MAPS, "token"}
+    return {kind for _, kind, _ in steps(program, {}, [name])} <= {*FUNCTIONS, "token"}
 
 
 def _with_lengths(
-    program: Program, followed: Ways, links: list[tuple[str, str | None]]
+    program: Statement, followed: Ways, links: list[tuple[str, str | None]]
 ) -> list[Link]:
     found, length = list[Link](), 0
     for name, shift in links:

@@ -14,11 +14,11 @@ import numpy as np
 
 from algebra.rows import distinct
 from algebra.semiautomaton import IntArray
+from program.functions import FUNCTIONS
 from verify.effort import Effort
 from verify.evidence.sums import Rule
 from verify.recheck.meaning import Step
 from verify.recheck.model import Machine
-from verify.recheck.program import MAPS
 
 MOST_STATES = 100_000
 
@@ -39,11 +39,11 @@ def counters(
     single = {sums[0]: (sums, by, least) for sums, by, least in rules if len(sums) == 1}
     below, letters = dict[str, frozenset[str]](), {"token"}
     for channel, kind, reads in steps:
-        if kind in MAPS and letters >= set(reads):
+        if kind in FUNCTIONS and letters >= set(reads):
             letters.add(channel.name)
         elif kind == "prefix-sum" and channel.name in single and reads[0] in letters:
             below[channel.name] = frozenset([channel.name])
-        elif kind in MAPS and below.keys() >= set(reads):
+        elif kind in FUNCTIONS and below.keys() >= set(reads):
             below[channel.name] = frozenset[str]().union(*(below[n] for n in reads))
     read = {n for c, _, reads in steps if c.name not in below for n in reads}
     seen = [n for n in below if n in read.union(outputs)]

@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from algebra.semiautomaton import IntArray
+from program.statement import Sets
 from verify.effort import Effort
 from verify.recheck.meaning import Part, memory
 from verify.recheck.model import WrongWord
-from verify.recheck.program import Sets
 
 Mode = Literal["state", "joined", "all"]
 """Which memories beside one state of the machine are joined: all of them, those that

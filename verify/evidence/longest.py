@@ -1,9 +1,10 @@
 """The longest prefixes for which the tensors of a generator would be verified."""
 
+from program.errors import Refused
 from verify.recheck.brackets import claimed
 from verify.recheck.generator import shown
 from verify.recheck.layer_norm import REAL
-from verify.recheck.model import Format, Machine, Model, Refused
+from verify.recheck.model import Format, Machine, Model
 
 FARTHEST = 2**40
 

@@ -13,6 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from program.errors import Refused
+from program.functions import FUNCTIONS, LARGEST
+from program.statement import Channel, Statement
 from verify.effort import Effort
 from verify.evidence.chains import chain
 from verify.evidence.counts import about, counters, smallest
@@ -21,13 +24,12 @@ from verify.evidence.sums import reductions
 from verify.evidence.windows import windows
 from verify.recheck import meaning
 from verify.recheck.meaning import Part, Step, memory, steps
-from verify.recheck.model import Machine, Refused
-from verify.recheck.program import LARGEST, MAPS, Channel, Program
+from verify.recheck.model import Machine
 
 MOST_VALUES = 2**20  # of what one abstract state remembers of one channel
 
 
-def find(program: Program, machine: Machine) -> dict[str, Any]:
+def find(program: Statement, machine: Machine) -> dict[str, Any]:
     """Evidence that the checker accepts.
 
     Args:
@@ -65,7 +67,7 @@ class Search:
         left: The ways to explore the whole Program that were not tried.
     """
 
-    def __init__(self, program: Program, machine: Machine) -> None:
+    def __init__(self, program: Statement, machine: Machine) -> None:
         self.program, self.machine, self.effort = program, machine, Effort()
         self.effort.allow(sum(map(_numbers, program.channels.values())))
         self.windows = windows(program)
@@ -215,7 +217,7 @@ class Search:
                 raise Refused(
                     f"{channel.name!r} depends on positions in a way that no rule covers"
                 )
-            if kind not in ("token", "position", *MAPS):
+            if kind not in ("token", "position", *FUNCTIONS):
                 domain, start, size = memory(
                     self.program, part.machine, step, part.assumed
                 )
@@ -236,8 +238,13 @@ class Search:
 
 def _numbers(channel: Channel) -> int:
     """How many numbers a file states of a channel."""
-    rows = len(channel.rows) * (1 + len(channel.inputs))
-    return rows + len(channel.domain) + len(channel.values)
+    rows = (
+        channel.table.rows.size + len(channel.table.rows)
+        if channel.op == "table"
+        else 0
+    )
+    given = channel.values.given
+    return rows + len(channel.domain) + (0 if given is None else len(given))
 
 
 def _modes(steps: list[Step]) -> list[Mode]:
@@ -252,8 +259,8 @@ def _split(steps: list[Step]) -> list[str]:
     found = set[str]()
     for channel, kind, reads in steps:
         below = frozenset[str]().union(*(read[n] for n in reads))
-        read[channel.name] = below if kind in MAPS else frozenset()
-        if kind not in MAPS:
+        read[channel.name] = below if kind in FUNCTIONS else frozenset()
+        if kind not in FUNCTIONS:
             found |= below
         if kind == "latest-match":
             read[channel.name] = frozenset({channel.name})

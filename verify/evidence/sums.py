@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from algebra.semiautomaton import IntArray
+from program.statement import Channel
 from verify.recheck.meaning import SUMS, Step
-from verify.recheck.program import Channel
 
 Rule = list[list[Any]]
 """The sums, what may be taken from each at once, and what must be left."""
@@ -40,12 +40,12 @@ def _seen(channel: Channel, readers: Sequence[Channel]) -> IntArray:
     columns = []
     for reader in readers:
         at = reader.inputs.index(channel.name)
-        rows = reader.rows
+        rows = reader.table.rows
         inside = np.isin(rows[:, at], channel.later)
         others = np.unique(np.delete(rows, at, axis=1), axis=0, return_inverse=True)[1]
         seen = np.full((len(channel.later), others.max() + 1), -1)
         place = np.searchsorted(channel.later, rows[inside, at])
-        seen[place, others.ravel()[inside]] = reader.results[inside]
+        seen[place, others.ravel()[inside]] = reader.table.values[inside]
         columns.append(seen)
     return np.unique(np.hstack(columns), axis=0, return_inverse=True)[1].ravel()
 
@@ -98,11 +98,15 @@ def _only_difference(first: Channel, second: Channel, steps: Sequence[Step]) -> 
     for reader, _, reads in steps:
         if set(pair) & set(reads):
             table = dict(
-                zip(map(tuple, reader.rows.tolist()), reader.results, strict=True)
+                zip(
+                    map(tuple, reader.table.rows.tolist()),
+                    reader.table.values,
+                    strict=True,
+                )
             )
             up = [step * (name in pair) for name in reads]
-            moved = map(tuple, (reader.rows + up).tolist())
-            old = reader.results.tolist()
+            moved = map(tuple, (reader.table.rows + up).tolist())
+            old = reader.table.values.tolist()
             if any(table.get(r, v) != v for r, v in zip(moved, old, strict=True)):
                 return False
     return True

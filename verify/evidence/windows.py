@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-from verify.recheck.program import Channel, Program
+from program.statement import Channel, Statement
 
 Claim = tuple[int, int]
 """The place of a family, and a width."""
 
 
-def windows(program: Program) -> dict[str, Any]:
+def windows(program: Statement) -> dict[str, Any]:
     """The families of letter maps, and the windows over them with their widths."""
     families: dict[tuple[str, ...], int] = {}
     claims: dict[str, Claim] = {}
@@ -25,7 +25,7 @@ def windows(program: Program) -> dict[str, Any]:
 
 
 def _compose(
-    program: Program,
+    program: Statement,
     channel: Channel,
     claims: dict[str, Claim],
     families: dict[tuple[str, ...], int],
@@ -54,7 +54,7 @@ def _are_maps(values: Sequence[Channel]) -> bool:
 
 
 def _width(
-    program: Program,
+    program: Statement,
     channel: Channel,
     family: int,
     claims: dict[str, Claim],

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from verify.recheck.model import Refused
+from program.errors import Refused
 from verify.recheck.network import recheck
 
 try:

@@ -10,15 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from verify.recheck.model import (
-    LARGEST_FLOAT32,
-    BoolArray,
-    FloatArray,
-    Format,
-    IntArray,
-    StrArray,
-    demand,
-)
+from program.domains import BoolArray, IntArray
+from program.errors import demand
+from verify.recheck.model import LARGEST_FLOAT32, FloatArray, Format, StrArray
 
 INFLATION = 1 + 2.0**-40
 UNDERFLOW = 2.0**-126

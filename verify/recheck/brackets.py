@@ -5,7 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from verify.recheck.model import IntArray, Machine, Model, Refused, demand
+from program.domains import IntArray
+from program.errors import Refused, demand
+from verify.recheck.model import Machine, Model
 
 NO_STACK = "the machine is no empty stack of brackets"
 

@@ -11,10 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from program.domains import IntArray
+from program.errors import demand
 from verify.recheck.bounds import INFLATION
 from verify.recheck.brackets import Claim
 from verify.recheck.layer_norm import Head
-from verify.recheck.model import FloatArray, IntArray, demand
+from verify.recheck.model import FloatArray
 
 # Entries of a vector of length 1, with room for what LayerNorm rounds.
 ANY = 1.125

@@ -6,8 +6,9 @@ from itertools import count
 
 import numpy as np
 
-from verify.recheck.model import BoolArray, IntArray, demand
-from verify.recheck.program import Channel, Program
+from program.domains import BoolArray, IntArray
+from program.errors import demand
+from program.statement import Channel, Statement
 
 MOST_CASES, MOST_ROWS, MOST_QUESTIONS = 200_000, 2_000_000, 500_000
 
@@ -24,7 +25,7 @@ class Cases:
         sources: Their names.
     """
 
-    program: Program
+    program: Statement
     sources: tuple[str, ...]
     _sets: list[list[BoolArray]] = field(init=False, default_factory=list)
     _numbers: dict[tuple[int, bytes], int] = field(init=False, default_factory=dict)
@@ -175,10 +176,10 @@ def _nodes(
         For each input ``(nodes, later values)``: the node of the next input that each
         value leads to; those of the last input are the answers, the first is node 0.
     """
-    columns = zip(channel.rows.T, read, strict=True)
+    columns = zip(channel.table.rows.T, read, strict=True)
     later = np.all([np.isin(column, c.later) for column, c in columns], axis=0)
     # Rows ascend, and all that join later values are there (Lemma 1).
-    below = answers[np.searchsorted(channel.later, channel.results[later])]
+    below = answers[np.searchsorted(channel.later, channel.table.values[later])]
     found: list[IntArray] = []
     for c in reversed(read):
         nodes, number = np.unique(

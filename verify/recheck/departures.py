@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from verify.recheck.program import Channel, Program
+from program.domains import IntArray
+from program.statement import Channel, Statement
 
 Pointed = dict[
     tuple[str, int], tuple[str, ...]
@@ -11,7 +12,7 @@ WHOLE = -1
 MOST_FLAGS = 256  # in one list: lists double
 
 
-def departures(program: Program) -> dict[str, tuple[str, ...]]:
+def departures(program: Statement) -> dict[str, tuple[str, ...]]:
     """The flags of each test: the first one of these, and after it each of the others.
 
     The test is 1 at t if all have come up to t, in this order, one at a position
@@ -24,22 +25,22 @@ def departures(program: Program) -> dict[str, tuple[str, ...]]:
     for channel in program.channels.values():
         pointed |= _pointed(program, channel, pointed)
         read = [program.channels[n] for n in channel.inputs]
-        if channel.op == "earliest" and np.array_equal(read[0].values, left):
+        if channel.op == "earliest" and _is_given(read[0], left):
             starts[channel.name] = channel.inputs[1]
         if channel.op == "table" and len(read) == 1 and read[0].op == "sum":
-            reached = channel.rows[:, 0] >= program.length
-            if np.array_equal(channel.results, reached):
+            reached = channel.table.rows[:, 0] >= program.length
+            if np.array_equal(channel.table.values, reached):
                 found |= _compared(channel.name, read[0], pointed, starts)
     return found
 
 
-def _pointed(program: Program, channel: Channel, known: Pointed) -> Pointed:
+def _pointed(program: Statement, channel: Channel, known: Pointed) -> Pointed:
     """After which flags a channel points, as a whole or as one of its digits."""
     digits = range(WHOLE, program.length.bit_length())
     if channel.op == "position":
         before = (np.arange(program.length + 1) - 1).clip(min=0)
         columns = [before, *(before >> b & 1 for b in digits[1:])]
-        fits = [np.array_equal(channel.values, column) for column in columns]
+        fits = [_is_given(channel, column) for column in columns]
         return {
             (channel.name, d): () for d, fit in zip(digits, fits, strict=True) if fit
         }
@@ -68,3 +69,9 @@ def _compared(
         if flags and len(others) == 1 and others[0] in starts:
             return {name: (starts[others[0]], *flags)}
     return {}
+
+
+def _is_given(channel: Channel, values: IntArray) -> bool:
+    """Whether a channel is a certain function of the position."""
+    given = channel.values.given
+    return given is not None and np.array_equal(given, values)

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from program.errors import demand
 from verify.recheck.bounds import Noisy, exact
 from verify.recheck.brackets import Claim, claimed
 from verify.recheck.cancelling import all_cases
 from verify.recheck.layer_norm import certain, head, projected
-from verify.recheck.model import FloatArray, Format, Machine, Model, demand
+from verify.recheck.model import FloatArray, Format, Machine, Model
 
 
 @dataclass(frozen=True)

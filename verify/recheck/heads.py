@@ -6,16 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from program.domains import BoolArray, IntArray
+from program.errors import demand
+from program.statement import Channel
 from verify.recheck.bounds import INFLATION, OWN_UNIT, Noisy, snaps
-from verify.recheck.model import (
-    LARGEST_FLOAT32,
-    BoolArray,
-    FloatArray,
-    Format,
-    IntArray,
-    demand,
-)
-from verify.recheck.program import Channel
+from verify.recheck.model import LARGEST_FLOAT32, FloatArray, Format
 from verify.recheck.stream import FEATURE, FREE, Stream, per_value
 
 CELLS = 2_000_000
@@ -222,7 +217,7 @@ class Heads:
         demand(not source.one_hot, "a sum of what is no number")
         where = self.stream.channel(channel.inputs[1]) if channel.inputs[1:] else None
         t = np.arange(len(self.stream.positions))
-        marks = where.values if where else np.minimum(t, 1)
+        marks = where.given if where else np.minimum(t, 1)
         demand(not where or not self.stream.noise[where.name].any(), "marks with noise")
         q = self._projected(self.query[channel.head], None, t)
         k = self._projected(self.key[channel.head], where, marks)

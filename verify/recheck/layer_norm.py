@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from program.domains import IntArray
+from program.errors import demand
 from verify.recheck.bounds import (
     INFLATION,
     OWN_UNIT,
@@ -18,14 +20,7 @@ from verify.recheck.bounds import (
     snaps,
 )
 from verify.recheck.heads import relative_error
-from verify.recheck.model import (
-    LARGEST_FLOAT64,
-    FloatArray,
-    Format,
-    IntArray,
-    Model,
-    demand,
-)
+from verify.recheck.model import LARGEST_FLOAT64, FloatArray, Format, Model
 
 REAL = Format("real arithmetic", "", 53, 0.0, 0.0, LARGEST_FLOAT64, 2.0**-1022)
 """Arithmetic without rounding."""

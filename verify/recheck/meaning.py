@@ -8,21 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from program.domains import MOST, BoolArray, IntArray, May, beside
+from program.errors import Refused, demand
+from program.functions import FUNCTIONS, factors
+from program.operations import Latest
+from program.statement import MOST_CELLS, Channel, Sets, Statement, mapped, may, whole
 from verify.recheck.departures import departures
-from verify.recheck.model import BoolArray, IntArray, Machine, demand
-from verify.recheck.program import (
-    MAPS,
-    MOST,
-    MOST_CELLS,
-    Channel,
-    Program,
-    Sets,
-    beside,
-    cast,
-    factors,
-    mapped,
-    whole,
-)
+from verify.recheck.model import Machine
 
 BLOCK, MOST_WORK = 2**25, 2**36  # values; a million take about a millisecond
 SUMS = ("prefix-sum", "marked-sum")
@@ -30,7 +22,9 @@ Ways = dict[str, tuple[str, tuple[str, ...]]]  # how channels are followed, and 
 Step = tuple[Channel, str, tuple[str, ...]]
 
 
-def check(program: Program, said: Any, machine: Machine) -> dict[tuple[int, ...], int]:
+def check(
+    program: Statement, said: Any, machine: Machine
+) -> dict[tuple[int, ...], int]:
     """The tuples that the outputs can be, with their classes, if all are right."""
     followed, parts, work = ways(program, said), list[Part](), 0
     for one in said["parts"]:
@@ -42,7 +36,7 @@ def check(program: Program, said: Any, machine: Machine) -> dict[tuple[int, ...]
 
 
 def readings(
-    program: Program, machine: Machine, last: list["Part"]
+    program: Statement, machine: Machine, last: list["Part"]
 ) -> dict[tuple[int, ...], int]:
     """What parts show together beside each state of the machine, if it means that."""
     demand([one.length == program.length for one in last], "a part ends too early")
@@ -66,7 +60,7 @@ def readings(
     return found
 
 
-def ways(program: Program, said: Any) -> Ways:
+def ways(program: Statement, said: Any) -> Ways:
     """How channels are followed that are not followed by what they are computed from."""
     found: Ways = {n: ("before", pair) for n, pair in _before(program).items()}
     found |= {n: ("departures", each) for n, each in departures(program).items()}
@@ -81,7 +75,7 @@ def ways(program: Program, said: Any) -> Ways:
     return found
 
 
-def _check_window(program: Program, said: Any, name: str) -> None:
+def _check_window(program: Statement, said: Any, name: str) -> None:
     """Theorem 2; the point of a window is its value at BOS."""
     family, width = said["windows"][name]
     members = [program.channels[n] for n in said["families"][family]]
@@ -102,7 +96,7 @@ def _check_window(program: Program, said: Any, name: str) -> None:
     demand(whole_family and earlier, f"{name!r} is not put together from windows")
 
 
-def _before(program: Program) -> dict[str, tuple[str, ...]]:
+def _before(program: Statement) -> dict[str, tuple[str, ...]]:
     """The source and the flag of latest values before a position (Theorem 4b)."""
     answers: dict[str, tuple[tuple[str, ...], int, int]] = {}
     for name, channel in program.channels.items():
@@ -113,9 +107,9 @@ def _before(program: Program) -> dict[str, tuple[str, ...]]:
             what, low, _ = parts[0]
             ends = [low, *(high for _, _, high in parts)]
             joined = [p[:2] for p in parts] == [(what, end) for end in ends[:-1]]
-            first = (channel.rows != 0).argmax(axis=1)
-            taken = channel.rows[np.arange(len(first)), first]
-            if joined and np.array_equal(taken, channel.results):
+            first = (channel.table.rows != 0).argmax(axis=1)
+            taken = channel.table.rows[np.arange(len(first)), first]
+            if joined and np.array_equal(taken, channel.table.values):
                 answers[name] = what, low, ends[-1]
     found = {}
     for name, (what, low, high) in answers.items():
@@ -157,7 +151,7 @@ class Part:
         shown: What the outputs are, and beside which state of the machine.
     """
 
-    program: Program
+    program: Statement
     machine: Machine
     steps: list[Step]
     outputs: list[str]
@@ -196,7 +190,7 @@ class Part:
         The last values repeat themselves backwards as far as the longest border of a
         prefix says (Knuth, Morris and Pratt 1977).
         """
-        given = [c.values for c, kind, _ in self.steps if kind == "position"]
+        given = [c.given for c, kind, _ in self.steps if kind == "position"]
         if not given:
             return np.zeros(self.program.length + 1, np.int64)
         value = np.unique(np.array(given), axis=1, return_inverse=True)[1].reshape(-1)
@@ -239,7 +233,7 @@ class Part:
         for channel, kind, reads in self.steps:
             name = channel.name
             if kind in ("token", "position"):
-                values = (a if kind == "token" else channel.values[t])[row]
+                values = (a if kind == "token" else channel.given[t])[row]
                 known[name] = np.equal.outer(values, channel.domain)
             elif name in self.cells:
                 moved = q[row], self.machine.transitions[a, q][row], a[row]
@@ -247,7 +241,7 @@ class Part:
                 found = self._remember(channel, kind, now, old[name][row], known)
                 known[name], after[name] = found
             else:
-                demand(kind in MAPS, f"nothing is said of {name!r}")
+                demand(kind in FUNCTIONS, f"nothing is said of {name!r}")
                 known[name] = mapped(self.program, known, channel)
             for sums, by, least in self.reduced:
                 if sums[-1] == name:
@@ -279,34 +273,21 @@ class Part:
         self, channel: Channel, kind: str, reads: Any, old: BoolArray, known: Sets
     ) -> tuple[BoolArray, BoolArray]:
         """What a channel may be, and what is remembered of it from then on."""
-        channels = self.program.channels
         if kind == "assumed":
             return _passed(self.assumed[channel.name], reads, old)
-        read = [channels[n] for n in reads]
+        read = may(self.program, known, reads)
         if kind == "departures":
-            return _come(channel, read, old, known)
+            return _come(channel, read, old)
         if kind == "window":
             value = np.zeros_like(old[:, 0])
             for p in np.flatnonzero(old[:, 0].any(axis=0)):
-                member = read[channel.domain[p]]
-                value |= old[:, 0, p, None] & cast(known[member.name], member, channel)
+                member = read[channel.domain[p]].into(channel.domain)
+                value |= old[:, 0, p, None] & member
             return value, value[:, None]
-        if kind in SUMS:
-            now = _added(channel, read[0], old[:, 0], known[reads[0]])
-        else:
-            now = cast(known[reads[0]], read[0], channel)
-        if kind == "earliest":
-            return _first(channel, *_flagged(read[1], known), now, old[:, 0])
-        if kind == "shift":
-            return old[:, 0], np.concatenate([old[:, 1:], now[:, None]], axis=1)
-        if kind == "latest-match":
-            return _matched(channel, read, now, old, known)
-        if kind == "prefix-sum":
-            return now, now[:, None]
-        demand(kind in ("latest", "before", "marked-sum"), f"{kind} remembers nothing")
-        one, zero = _flagged(read[1], known)
-        held = now & one | old[:, 0] & zero
-        return old[:, 0] if kind == "before" else held, held[:, None]
+        if kind == "before":
+            _, held = Latest(*reads).step(channel.known, read, old)
+            return old[:, 0], held
+        return channel.operation.step(channel.known, read, old)
 
     def _check_reduced(self, sums: list[str], by: IntArray, least: IntArray) -> None:
         """Every reader gives the same after and before a step down, where both occur."""
@@ -320,13 +301,13 @@ class Part:
             if set(sums) & set(reads):
                 demand(kind == "table", f"{channel.name!r} is no table")
                 at = [sums.index(n) if n in sums else -1 for n in reads]
-                moved = channel.rows + np.append(by, 0)[at]
-                weight = factors([self.program.channels[n] for n in reads])
-                there = np.searchsorted(channel.rows @ weight, moved @ weight)
-                there = there.clip(max=len(channel.rows) - 1)
-                both = channel.rows[there] == moved
-                both &= channel.rows >= np.append(least, 0)[at]
-                same = channel.results[there] == channel.results
+                moved = channel.table.rows + np.append(by, 0)[at]
+                weight = factors([self.program.channels[n].domain for n in reads])
+                there = np.searchsorted(channel.table.rows @ weight, moved @ weight)
+                there = there.clip(max=len(channel.table.rows) - 1)
+                both = channel.table.rows[there] == moved
+                both &= channel.table.rows >= np.append(least, 0)[at]
+                same = channel.table.values[there] == channel.table.values
                 demand(same[both.all(axis=1)], f"{channel.name!r} tells sums apart")
 
 
@@ -352,19 +333,6 @@ def _either(states: BoolArray, beside_state: BoolArray) -> BoolArray:
     return np.asarray(states.astype(np.float32) @ beside_state.astype(np.float32) > 0)
 
 
-def _added(
-    channel: Channel, source: Channel, old: BoolArray, x: BoolArray
-) -> BoolArray:
-    """What a sum may be, given what it was and what is added."""
-    which, value = beside(np.arange(len(old)), old)
-    then, more = beside(which, x)
-    total = channel.domain[value[then]] + source.domain[more]
-    kept = np.isin(total, channel.domain)
-    found = np.zeros_like(old)
-    found[which[then][kept], channel.place(total[kept])] = True
-    return found
-
-
 def _lower(channels: list[Channel], by: IntArray, least: IntArray, known: Sets) -> None:
     """Take a multiple of steps from sums together, the largest that leaves the least."""
     at, values = np.arange(len(known[channels[0].name])), list[IntArray]()
@@ -377,51 +345,22 @@ def _lower(channels: list[Channel], by: IntArray, least: IntArray, known: Sets) 
         known[c.name][at, c.place(value - times * step)] = True
 
 
-def _flagged(flag: Channel, known: Sets) -> tuple[BoolArray, BoolArray]:
-    """``(rows, 1)`` each: whether a flag may be 1, and whether it may be 0."""
-    may = known[flag.name]
-    one, zero = ((may & (flag.domain == v)).any(1, keepdims=True) for v in (1, 0))
-    return one, zero
-
-
-def _first(
-    channel: Channel, one: BoolArray, zero: BoolArray, now: BoolArray, old: BoolArray
-) -> tuple[BoolArray, BoolArray]:
-    """What stood where the flag came first, and what is remembered: at first nothing."""
-    none, held = old[:, :1] & zero, old[:, 1:] | old[:, :1] & one & now
-    shown = held | none & (channel.domain == channel.bos)
-    return shown, np.hstack([none, held])[:, None]
-
-
 def _come(
-    channel: Channel, read: list[Channel], old: BoolArray, known: Sets
+    channel: Channel, read: list[May], old: BoolArray
 ) -> tuple[BoolArray, BoolArray]:
     """Whether some flags have come in turn; how many of them is remembered."""
     new = np.zeros_like(old[:, 0])
     new[:, -1] = old[:, 0, -1]
     for stage, flag in enumerate(read):
-        one, zero = _flagged(flag, known)
-        new[:, stage] |= old[:, 0, stage] & zero[:, 0]
-        new[:, stage + 1] |= old[:, 0, stage] & one[:, 0]
+        new[:, stage] |= old[:, 0, stage] & flag.be(0)[:, 0]
+        new[:, stage + 1] |= old[:, 0, stage] & flag.be(1)[:, 0]
     some, all_of_them = new[:, :-1].any(axis=1), new[:, -1]
     shown = [all_of_them if value else some for value in channel.domain]
     return np.stack(shown, axis=1), new[:, None]
 
 
-def _matched(
-    channel: Channel, read: list[Channel], now: BoolArray, old: BoolArray, known: Sets
-) -> tuple[BoolArray, BoolArray]:
-    """What a latest match answers, and the values behind each key."""
-    key, asked = known[read[1].name], known[read[2].name]
-    sure = key.sum(axis=1)[:, None, None] == 1
-    new = np.where(key[:, :, None], now[:, None] | old & ~sure, old)
-    missed = asked[:, ~np.isin(read[2].domain, read[1].domain)].any(1, keepdims=True)
-    found = (cast(asked, read[2], read[1])[:, :, None] & new).any(axis=1)
-    return found | missed & (channel.domain == channel.bos), new
-
-
 def part(
-    program: Program, machine: Machine, followed: Ways, parts: list[Part], said: Any
+    program: Statement, machine: Machine, followed: Ways, parts: list[Part], said: Any
 ) -> Part:
     """What the evidence says of a part, and the channels that it needs."""
     length, outputs = int(whole(said["length"], 0)), list(said["outputs"])
@@ -485,25 +424,26 @@ def lemma(channel: Channel, part: Part, machine: Machine, length: int) -> Assume
 
 
 def memory(
-    program: Program, machine: Machine, step: Step, assumed: dict[str, Assumed]
+    program: Statement, machine: Machine, step: Step, assumed: dict[str, Assumed]
 ) -> tuple[IntArray, int, int]:
     """What a cell of a channel can hold, what it holds at BOS, and how many there are."""
     channel, kind, reads = step
     if kind == "departures":
         return np.arange(len(reads) + 1), 0, 1
-    if kind == "earliest":
-        return np.append(-1, channel.domain), -1, 1
     if kind == "assumed":
         other, back = assumed[channel.name].machine, assumed[channel.name].back
         of, size = other or machine, 1 if other else max(back - 1, 0)
         return np.arange(len(of.shows)), of.start, size
-    size = channel.by if kind == "shift" else 1
-    if kind == "latest-match":
-        size = len(program.channels[channel.inputs[1]].domain)
-    return channel.domain, channel.bos, size
+    if kind in ("window", "before"):
+        return channel.domain, channel.bos, 1
+    read = [program.channels[n].known for n in reads]
+    found = channel.operation.memory(channel.known, read)
+    if found is None:
+        raise Refused(f"nothing is said of {channel.name!r}")
+    return found
 
 
-def steps(program: Program, followed: Ways, outputs: list[str]) -> list[Step]:
+def steps(program: Statement, followed: Ways, outputs: list[str]) -> list[Step]:
     """The channels that some depend on, in order, how they are followed, by which."""
     todo, needed = list(outputs), {}
     while todo:

@@ -5,6 +5,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from program.domains import BoolArray, IntArray
+from program.errors import demand
+from program.functions import FUNCTIONS
+from program.statement import Channel
 from verify.recheck.bounds import (
     FARTHEST,
     INFLATION,
@@ -15,8 +19,7 @@ from verify.recheck.bounds import (
     finest,
     growth,
 )
-from verify.recheck.model import BoolArray, FloatArray, IntArray, StrArray, demand
-from verify.recheck.program import MAPS, Channel
+from verify.recheck.model import FloatArray, StrArray
 from verify.recheck.sources import Sources, below
 from verify.recheck.stream import FREE, Stream, per_value
 
@@ -43,7 +46,7 @@ class Mlp:
 
     def written(self, channel: Channel) -> FloatArray:
         """``(values,)``: the noise of each value of a channel that is written here."""
-        demand(channel.op in MAPS, f"{channel.name!r} is no map")
+        demand(channel.op in FUNCTIONS, f"{channel.name!r} is no map")
         demand(len(self.layers) > 1, "a block without an MLP writes nothing")
         dims = np.array(channel.span)
         if channel.op == "sum" and self.stream.noise.keys() >= set(channel.inputs):

@@ -7,17 +7,14 @@ import numpy as np
 import numpy.typing as npt
 from safetensors import SafetensorError, deserialize
 
+from program.domains import IntArray
+from program.errors import Refused, demand
+
 FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 StrArray = npt.NDArray[np.str_]
 
 LARGEST_FLOAT32 = 2.0**128 - 2.0**104
 LARGEST_FLOAT64 = float(np.finfo(np.float64).max)
-
-
-class Refused(Exception):
-    """The evidence does not show what it claims; the message says where and why."""
 
 
 class WrongWord(Refused):
@@ -30,12 +27,6 @@ class WrongWord(Refused):
     def __init__(self, word: tuple[int, ...]) -> None:
         super().__init__(f"another class is said after the letters {word[:40]}")
         self.word = word
-
-
-def demand(condition: Any, reason: str) -> None:
-    """Refuse with a reason if a condition does not hold; NaN makes none hold."""
-    if not (condition if isinstance(condition, bool | np.bool_) else np.all(condition)):
-        raise Refused(reason[:300])
 
 
 class Format(NamedTuple):

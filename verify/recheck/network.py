@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from program.errors import Refused, demand
+from program.statement import Channel, Statement, parse, whole
 from verify.recheck import generator, meaning, recurrent
 from verify.recheck.bounds import ACTIVATIONS, INFLATION, Noisy
 from verify.recheck.heads import Heads, Look
@@ -18,13 +20,10 @@ from verify.recheck.model import (
     Format,
     Machine,
     Model,
-    Refused,
     StrArray,
-    demand,
     loads,
     read,
 )
-from verify.recheck.program import Channel, Program, parse, whole
 from verify.recheck.stream import FEATURE, FREE, Stream, owners
 
 Noise = dict[str, FloatArray]
@@ -52,7 +51,7 @@ class Established:
     margin: float
 
     @property
-    def program(self) -> Program:
+    def program(self) -> Statement:
         """What the network computes."""
         return self.streams[0].program
 
@@ -147,7 +146,7 @@ def established(
     return shown
 
 
-def stated(model: Model, letters: int) -> Program:
+def stated(model: Model, letters: int) -> Statement:
     """The Program that a Transformer claims to compute."""
     length = model.header["claim"].get("length")
     demand(type(length) is int and length > 0, "the file claims no length")
@@ -177,7 +176,7 @@ def _shapes(said: Any) -> dict[str, tuple[int, ...]]:
     return found
 
 
-def embedding(model: Model, program: Program) -> Stream:
+def embedding(model: Model, program: Statement) -> Stream:
     """The stream after the embedding."""
     token, position = model.tensors["embed.token"], model.tensors["embed.position"]
     owner, names = owners(program, 0, token.shape[1])
@@ -187,10 +186,10 @@ def embedding(model: Model, program: Program) -> Stream:
     for channel in map(program.channels.__getitem__, names):
         first, own, other = next(iter(program.channels)), token, position
         if channel.op == "position":
-            own, other, codes = position, token, channel.code(channel.values)
+            own, other, codes = position, token, channel.code(channel.given)
         else:
             demand(channel.op == "table" and channel.inputs == (first,), "not embedded")
-            codes = channel.code(channel.results)
+            codes = channel.code(channel.table.values)
         right = np.array_equal(own[:, channel.span], codes)
         demand(
             right and not other[:, channel.span].any(), f"{channel.name!r} is not there"
@@ -255,7 +254,7 @@ def after(stream: Stream, mlp: Mlp, snapshot: int, noise: Noise) -> Stream:
     owner, names = owners(stream.program, snapshot, len(stream.owner))
     mlp.check_reads()
     lives = [stream.program.channels[n].span for n in names if n in stream.noise]
-    for span in [*lives, *(range(*span) for span in stream.program.features)]:
+    for span in [*lives, *(range(*span) for span in stream.program.features.values())]:
         demand(mlp.keeps(span), "an MLP changes what lives on")
     return _next(stream, snapshot, noise, mlp.cleared(owner == FREE))
 
@@ -263,7 +262,7 @@ def after(stream: Stream, mlp: Mlp, snapshot: int, noise: Noise) -> Stream:
 def born(stream: Stream, snapshot: int) -> list[Channel]:
     """The channels that are first there at a snapshot."""
     return [
-        c for c in stream.program.channels.values() if c.dims and c.born == snapshot
+        c for c in stream.program.channels.values() if c.stored and c.born == snapshot
     ]
 
 

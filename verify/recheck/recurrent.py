@@ -11,17 +11,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from program.domains import BoolArray, IntArray
+from program.errors import demand
 from verify.recheck.bounds import FINEST, finest
 from verify.recheck.model import (
     LARGEST_FLOAT64,
-    BoolArray,
     FloatArray,
     Format,
-    IntArray,
     Machine,
     Model,
     WrongWord,
-    demand,
 )
 
 # A network that counts has no end of hidden states: to notice it takes some seconds.

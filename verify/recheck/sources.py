@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from program.domains import BoolArray, IntArray
+from program.statement import Channel
 from verify.recheck.bounds import INFLATION, Noisy, alike, finest
 from verify.recheck.cases import Cases, spread_out
-from verify.recheck.model import BoolArray, FloatArray, IntArray, StrArray
-from verify.recheck.program import Channel
+from verify.recheck.model import FloatArray, StrArray
 from verify.recheck.stream import Stream
 
 Layers = list[tuple[FloatArray, FloatArray]]
@@ -116,7 +117,7 @@ class Sources:
             return np.zeros((len(channel.later) + 1, len(stream.owner)))
 
         # Tables of the letter have one row for each letter, and one for BOS.
-        letters = {c.name: c.results for c in tied}
+        letters = {c.name: c.table.values for c in tied}
         found = [(token.name, tied, stream.at(letters, blank(token)))]
         for c in live:
             if c not in tied:

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from program.domains import IntArray
+from program.errors import Refused, demand
+from program.statement import Channel, Statement
 from verify.recheck.bounds import Noisy
-from verify.recheck.model import FloatArray, Format, IntArray, Refused, demand
-from verify.recheck.program import Channel, Program
+from verify.recheck.model import FloatArray, Format
 
 FREE, FEATURE = -1, -2
 
@@ -25,7 +27,7 @@ class Stream:
         free: ``(d,)``: how far free dimensions can be from 0.
     """
 
-    program: Program
+    program: Statement
     form: Format
     positions: FloatArray
     owner: IntArray
@@ -61,13 +63,15 @@ class Stream:
         return Noisy(x, slopes, np.zeros_like(x), self.form)
 
 
-def owners(program: Program, snapshot: int, d: int) -> tuple[IntArray, list[str]]:
+def owners(program: Statement, snapshot: int, d: int) -> tuple[IntArray, list[str]]:
     """Who owns each dimension at a snapshot, and the live channels."""
     live = [
-        c for c in program.channels.values() if c.dims and c.born <= snapshot <= c.dies
+        c
+        for c in program.channels.values()
+        if c.stored and c.born <= snapshot <= c.dies
     ]
     owner = np.full(d, FREE)
-    claims = [(range(*span), FEATURE) for span in program.features]
+    claims = [(range(*span), FEATURE) for span in program.features.values()]
     for span, who in claims + [(c.span, i) for i, c in enumerate(live)]:
         demand(0 <= span.start < span.stop <= d, "a channel lies outside the stream")
         demand(owner[span.start : span.stop] == FREE, "two channels overlap")

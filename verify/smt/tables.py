@@ -49,7 +49,7 @@ class Block:
             Rejected: If a channel depends on what is not stored, or on too much.
         """
         for channel in self.statement.channels.values():
-            if channel.place and channel.place.born == self.snapshot + 1:
+            if channel.stored and channel.stored.born == self.snapshot + 1:
                 yield self._gadget(channel)
 
     def _gadget(self, channel: Channel) -> Gadget:
@@ -161,7 +161,7 @@ def held(statement: Statement, snapshot: int, width: int) -> dict[int, str]:
     live = {
         channel.name: channel.span
         for channel in statement.channels.values()
-        if channel.place and channel.place.born <= snapshot <= channel.place.dies
+        if channel.stored and channel.stored.born <= snapshot <= channel.stored.dies
     }
     claims = [*live.values(), *(range(*span) for span in statement.features.values())]
     taken = [d for span in claims for d in span]

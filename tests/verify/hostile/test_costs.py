@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from algebra.formats import json_format
 from network import modelfile
 from network.precision import FloatArray
+from program.errors import Refused
+from program.statement import parse
 from verify import effort
 from verify.effort import Effort
 from verify.errors import Rejected
@@ -23,9 +25,7 @@ from verify.evidence.meaning import find
 from verify.evidence.opened import machine_of
 from verify.evidence.sums import overlaps, repeats
 from verify.recheck.meaning import Part
-from verify.recheck.model import Refused
 from verify.recheck.network import recheck
-from verify.recheck.program import parse
 from verify.statement import parse as parse_whole
 
 Channels = list[dict[str, Json]]

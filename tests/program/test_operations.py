@@ -1,0 +1,163 @@
+"""What operations may be and remember, beside their meaning."""
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from program import (
+    Earliest,
+    Latest,
+    LatestMatch,
+    Map,
+    MarkedSum,
+    Operation,
+    PrefixSum,
+    Refused,
+    Select,
+    Shift,
+    SiblingLatest,
+    Sum,
+    Table,
+    Token,
+    table,
+)
+from program.domains import Known, May, Values, beside, joint, sums
+from program.operations.base import Frame
+
+DIGITS = np.array([0, 1])
+FOLLOWED = [
+    Shift("x", 1),
+    Shift("x", 3),
+    Latest("x", "f"),
+    LatestMatch("x", "k", "q"),
+    Earliest("x", "f"),
+    PrefixSum("x"),
+    MarkedSum("x", "f"),
+]
+
+
+def may(sets: list[list[int]], domain: Any = DIGITS) -> May:
+    return May(domain, np.array(sets, np.bool_))
+
+
+@pytest.mark.parametrize("operation", FOLLOWED, ids=repr)
+def test_steps_are_the_meaning_letter_by_letter(operation: Operation) -> None:
+    """All words of five positions: cells of single values give what is evaluated."""
+    length, names = 5, dict.fromkeys(operation.reads)
+    bos = {"x": 0, "k": 0, "q": 0, "f": int(operation.wire == "latest")}
+    each = list(product(DIGITS, repeat=len(names)))
+    words = np.array(list(product(range(len(each)), repeat=length)))[::7]
+    columns = {
+        name: np.insert(np.array(each)[words, i], 0, bos[name], axis=1)
+        for i, name in enumerate(names)
+    }
+    read = [columns[n] for n in operation.reads]
+    meant = operation.evaluate(read, np.zeros_like(read[0]))
+    domain = np.arange(length + 1)
+    own, known = Known(domain, 0), [Known(DIGITS, bos[n]) for n in operation.reads]
+    memory = operation.memory(own, known)
+    assert memory is not None
+    cells = np.zeros((len(words), memory.cells, len(memory.domain)), np.bool_)
+    cells[:, :, memory.domain == memory.start] = True
+    for t in range(1, length + 1):
+        now = [May(DIGITS, np.equal.outer(column[:, t], DIGITS)) for column in read]
+        found, cells = operation.step(own, now, cells)
+        assert np.array_equal(found, np.equal.outer(meant[:, t], domain)), t
+
+
+@pytest.mark.parametrize("operation", FOLLOWED, ids=repr)
+def test_what_may_be_holds_what_is(operation: Operation) -> None:
+    random = np.random.default_rng(5)
+    known = [Known(DIGITS, int(n == "f")) for n in operation.reads]
+    own = Known(np.arange(7), 0)
+    memory = operation.memory(own, known)
+    assert memory is not None
+    shape = (300, memory.cells, len(memory.domain))
+    cell = random.integers(len(memory.domain), size=shape[:2])
+    one = np.equal.outer(cell, np.arange(shape[2]))
+    some = one | (random.random(shape) < 0.3)
+    value = [random.integers(2, size=300) for _ in operation.reads]
+    narrow = [May(DIGITS, np.equal.outer(v, DIGITS)) for v in value]
+    wide = [May(DIGITS, m.sets | (random.random(m.sets.shape) < 0.4)) for m in narrow]
+    few = operation.step(own, narrow, one)
+    many = operation.step(own, wide, some)
+    assert all((x <= y).all() for x, y in zip(few, many, strict=True))
+    assert many[0].sum() > few[0].sum()
+
+
+def test_a_latest_match_that_finds_nothing_is_the_value_at_bos() -> None:
+    source, key = may([[0, 1]] * 3), may([[1, 0]] * 3)
+    query = may([[1, 0, 0], [0, 0, 1], [0, 1, 1]], np.arange(3))
+    old = np.array([[[True, False], [True, False]]] * 3)
+    operation = LatestMatch("x", "k", "c")
+    found, new = operation.step(Known(DIGITS, 1), [source, key, query], old)
+    assert found.tolist() == [[False, True], [False, True], [True, True]]
+    assert new.tolist() == [[[False, True], [True, False]]] * 3
+
+
+def test_every_operation_is_read_as_it_is_written() -> None:
+    given: list[Operation] = [
+        Token(),
+        *FOLLOWED,
+        SiblingLatest("x", "f", 3),
+        Map(Select(), ("i", "x", "y")),
+        Map(Sum(), ("x", "y")),
+        Map(table({(0, 1): 3, (1, 1): 0}), ("x", "y")),
+    ]
+    for operation in given:
+        told = operation.to_wire()
+        assert Operation.named[told["op"]].from_wire(told) == operation
+        names = {n: n.upper() for n in operation.reads}
+        assert operation.renamed(names).reads == tuple(
+            names[n] for n in operation.reads
+        )
+    assert set(Operation.named) >= {operation.wire for operation in given}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"op": "shift", "source": "x", "by": True},
+        {"op": "shift", "source": "x", "by": -1},
+        {"op": "shift", "source": "x", "by": 2**31},
+        {"op": "shift", "source": 3, "by": 1},
+        {"op": "at", "source": "x", "digits": "ab"},
+        {"op": "position", "values": [0, 0.5]},
+        {"op": "map", "inputs": ["x"], "function": "product"},
+        {"op": "map", "inputs": [], "function": "sum"},
+        {"op": "map", "inputs": ["x"], "function": "table", "rows": [[0, 1], [1]]},
+        {"op": "map", "inputs": ["x"], "function": "table", "rows": [[0, 1, 1]]},
+        {"op": "map", "inputs": ["x"], "function": "table", "rows": [[0, -1]]},
+    ],
+    ids=repr,
+)
+def test_what_is_malformed_is_refused(told: dict[str, Any]) -> None:
+    with pytest.raises((Refused, ValueError)):
+        Operation.named[told["op"]].from_wire(told)
+
+
+def values(bos: int, *later: int) -> Values:
+    return Values(bos, np.array(later))
+
+
+def test_tables_keep_the_rows_that_occur_and_miss_none() -> None:
+    square = table({(v,): v * v for v in range(5)})
+    assert square.occurring([values(0, 1, 2)]).rows.tolist() == [[0], [1], [2]]
+    with pytest.raises(Refused, match=r"no row for \[7\]"):
+        square.occurring([values(0, 1, 7)])
+    twice = Table(np.array([[0], [1], [1]]), np.array([0, 1, 2]))
+    with pytest.raises(Refused, match="twice"):
+        twice.occurring([values(0, 1)])
+
+
+def test_sets_of_values() -> None:
+    assert sums(np.array([0, 1, 2]), np.array([4, 5])).tolist() == [4, 5, 6, 7]
+    assert sums(np.array([0, 10]), np.array([0, 1])).tolist() == [0, 1, 10, 11]
+    assert joint([np.array([1, 2]), np.array([5])]).tolist() == [[1, 5], [2, 5]]
+    which, place = beside(np.array([1, 0]), np.array([[True, False], [True, True]]))
+    assert (which.tolist(), place.tolist()) == ([0, 0, 1], [0, 1, 0])
+    assert PrefixSum("x").infer([values(0, 0, 4, 6)], Frame(2, 3)).later.tolist() == [
+        *range(0, 19, 2)
+    ]
