@@ -57,8 +57,8 @@ def deviation(model: Model, file: ModelFile, words: Tensor) -> tuple[float, floa
     bounds, worst, used = certified(file), 0.0, 0.0
     for name, bound in bounds.items():
         channel = statement.channels[name]
-        if channel.place is not None:
-            off = _off(channel, stream[channel.place.born])
+        if channel.stored is not None:
+            off = _off(channel, stream[channel.stored.born])
             worst = max(worst, off)
             used = max(used, off / bound if bound else float(off > 0) * 1e9)
     return worst, used

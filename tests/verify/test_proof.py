@@ -55,9 +55,9 @@ def test_no_run_is_noisier_than_certified(
     values = interpret(built.optimised, words)
     stream = built.model.network.snapshots(torch.from_numpy(words))
     for channel in statement.channels.values():
-        if channel.place is None:
+        if channel.stored is None:
             continue
-        start, stop, born, dies, *_ = channel.place
+        start, stop, born, dies, *_ = channel.stored
         code = channel.code(values[channel.name].reshape(-1))
         for snapshot in range(born, dies + 1):
             x = stream[snapshot][..., start:stop]
