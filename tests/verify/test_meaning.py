@@ -150,7 +150,7 @@ def test_windows_that_are_too_short_are_noticed(name: str, letters: int) -> None
             [[statement.decode.get(tuple(v), -1) for v in row] for row in rows.tolist()]
         )
         wrong = shown != machine.semiautomaton.trace(words, machine.start)
-        longer = replace(statement, length=length)
+        longer = replace(statement, frame=statement.frame._replace(length=length))
         if wrong.any():
             with pytest.raises(WrongWord) as caught:
                 prove(longer, machine)
@@ -188,7 +188,10 @@ def test_looking_far_back_without_windows_is_refused(
         machine = zoo.machine(name)
         program, _ = stated(machine, "scan", length)
         with pytest.raises((Refused, Rejected), match=r"too many|more than"):
-            prove(replace(program, length=length + 1), machine)
+            prove(
+                replace(program, frame=program.frame._replace(length=length + 1)),
+                machine,
+            )
 
 
 @pytest.mark.parametrize("name", ["C2", "FlipFlop", "Grid4"])
