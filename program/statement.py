@@ -200,6 +200,10 @@ class Statement:
         """The operation of each channel."""
         return {name: channel.operation for name, channel in self.channels.items()}
 
+    def reads(self, name: str) -> list[Channel]:
+        """The channels that one reads."""
+        return [self.channels[n] for n in self.channels[name].inputs]
+
     @cached_property
     def order(self) -> Mapping[str, int]:
         """Where each channel stands in the list."""
