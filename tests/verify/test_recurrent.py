@@ -105,9 +105,17 @@ def damaged(
 
 
 @pytest.mark.usefixtures("sparse")
-@pytest.mark.parametrize("name", ["Grid4", "S3"])
-def test_no_harmful_change_of_one_entry_is_accepted(name: str) -> None:
-    file, machine = rnn(name), replace(zoo.machine(name), output=None)
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [
+        ("Grid4", "float32"),
+        ("S3", "float64"),
+        ("Grid4", "float16"),
+        ("S3", "bfloat16"),
+    ],
+)
+def test_no_harmful_change_of_one_entry_is_accepted(name: str, dtype: str) -> None:
+    file, machine = rnn(name, dtype), replace(zoo.machine(name), output=None)
     letters = len(machine.letters)
     rng = np.random.default_rng(0)
     words = torch.from_numpy(rng.integers(0, letters, size=(100, 8)))
@@ -120,7 +128,7 @@ def test_no_harmful_change_of_one_entry_is_accepted(name: str) -> None:
         if not name.endswith(".offsets") and tensor.flat[at] != value
     ]
     wrong = 0
-    for i in rng.permutation(len(places))[:250]:
+    for i in rng.permutation(len(places))[:125]:
         name, at, value = places[i]
         mutant = damaged(file, name, lambda t, at=at, v=value: t.put(at, v))
         try:
@@ -136,7 +144,7 @@ def test_no_harmful_change_of_one_entry_is_accepted(name: str) -> None:
         assert (proof.word is not None) == (proof.verdict == "refuted")
         assert shown(mutant, machine) == (proof.verdict == "verified")
         wrong += bool(fails)
-    assert wrong > 50
+    assert wrong > 25
 
 
 def shown(file: ModelFile, machine: Automaton) -> bool:
