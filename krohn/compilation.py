@@ -1,7 +1,7 @@
 """Compiling with proof: no file is written that the checker does not accept."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import signature
 from pathlib import Path
@@ -166,16 +166,21 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
             seconds = time.monotonic() - began
             return CompiledModel(file, built.construction, proof, seconds)
         reasons.append(f"{built.construction}: {proof.reason}")
-    raise CompileError(
-        f"{source.name} cannot be certified in {dtype}"
-        + ("" if length is None else f" at length {length}")
-        + f", so nothing was written ({'; '.join(reasons)}). Try "
-        + ("" if dtype == "float64" else "--dtype float64, ")
-        + (
-            "fewer states"
-            if arch == "rnn"
-            else "a shorter length, or another construction"
-        )
+    raise _uncertified(source.name, length, arch, dtype, reasons)
+
+
+def _uncertified(
+    name: str, length: int | None, arch: str, dtype: str, reasons: Sequence[str]
+) -> CompileError:
+    """No network could be proved: why, and what to try."""
+    at = "" if length is None else f" at length {length}"
+    wider = "" if dtype == "float64" else "--dtype float64, "
+    other = (
+        "fewer states" if arch == "rnn" else "a shorter length, or another construction"
+    )
+    return CompileError(
+        f"{name} cannot be certified in {dtype}{at}, so nothing was written "
+        f"({'; '.join(reasons)}). Try {wider}{other}"
     )
 
 
