@@ -126,6 +126,8 @@ JOBS = (
     job("D6", "elman", 0, dtype="bfloat16"),
     job("Dyck2,2", "balanced", 5, dtype="float64"),
     job("Dyck1,2", "balanced", 6),
+    job("regex:(a|b)*c(a|c)*b(b|c)*", "departures", 6),
+    job("regex:a*b*c*d*", "piecewise", 6),
 )
 
 
