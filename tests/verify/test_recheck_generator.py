@@ -236,6 +236,26 @@ def test_a_query_so_large_that_what_is_added_is_rounded_away_is_refused() -> Non
         established(model_of(file), {}, machine_of(machine))
 
 
+def scaled(file: ModelFile, power: int) -> ModelFile:
+    """The same function, with values and constant of the last layer times 2^power."""
+    at = f"layers.{len(file.header['architecture']['layers']) - 1}"
+    names = (f"{at}.attention.value", f"{at}.constant")
+    tensors = {n: file.tensors[n] * 2.0**power for n in names}
+    return replace(file, tensors={**file.tensors, **tensors})
+
+
+@pytest.mark.parametrize("depth", ["given", "attended"])
+def test_values_whose_squares_leave_the_range_are_refused(depth: str) -> None:
+    """LayerNorm adds up squares: with values of 2^66 float32 divides by infinity."""
+    file = built(depth)
+    for power in (-40, 40):
+        law = established(model_of(scaled(file, power)), {}, None).law
+        assert law["error"] == established(model_of(file), {}, None).law["error"]
+    for power, reason in ((66, "overflow"), (120, "overflow"), (-60, "C too small")):
+        with pytest.raises(Refused, match=reason):
+            established(model_of(scaled(file, power)), {}, None)
+
+
 def test_a_tensor_of_another_shape_is_refused() -> None:
     file = built()
     for name, tensor in file.tensors.items():

@@ -15,12 +15,19 @@ from program.errors import demand
 from verify.recheck.bounds import (
     INFLATION,
     OWN_UNIT,
+    UNDERFLOW,
     Noisy,
     exact,
     snaps,
 )
 from verify.recheck.heads import relative_error
-from verify.recheck.model import LARGEST_FLOAT64, FloatArray, Format, Model
+from verify.recheck.model import (
+    LARGEST_FLOAT32,
+    LARGEST_FLOAT64,
+    FloatArray,
+    Format,
+    Model,
+)
 
 REAL = Format("real arithmetic", "", 53, 0.0, 0.0, LARGEST_FLOAT64, 2.0**-1022)
 """Arithmetic without rounding."""
@@ -57,6 +64,13 @@ class Head(NamedTuple):
         unit = self.form.unit if self.form.unit > self.form.sum_unit else 0.0
         return unit, unit * self.form.smallest
 
+    @property
+    def _dividing(self) -> float:
+        """The relative error of a vector that is divided by its length, or by C."""
+        d, constant = self.values.shape[1], self.constant
+        flushed = d * (UNDERFLOW / constant / constant)
+        return float(SLACK * (d + 8) * self.form.sum_unit + flushed)
+
     def relative(self, query: int, positions: int) -> float:
         """τ of Lemma D-B: the error of each term of the weighted sum, relative to it.
 
@@ -86,9 +100,9 @@ class Head(NamedTuple):
             relative: τ of the row.
         """
         form, d, (narrow, floor) = self.form, self.values.shape[1], self._storing
-        raw = error + 2 * floor * np.sqrt(d) / signal + narrow
+        raw = error + 2 * (floor + UNDERFLOW) * np.sqrt(d) / signal + narrow
         off = raw + SLACK * (d + 4) * form.sum_unit * (1 + raw)
-        around = SLACK * (d + 8) * form.sum_unit
+        around = self._dividing
         demand(off <= 1 / 4, "what cancelling leaves drowns in rounding errors")
         least = (1 - off - 3 * relative - around) * signal
         demand(least > self.constant * INFLATION, "cancelling leaves less than C")
@@ -97,9 +111,9 @@ class Head(NamedTuple):
     def ripple(self, relative: float) -> float:
         """Lemma D-D: how far from 0 an entry of LN_C is where every value is 0."""
         form, d, (narrow, floor) = self.form, self.values.shape[1], self._storing
-        demand(SLACK * (d + 8) * form.sum_unit <= 1 / 16, "LayerNorm is too wide")
+        demand(self._dividing <= 1 / 16, "LayerNorm is too wide, or C too small")
         noise = relative + narrow + SLACK * (d + 4) * form.sum_unit
-        noise = noise * self.norms.max() + floor * np.sqrt(d)
+        noise = noise * self.norms.max() + (floor + UNDERFLOW) * np.sqrt(d)
         return float((1.25 * noise / self.constant + 2 * form.unit) * INFLATION)
 
     def added(
@@ -125,7 +139,7 @@ def head(model: Model, layer: int, rows: FloatArray, form: Format) -> Head:
 
     Raises:
         Refused: If a query, key, score or value is not exact, a value has another mean
-            than 0, or C is not positive.
+            than 0, C is not positive, or a number could overflow.
     """
     at, tensors = f"layers.{layer}", model.tensors
     query, key, value = (
@@ -138,7 +152,11 @@ def head(model: Model, layer: int, rows: FloatArray, form: Format) -> Head:
     demand(not any(map(math.fsum, value.tolist())), "a value has not mean 0")
     constant = float(tensors[f"{at}.constant"][0])
     demand(constant > 0, "the constant of a LayerNorm is not positive")
-    return Head(rows, scores, value, constant, form)
+    found, largest = Head(rows, scores, value, constant, form), model.format.largest
+    reach = 2 * found.norms.max()
+    demand(reach <= largest, "what a head adds up can overflow")
+    demand(reach**2 <= max(largest, LARGEST_FLOAT32), "a LayerNorm can overflow")
+    return found
 
 
 def projected(
