@@ -150,7 +150,7 @@ def _mark(axes: Axes, low: float, high: float, text: str) -> None:
     else:
         axes.axvline(low, color=COLOURS["soft"], linestyle="--", linewidth=1)
     ends = (axes.transData - axes.transAxes).transform([(low, 1), (high, 1)])
-    along = float(ends[:, 0].mean())
+    along = float(ends[:, 0].clip(0, 1).mean())
     side = "left" if along < 0.15 else "right" if along > 0.85 else "center"
     axes.text(
         *(along, 1.04, text),

@@ -137,6 +137,14 @@ def test_a_line_stops_where_nothing_is_known() -> None:
     assert path.count("M") == 2
 
 
+def test_marks_beyond_the_axis_stay_in_the_picture() -> None:
+    found = sample()
+    wide = replace(found.sweeps[0], at=(8.0, 16.0), trained=(1.0, 90.0), curves=())
+    (chart,) = accuracy_charts(replace(found, sweeps=(wide,)))
+    (x,) = re.findall(r'<text [^>]* x="([\d.]+)"[^>]*>trained<', chart.picture)
+    assert float(x) == pytest.approx(72 * WIDTH * (INSIDE[0] + INSIDE[2] / 2), abs=1)
+
+
 @pytest.mark.parametrize("values", [(0.5, 0.1, 1e-9), (0.0, 0.0, 0.0), (2.0, 2.0, 2.0)])
 def test_losses_have_a_chart(values: tuple[float, ...]) -> None:
     chart = drawn([0, 10, 20], {"gpt": (values,)}, loss=True)
