@@ -16,7 +16,6 @@ from krohn.compilation import CompiledModel
 from network.modelfile import ModelFile, pack
 from network.precision import FloatArray
 from program.interpreter import interpret
-from program.statement import Statement, parse
 from verify.attack.arithmetic import Arithmetic
 from verify.attack.campaign import Attack, Extent, attack
 from verify.attack.generators import legalised
@@ -56,12 +55,6 @@ def against(
 def bounds_of(built: CompiledModel) -> Established:
     data = pack(built.file.header, built.file.tensors)
     return recheck(data, json.dumps(find(data)).encode())
-
-
-def stated(built: CompiledModel) -> Statement:
-    header = built.file.header
-    letters = header["architecture"]["vocabulary"] - 1
-    return parse(header["program"], letters, header["claim"]["length"])
 
 
 def proof_of(built: CompiledModel, bounds: Established) -> Proof:
@@ -170,7 +163,7 @@ def test_the_program_of_a_file_means_what_was_compiled(
 ) -> None:
     level = levels(name, construction, length, dtype)
     words = level.words(32)
-    true = values(stated(level.compiled), torch.from_numpy(words))
+    true = values(bounds_of(level.compiled).program, torch.from_numpy(words))
     for channel, right in interpret(level.optimised, words).items():
         assert np.array_equal(true[channel].numpy(), right)
 
@@ -202,7 +195,7 @@ def test_pushing_stays_within_bounds_and_reaches_them(dtype: str) -> None:
     bounds = bounds_of(built)
     stored = Stored.of(bounds, built.file.tensors["embed.position"], dtype)
     words = torch.randint(2, (32, 6), generator=torch.Generator().manual_seed(0))
-    right, allowed = stored.expected(values(stated(built), words))
+    right, allowed = stored.expected(values(bounds.program, words))
     seen = whole(network(built.file, built.file.tensors), words)[0]
     narrow, rng = seen[0].dtype, np.random.default_rng(0)
     moved = stored.push((right, allowed), rng, narrow, 1, seen[1])

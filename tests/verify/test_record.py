@@ -11,7 +11,6 @@ import torch
 import krohn
 from network.modelfile import ModelFile, pack
 from program import LookBack
-from program.statement import parse
 from verify.attack.looks import heads
 from verify.attack.meaning import sources, values
 from verify.attack.ways import network
@@ -72,11 +71,10 @@ def test_the_worst_word_meets_the_gap(
     file, _, found = shown(name, length, how, dtype)
     letters = len(file.header["machine"]["letters"])
     words = torch.tensor(list(product(range(letters), repeat=length)))
-    stated = parse(file.header["program"], letters, length)
-    true = values(stated, words)
+    true = values(found.program, words)
     seen = network(file, file.tensors).snapshots(words)
     future = torch.ones((length + 1,) * 2, dtype=torch.bool).triu(1)
-    for head in heads(file, stated, found):
+    for head in heads(file, found):
         x = seen[head.snapshot].double()
         query, key = x @ head.query.double(), x @ head.key.double()
         scores = (query @ key.transpose(1, 2)).masked_fill(future, -torch.inf)

@@ -10,7 +10,6 @@ from torch import Tensor
 from network.modelfile import ModelFile
 from network.precision import FloatArray
 from program import LookBack, Operation
-from program.statement import Statement
 from verify.attack.meaning import Values, sources
 from verify.attack.record import Batch
 from verify.attack.stored import Stored
@@ -39,12 +38,12 @@ class Head:
     key: Tensor
 
 
-def heads(file: ModelFile, statement: Statement, bounds: Established) -> Iterator[Head]:
+def heads(file: ModelFile, bounds: Established) -> Iterator[Head]:
     """Every head once for each way of looking."""
     dtype = getattr(torch, file.precision.name)
     seen = set()
     for name, look in bounds.looks.items():
-        channel = statement.channels[name]
+        channel = bounds.program.channels[name]
         operation, place = channel.operation, channel.stored
         assert place is not None
         alike = (place.born, place.head, operation.wire, operation.reads[1:])

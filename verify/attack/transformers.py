@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import count
 from os import cpu_count
 
@@ -15,7 +15,6 @@ from torch.nn.attention import SDPBackend
 from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray
 from network.modelfile import ModelFile
-from program.statement import Statement, parse
 from verify.attack import looks
 from verify.attack.answers import Answers
 from verify.attack.arithmetic import Arithmetic
@@ -76,12 +75,6 @@ class Target:
     shows: IntArray
     bounds: Established
     length: int
-
-    @cached_property
-    def statement(self) -> Statement:
-        """The Program that it computes."""
-        header, letters = self.file.header, len(self.machine.letters)
-        return parse(header["program"], letters, header["claim"]["length"])
 
     @property
     def at_once(self) -> int:
@@ -178,13 +171,13 @@ class Judges:
     @staticmethod
     def of(target: Target) -> "Judges":
         """Lay out all bounds."""
-        file, bounds, stated = target.file, target.bounds, target.statement
+        file, bounds = target.file, target.bounds
         positions, dtype = file.tensors["embed.position"], file.precision.name
         return Judges(
             target,
             Stored.of(bounds, positions, dtype),
             Answers.of(bounds),
-            tuple(looks.heads(file, stated, bounds)),
+            tuple(looks.heads(file, bounds)),
         )
 
     def run(
@@ -195,7 +188,7 @@ class Judges:
         Returns:
             ``(batch, targets)``: the greatest share of its bound that each word reaches.
         """
-        true = values(self.target.statement, batch.words)
+        true = values(self.target.bounds.program, batch.words)
         expected = self.stored.expected(true)
         given: list[Tensor] = []
 
