@@ -75,6 +75,16 @@ def test_baselines_pass(construction: str, name: str, length: int) -> None:
         assert passes(plan.construct(construction, m, length), m)
 
 
+@pytest.mark.parametrize("name", ["C2", "D6", "Grid4"])
+def test_long_chunks_pass(name: str) -> None:
+    """Every layer is followed letter by letter, and only as far as its chunk."""
+    machine = zoo.machine(name)
+    program = stated(plan.construct("chunked", machine, 20))
+    found = find(program, machine_of(machine))
+    check(program, found, machine_of(machine))
+    assert [part["length"] for part in found["parts"]] == [5, 10, 15, 20]
+
+
 @st.composite
 def damaged(draw: st.DrawFn) -> tuple[Program, Automaton]:
     """A chunked or memorising Program with one value of one table changed."""

@@ -80,11 +80,15 @@ class Search:
         """Evidence part by part, each with some of the outputs."""
         final, groups = list[int](), self._groups()
         for outputs in groups:
-            for said in self._lemmas(outputs):
+            alone = True
+            for said in self._links(outputs):
+                first, alone = self.start(said), False
+                self._explore(said, first, _modes(first.steps))
+            if alone:
+                said = self.said(outputs, self._count(outputs))
                 first = self.start(said)
                 modes = _modes(first.steps)
-                if said["outputs"] == groups[-1] and len(groups) == 1:
-                    self.left = [modes.pop()]
+                self.left = [modes.pop()] if len(groups) == 1 else []
                 self._explore(said, first, modes)
             final.append(len(self.found) - 1)
         return self._together(final)
@@ -122,15 +126,12 @@ class Search:
             groups.append((cone, names))
         return [names for _, names in groups]
 
-    def _lemmas(self, outputs: list[str]) -> Iterator[dict[str, Any]]:
-        """What is to be explored for some outputs, in turn."""
+    def _links(self, outputs: list[str]) -> Iterator[dict[str, Any]]:
+        """What is to be explored in turn, if an output is the end of a chain."""
         links = []
         if len(outputs) == 1:
             links = chain(self.program, self.followed, outputs[0])
-        if len(links) < 2:
-            yield self.said(outputs, self._count(outputs))
-            return
-        for name, shift, length in links:
+        for name, shift, length in links if len(links) > 1 else []:
             assumed = {} if shift is None else {shift: len(self.found) - 1}
             plain = {"reduced": [], "split": [], "assumed": assumed}
             yield {**plain, "outputs": [name], "length": length}
