@@ -62,7 +62,7 @@ def write(
 def pack(header: Mapping[str, Any], tensors: Mapping[str, FloatArray]) -> bytes:
     """The bytes of a model file; the same content gives the same bytes."""
     precision = PRECISIONS[header["architecture"]["dtype"]]
-    version = _version(header["architecture"])
+    version = version_of(header["architecture"])
     body = {"format": FORMAT, "version": version, **header}
     packed = {
         name: array.astype(np.int32) if is_index(name) else precision.store(array)
@@ -71,7 +71,7 @@ def pack(header: Mapping[str, Any], tensors: Mapping[str, FloatArray]) -> bytes:
     return safetensors.numpy.save(packed, {KEY: strict_json.canonical(body)})
 
 
-def _version(architecture: Mapping[str, Any]) -> int:
+def version_of(architecture: Mapping[str, Any]) -> int:
     """The first version whose readers understand it."""
     if "entries" in architecture:
         return 3
@@ -150,7 +150,7 @@ def _parse(data: bytes) -> ModelFile:
     tensors = {name: _tensor(name, entry, precision) for name, entry in stored.items()}
     architecture = header["architecture"]
     _check_shapes(tensors, expected_shapes(architecture))
-    if _version(architecture) > header["version"]:
+    if version_of(architecture) > header["version"]:
         raise ModelFileError(
             "is damaged: a file of its version has ReLUs and dense matrices only"
         )

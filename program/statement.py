@@ -305,7 +305,13 @@ def stated(
     places_of: Mapping[str, Place],
     features: Mapping[str, tuple[int, int]],
 ) -> dict[str, Any]:
-    """A Program with the place of every stored channel, as a model file states them."""
+    """A Program with the place of every stored channel, as a model file states them.
+
+    The token comes first, the others in the order of the Program.
+    """
+    ordered = sorted(
+        program.operations.items(), key=lambda item: item[1].wire != Token.wire
+    )
     return {
         "channels": [
             {
@@ -314,7 +320,7 @@ def stated(
                 "domain": list(program.domains[name]),
                 **(places_of[name].to_wire() if name in places_of else {}),
             }
-            for name, operation in program.operations.items()
+            for name, operation in ordered
         ],
         "features": {n: list(span) for n, span in features.items()},
         "outputs": list(program.outputs),

@@ -124,10 +124,10 @@ def with_values(change: Callable[[list[int]], list[int]]) -> ModelFile:
     [
         (lambda v: v[:-1], "one value for each position"),
         (lambda v: [*v, 0], "one value for each position"),
-        (lambda v: [0, *v[1:]], "no flag that is 1 at BOS"),
+        (lambda v: [0, *v[1:]], "1 at BOS"),
         (lambda v: [*v[:-1], 2], "outside its domain"),
-        (lambda v: [*v[:-1], -1], "malformed"),
-        (lambda v: [*v[:-1], 0.0], "malformed"),
+        (lambda v: [*v[:-1], -1], "negative"),
+        (lambda v: [*v[:-1], 0.0], "no whole numbers"),
     ],
 )
 def test_wrong_statements_are_refused(

@@ -128,7 +128,6 @@ ONE, INDEX, FLAG = one_index_flag()
         pytest.param(KEY, (0, INDEX, 1), -1.0, id="the earliest flag"),
         pytest.param(KEY, (0, FLAG, 0), -1.0, id="unflagged positions first"),
         pytest.param(KEY, (0, FLAG, 0), 0.5, id="half a bonus"),
-        pytest.param(KEY, (0, ONE, 0), 1.0, id="a bonus for all"),
     ],
 )
 def test_spoilt_heads_are_rejected(
@@ -137,3 +136,7 @@ def test_spoilt_heads_are_rejected(
     proof = prove(spoilt(tensor, index, value), FLIP_FLOP)
     assert proof.verdict == "undecided"
     assert "head" in proof.reason
+
+
+def test_a_bonus_for_all_changes_nothing() -> None:
+    assert prove(spoilt(KEY, (0, ONE, 0), 1.0), FLIP_FLOP).verdict == "verified"

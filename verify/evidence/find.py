@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from verify.evidence import meaning
-from verify.recheck import generator, network, recurrent
+from verify.recheck import generator, network
 from verify.recheck.model import Machine, Model, read
 
 # Bounds are written a little larger than found: another processor may round otherwise.
@@ -25,41 +25,48 @@ def find(
     Args:
         data: The model file.
         machine: The machine; that of the file's own header if absent.
-        progress: Called with the number of blocks done, and in all.
+        progress: Called with the number of steps done, and in all.
 
     Raises:
         Refused: If none is found.
     """
     model = read(data)
-    machine, report = machine or model.machine, progress or (lambda done, total: None)
-    network.check_of(model)
-    evidence = {
+    machine = machine or model.machine
+    evidence, found = search(model, machine, progress)
+    return {
         "format": "krohn-evidence",
         "version": 1,
         "model": hashlib.sha256(data).hexdigest(),
+        **evidence,
+        **claims(found),
     }
-    kind = model.header["architecture"]["kind"]
-    return evidence | SEARCHES[kind](model, machine, report)
 
 
-def _transformer(model: Model, machine: Machine, progress: Progress) -> dict[str, Any]:
+def search(
+    model: Model, machine: Machine, progress: network.Progress | None = None
+) -> tuple[dict[str, Any], network.Shown]:
+    """What the small checker must be told of a model, and what it shows then.
+
+    Raises:
+        Refused: If nothing is found that shows the claim.
+        WrongWord: With a shortest word, if the stated Program is another one.
+    """
+    check, evidence = network.check_of(model), dict[str, Any]()
+    if model.header["architecture"]["kind"] != "transformer":
+        # Nothing needs to be found: the checker visits all that such networks can do.
+        return evidence, check(model, evidence, machine)
     program = network.stated(model, len(machine.transitions))
-    evidence: dict[str, Any] = {"program": meaning.find(program, machine)}
-    facts = network.established(model, evidence, machine, progress).facts()
-    for kind in ("noise", "leak"):
-        evidence[kind] = {n: bound * MARGIN for n, bound in facts[kind].items()}
-    evidence["margin"] = facts["margin"] / MARGIN
-    return evidence
+    evidence["program"] = meaning.find(program, machine)
+    return evidence, network.established(model, evidence, machine, progress)
 
 
-def _generator(model: Model, machine: Machine, progress: Progress) -> dict[str, Any]:
-    """Nothing needs to be found: the machine itself says which cases there are."""
-    return {"error": generator.established(model, {}, machine).law["error"] * MARGIN}
-
-
-def _rnn(model: Model, machine: Machine, progress: Progress) -> dict[str, Any]:
-    """Nothing needs to be found: the checker visits all that the network can do."""
-    return {"margin": recurrent.established(model, {}, machine).margin / MARGIN}
-
-
-SEARCHES = {"transformer": _transformer, "rnn": _rnn, "generator": _generator}
+def claims(found: network.Shown) -> dict[str, Any]:
+    """The bounds that were shown, a little larger."""
+    if isinstance(found, generator.Established):
+        return {"error": found.law["error"] * MARGIN}
+    told: dict[str, Any] = {"margin": found.margin / MARGIN}
+    if isinstance(found, network.Established):
+        facts = found.facts()
+        for kind in ("noise", "leak"):
+            told[kind] = {n: bound * MARGIN for n, bound in facts[kind].items()}
+    return told

@@ -4,13 +4,14 @@ import numpy as np
 
 from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray
-from network.modelfile import ModelFile
+from network.modelfile import ModelFile, version_of
 from verify.recheck.model import FORMATS, Machine, Model
 
 
 def model_of(file: ModelFile) -> Model:
     """A model file that was read."""
-    return Model(FORMATS[file.precision.name], file.tensors, file.header)
+    header = {"version": version_of(file.header["architecture"]), **file.header}
+    return Model(FORMATS[file.precision.name], file.tensors, header)
 
 
 def machine_of(machine: Automaton, shows: IntArray | None = None) -> Machine:

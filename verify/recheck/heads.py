@@ -9,7 +9,15 @@ import numpy as np
 from program.domains import BoolArray, IntArray
 from program.errors import demand
 from program.statement import Channel
-from verify.recheck.bounds import INFLATION, OWN_UNIT, Noisy, snaps
+from verify.recheck.bounds import (
+    FINEST,
+    INFLATION,
+    OWN_UNIT,
+    Noisy,
+    finest,
+    rounding,
+    snaps,
+)
 from verify.recheck.model import LARGEST_FLOAT32, FloatArray, Format
 from verify.recheck.stream import FEATURE, FREE, Stream, per_value
 
@@ -149,6 +157,8 @@ class Heads:
             q = self._projected(self.query[channel.head], query, value * every)
             looking = _looking(channel, q)
             work = len(asked) * len(looking) * len(k.value)
+            if work > MOST and channel.op == "latest":
+                return _growing(q, k)
             demand(work <= MOST, "a head has too many scores to check")
             parts = work // len(asked) // CELLS + 1
             for t in np.array_split(looking, min(parts, len(looking))):
@@ -283,6 +293,35 @@ def _scores(q: Noisy, k: Noisy) -> tuple[FloatArray, float, float]:
         error = max(found.total.max(), found.stored().total.max())
     largest = np.abs(scores).max() + error
     return scores.T, error + 8 * form.sum_unit * largest, largest
+
+
+def _growing(q: Noisy, k: Noisy) -> tuple[float, float, float]:
+    """As `Heads._look`, if only the worth of a flag moves with the query (Theorem 12b).
+
+    Args:
+        q: ``(T + 1, k)``: the queries.
+        k: ``(2 · (T + 1), k)``: the keys, of unflagged positions first.
+    """
+    (u, f), moving = np.split(k.value, 2), (q.value != q.value[0]).any(axis=0)
+    demand(not q.total.any(), "a query is not exact")
+    even = not u[:, moving].any() and (f[:, moving] == f[0, moving]).all()
+    demand(even, "a head has too many scores to check")
+    plain, flagged = (x[:, ~moving] @ q.value[0, ~moving] for x in (u, f))
+    bonus = q.value[:, moving] @ f[0, moving]
+    plain[0] = NEVER
+    before = _earlier(np.maximum(plain - bonus.min(), flagged)[None])[0] - flagged
+    behind = np.logaddexp.accumulate(plain) - bonus - np.minimum.accumulate(flagged)
+    widest = k.each(lambda x: np.abs(x).max(axis=-2, keepdims=True))
+    sums = widest.products(np.abs(q.value).max(axis=0)[:, None])
+    # Multiples of a power of two above 1 may fit where as whole numbers they do not.
+    grid = sum(finest(x.value * 2.0**-FINEST) - FINEST for x in (q, k))
+    grid = grid if grid <= 0 else FINEST + 1
+    off = rounding(q.form, sums.terms + 1, sums.size, sums.known, grid)
+    size, error = (float(x.max()) for x in (sums.size, sums.rest + off))
+    demand(size <= q.form.largest, "a score can overflow")
+    narrow = q.form.unit * size * (q.form.unit > q.form.sum_unit)
+    error = (error + narrow) * INFLATION + 8 * q.form.sum_unit * size
+    return float(np.logaddexp(before.max(), behind.max())), error, size
 
 
 def _right(channel: Channel, t: IntArray, size: int) -> tuple[BoolArray, bool]:

@@ -127,11 +127,16 @@ def read(data: bytes) -> Model:
         code = "I32" if name.endswith((".offsets", ".columns")) else form.code
         demand(entry["dtype"] == code, f"tensor {name!r} has another format")
         values = _decoded(bytes(entry["data"]), code).reshape(entry["shape"])
-        demand(np.isfinite(values), f"tensor {name!r} has entries that are not finite")
-        normal = (values == 0) | (np.abs(values) >= form.smallest)
-        demand(normal, f"tensor {name!r} has subnormal entries, which may be flushed")
+        check_numbers(name, values, form)
         tensors[name] = values
     return Model(form, tensors, header)
+
+
+def check_numbers(name: str, values: FloatArray, form: Format) -> None:
+    """Refuse a tensor with a number that is not finite or is subnormal."""
+    demand(np.isfinite(values), f"tensor {name!r} has entries that are not finite")
+    normal = (values == 0) | (np.abs(values) >= form.smallest)
+    demand(normal, f"tensor {name!r} has subnormal entries, which may be flushed")
 
 
 def loads(text: str | bytes) -> Any:

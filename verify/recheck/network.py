@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any
 
 import numpy as np
@@ -119,24 +119,28 @@ def established(
 ) -> Established:
     """What the file of a Transformer and its evidence show.
 
-    ``progress`` is called with the number of blocks done, and in all.
+    ``progress`` is called with the number of steps done, and in all.
     """
+    blocks = len(model.header["architecture"]["blocks"])
+    steps, report = count(1), progress or (lambda done, total: None)
     machine = machine or model.machine
     program = stated(model, len(machine.transitions))
     readings = meaning.check(program, said["program"], machine)
+    report(next(steps), 3 + 2 * blocks)
     streams, looks = [embedding(model, program)], dict[str, Look]()
-    blocks = len(model.header["architecture"]["blocks"])
+    report(next(steps), 3 + 2 * blocks)
     for block in range(blocks):
         stream, found = attention(model, streams[-1], block)
+        report(next(steps), 3 + 2 * blocks)
         mlp = mlp_of(model, stream, block)
         new = born(stream, 2 * block + 2)
         noise = {c.name: mlp.written(c) for c in new}
         streams += [stream, after(stream, mlp, 2 * block + 2, noise)]
         looks |= found
-        if progress is not None:
-            progress(block + 1, blocks)
+        report(next(steps), 3 + 2 * blocks)
     logits, margin = _read_out(model, streams[-1], readings)
     demand(margin > 0, f"the read-out can confuse two states (margin {margin:.2g})")
+    report(next(steps), 3 + 2 * blocks)
     shown = Established(tuple(streams), looks, readings, logits, margin)
     facts = shown.facts()
     for kind in ("noise", "leak"):
@@ -151,7 +155,14 @@ def stated(model: Model, letters: int) -> Statement:
     length = model.header["claim"].get("length")
     demand(type(length) is int and length > 0, "the file claims no length")
     demand(length < model.header["architecture"]["positions"], "too few positions")
-    demand(model.header["architecture"]["vocabulary"] == letters + 1, "other letters")
+    demand(
+        model.header["architecture"]["vocabulary"] == letters + 1,
+        "the file has another number of letters than the machine",
+    )
+    demand(
+        type(model.header.get("program")) is dict,
+        "the file does not say what its channels are",
+    )
     shapes = {name: tensor.shape for name, tensor in model.tensors.items()}
     demand(shapes == _shapes(model.header["architecture"]), "other tensors than stated")
     return parse(model.header["program"], letters, length)
@@ -192,7 +203,8 @@ def embedding(model: Model, program: Statement) -> Stream:
             codes = channel.code(channel.table.values)
         right = np.array_equal(own[:, channel.span], codes)
         demand(
-            right and not other[:, channel.span].any(), f"{channel.name!r} is not there"
+            right and not other[:, channel.span].any(),
+            f"{channel.name!r} is embedded wrongly",
         )
     noise = {n: np.zeros(len(program.channels[n].domain)) for n in names}
     features = position * (owner == FEATURE)
