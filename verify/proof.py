@@ -5,6 +5,7 @@ and not the code that runs them.
 """
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -14,13 +15,13 @@ from algebra.automaton import Automaton
 from algebra.errors import MachineError
 from algebra.shown import SHOWS, Shown, shown
 from network.modelfile import ModelFile
-from verify.evidence.find import search
+from verify.evidence.find import Watch, search
 from verify.evidence.longest import longest
 from verify.evidence.opened import machine_of, model_of
 from verify.evidence.record import steps
 from verify.recheck import generator
 from verify.recheck.model import Refused, WrongWord, check_numbers
-from verify.recheck.network import Established, Progress
+from verify.recheck.network import Established
 
 Verdict = Literal["verified", "refuted", "undecided", "out-of-range"]
 # What following a malformed file may end in.
@@ -63,7 +64,7 @@ class Proof:
 def prove(
     file: ModelFile,
     machine: Automaton,
-    progress: Progress | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Proof:
     """Try to prove that a model computes a machine from its start state.
 
@@ -78,22 +79,29 @@ def prove(
         Never raises for a model that cannot be proved: the verdict says so.
     """
     began, length = time.monotonic(), file.header["claim"].get("length")
+    told = list[dict[str, Any]]()
+
+    def watch(evidence: dict[str, Any], found: Established) -> None:
+        told[:] = steps(found, evidence)
+        if progress is not None:
+            progress(len(told), 3 + 2 * len(file.header["architecture"]["blocks"]))
+
     try:
         with np.errstate(all="ignore"):  # what is not a number fails every comparison
-            told, bounds = _established(file, machine, progress)
+            told[:], bounds = _established(file, machine, watch)
         result = Proof("verified", "", length, told, bounds=bounds)
     except WrongWord as found:
-        result = Proof("refuted", str(found), length, word=found.word)
+        result = Proof("refuted", str(found), length, told, found.word)
     except Refused as refused:
-        result = Proof("undecided", str(refused), length)
+        result = Proof("undecided", str(refused), length, told)
     except FAILURES as error:
         reason = f"the file cannot be followed ({type(error).__name__}: {error})"
-        result = Proof("undecided", reason, length)
+        result = Proof("undecided", reason, length, told)
     return replace(result, seconds=time.monotonic() - began)
 
 
 def _established(
-    file: ModelFile, machine: Automaton, progress: Progress | None
+    file: ModelFile, machine: Automaton, watch: Watch
 ) -> tuple[list[dict[str, Any]], Established | None]:
     """What the small checker was told and has shown, step by step; and all bounds."""
     model = model_of(file)
@@ -101,7 +109,7 @@ def _established(
         check_numbers(name, values, model.format)
     brackets = file.header["architecture"]["kind"] == "generator"
     own = machine_of(machine, None if brackets else _classes(file, machine).of)
-    evidence, found = search(model, own, progress)
+    evidence, found = search(model, own, watch)
     told = steps(found, evidence)
     if isinstance(found, generator.Established):
         told.append({"longest": longest(model, own)})

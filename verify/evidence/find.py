@@ -5,6 +5,7 @@ What it finds is worth nothing until the checker has checked it.
 
 import hashlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from verify.evidence import meaning
@@ -15,6 +16,8 @@ from verify.recheck.model import Machine, Model, read
 MARGIN = 1 + 2.0**-20
 
 Progress = Callable[[int, int], None]
+
+Watch = Callable[[dict[str, Any], network.Established], None]
 
 
 def find(
@@ -32,7 +35,13 @@ def find(
     """
     model = read(data)
     machine = machine or model.machine
-    evidence, found = search(model, machine, progress)
+    total = 3 + 2 * len(model.header["architecture"].get("blocks", []))
+
+    def report(evidence: Any, found: network.Established) -> None:
+        if progress is not None:
+            progress(1 + len(found.streams) + (found.margin > 0), total)
+
+    evidence, found = search(model, machine, report)
     return {
         "format": "krohn-evidence",
         "version": 1,
@@ -43,9 +52,15 @@ def find(
 
 
 def search(
-    model: Model, machine: Machine, progress: network.Progress | None = None
+    model: Model, machine: Machine, watch: Watch
 ) -> tuple[dict[str, Any], network.Shown]:
     """What the small checker must be told of a model, and what it shows then.
+
+    Args:
+        model: The model.
+        machine: The machine.
+        watch: Called after each step of the proof of a Transformer, with the evidence
+            and all that is shown up to there.
 
     Raises:
         Refused: If nothing is found that shows the claim.
@@ -57,7 +72,8 @@ def search(
         return evidence, check(model, evidence, machine)
     program = network.stated(model, len(machine.transitions))
     evidence["program"] = meaning.find(program, machine)
-    return evidence, network.established(model, evidence, machine, progress)
+    step = partial(watch, evidence)
+    return evidence, network.established(model, evidence, machine, step)
 
 
 def claims(found: network.Shown) -> dict[str, Any]:

@@ -34,12 +34,13 @@ def _(found: recurrent.Established, evidence: Mapping[str, Any]) -> list[Any]:
 
 @steps.register
 def _(found: Established, evidence: Mapping[str, Any]) -> list[Any]:
-    """The Program, the embedding, every sublayer and the read-out."""
+    """The Program, the embedding, every sublayer and the read-out, as far as it came."""
+    embedding, read_out = {"sublayer": "embedding"}, {"sublayer": "read-out"}
     return [
         followed(evidence["program"], found.readings),
-        {"sublayer": "embedding"},
+        *[embedding][: len(found.streams)],
         *_sublayers(found),
-        {"sublayer": "read-out", "margin": found.margin},
+        *([{**read_out, "margin": found.margin}] if found.margin else []),
     ]
 
 

@@ -157,7 +157,7 @@ class Heads:
             q = self._projected(self.query[channel.head], query, value * every)
             looking = _looking(channel, q)
             work = len(asked) * len(looking) * len(k.value)
-            if work > MOST and channel.op == "latest":
+            if work > MOST and channel.op == "latest" and len(said) == 2:
                 return _growing(q, k)
             demand(work <= MOST, "a head has too many scores to check")
             parts = work // len(asked) // CELLS + 1

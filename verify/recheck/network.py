@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import count, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from program.errors import Refused, demand
 from program.statement import Channel, Statement, parse, whole
 from verify.recheck import generator, meaning, recurrent
-from verify.recheck.bounds import ACTIVATIONS, INFLATION, Noisy
+from verify.recheck.bounds import ACTIVATIONS, INFLATION, Noisy, exact
 from verify.recheck.heads import Heads, Look
 from verify.recheck.mlp import Mlp
 from verify.recheck.model import (
@@ -27,7 +27,6 @@ from verify.recheck.model import (
 from verify.recheck.stream import FEATURE, FREE, Stream, owners
 
 Noise = dict[str, FloatArray]
-Progress = Callable[[int, int], None]
 Readings = dict[tuple[int, ...], int]
 
 
@@ -41,7 +40,8 @@ class Established:
         looks: Where the head of each channel looks that a head writes.
         readings: For each tuple of output values that occurs the class that it means.
         logits: ``(readings, classes)``: the logits of each tuple, in that order.
-        margin: How far the right logit stays above every other one, at worst.
+        margin: How far the right logit stays above every other one, at worst; 0 before
+            the read-out is reached.
     """
 
     streams: tuple[Stream, ...]
@@ -115,38 +115,45 @@ def check_of(model: Model) -> "Check":
 
 
 def established(
-    model: Model, said: Any, machine: Machine | None, progress: Progress | None = None
+    model: Model, said: Any, machine: Machine | None, progress: "Progress | None" = None
 ) -> Established:
     """What the file of a Transformer and its evidence show.
 
-    ``progress`` is called with the number of steps done, and in all.
+    ``progress`` is called after each step, with all that is shown up to there.
     """
-    blocks = len(model.header["architecture"]["blocks"])
-    steps, report = count(1), progress or (lambda done, total: None)
+    streams, looks = list[Stream](), dict[str, Look]()
+
+    def report() -> None:
+        if progress is not None:
+            none = exact(np.zeros((0, 0)), model.format)
+            progress(Established(tuple(streams), dict(looks), readings, none, 0.0))
+
     machine = machine or model.machine
     program = stated(model, len(machine.transitions))
     readings = meaning.check(program, said["program"], machine)
-    report(next(steps), 3 + 2 * blocks)
-    streams, looks = [embedding(model, program)], dict[str, Look]()
-    report(next(steps), 3 + 2 * blocks)
-    for block in range(blocks):
+    report()
+    streams.append(embedding(model, program))
+    report()
+    for block in range(len(model.header["architecture"]["blocks"])):
         stream, found = attention(model, streams[-1], block)
-        report(next(steps), 3 + 2 * blocks)
+        streams.append(stream)
+        looks |= found
+        report()
         mlp = mlp_of(model, stream, block)
         new = born(stream, 2 * block + 2)
         noise = {c.name: mlp.written(c) for c in new}
-        streams += [stream, after(stream, mlp, 2 * block + 2, noise)]
-        looks |= found
-        report(next(steps), 3 + 2 * blocks)
+        streams.append(after(stream, mlp, 2 * block + 2, noise))
+        report()
     logits, margin = _read_out(model, streams[-1], readings)
     demand(margin > 0, f"the read-out can confuse two states (margin {margin:.2g})")
-    report(next(steps), 3 + 2 * blocks)
     shown = Established(tuple(streams), looks, readings, logits, margin)
     facts = shown.facts()
     for kind in ("noise", "leak"):
         for name, claimed in said.get(kind, {}).items():
             demand(facts[kind][name] <= claimed, f"the {kind} of {name!r} is not shown")
     demand(margin >= said.get("margin", 0), "the margin is not shown")
+    if progress is not None:
+        progress(shown)
     return shown
 
 
@@ -266,8 +273,10 @@ def after(stream: Stream, mlp: Mlp, snapshot: int, noise: Noise) -> Stream:
     owner, names = owners(stream.program, snapshot, len(stream.owner))
     mlp.check_reads()
     lives = [stream.program.channels[n].span for n in names if n in stream.noise]
-    for span in [*lives, *(range(*span) for span in stream.program.features.values())]:
-        demand(mlp.keeps(span), "an MLP changes what lives on")
+    for span in lives:
+        demand(mlp.keeps(span), "an MLP changes a channel that lives on")
+    for low, high in stream.program.features.values():
+        demand(mlp.keeps(range(low, high)), "an MLP changes a position feature")
     return _next(stream, snapshot, noise, mlp.cleared(owner == FREE))
 
 
@@ -307,6 +316,7 @@ def _read_out(model: Model, stream: Stream, readings: Readings) -> tuple[Noisy, 
     return logits, float(np.minimum(slack.min(), LARGEST_FLOAT64))
 
 
+Progress = Callable[[Established], None]
 Shown = Established | recurrent.Established | generator.Established
 Check = Callable[[Model, Any, Machine | None], Shown]
 CHECKS: dict[str, Check] = {
