@@ -15,12 +15,13 @@ from algebra.automaton import Automaton
 from algebra.errors import MachineError
 from algebra.shown import SHOWS, Shown, shown
 from network.modelfile import ModelFile
+from program.errors import Refused
 from verify.evidence.find import Watch, search
 from verify.evidence.longest import longest
 from verify.evidence.opened import machine_of, model_of
 from verify.evidence.record import steps
 from verify.recheck import generator
-from verify.recheck.model import Refused, WrongWord, check_numbers
+from verify.recheck.model import WrongWord, check_numbers
 from verify.recheck.network import Established
 
 Verdict = Literal["verified", "refuted", "undecided", "out-of-range"]
