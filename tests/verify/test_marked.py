@@ -101,9 +101,9 @@ def restated(name: str, change: Callable[[Any], Mapping[str, Any]]) -> ModelFile
 @pytest.mark.parametrize(
     ("name", "change", "reason"),
     [
-        ("counts0", lambda c: {"values": [1, *c["values"][1:]]}, "other than by marks"),
+        ("counts0", lambda c: {"values": [1, *c["values"][1:]]}, "not 0 at BOS"),
         ("counts0", lambda c: {"values": [*c["values"][:-1], 2]}, "outside its domain"),
-        ("sum0", lambda c: {"where": "bit0"}, "other than by marks"),
+        ("sum0", lambda c: {"where": "bit0"}, "needs a function of the position"),
         ("sum0", lambda c: {"op": "prefix-sum"}, "outside its domain"),
     ],
 )

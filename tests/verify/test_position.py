@@ -122,12 +122,12 @@ def with_values(change: Callable[[list[int]], list[int]]) -> ModelFile:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda v: v[:-1], "one value for each position"),
-        (lambda v: [*v, 0], "one value for each position"),
+        (lambda v: v[:-1], "not one for each of the positions"),
+        (lambda v: [*v, 0], "not one for each of the positions"),
         (lambda v: [0, *v[1:]], "1 at BOS"),
         (lambda v: [*v[:-1], 2], "outside its domain"),
         (lambda v: [*v[:-1], -1], "negative"),
-        (lambda v: [*v[:-1], 0.0], "no whole numbers"),
+        (lambda v: [*v[:-1], 0.0], "of the wrong type"),
     ],
 )
 def test_wrong_statements_are_refused(
