@@ -4,24 +4,14 @@ from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
 
+from compiler.attention import Lowering
 from compiler.bounds import Bound, Steps, finished
 from compiler.errors import CompileError
-from compiler.features import Positions, budget
-from compiler.heads import patterns, query_size
+from compiler.features import budget
+from compiler.heads import patterns
 from compiler.latency import latency
 from compiler.mlp import block_tables
-from compiler.numerics import (
-    count_scale,
-    earliest_scale,
-    equality_scale,
-    mark_penalty,
-    mark_scale,
-    match_scale,
-    pointing_scale,
-    recency_scale,
-    recency_slope,
-    sibling_scale,
-)
+from compiler.positions import Positions
 from compiler.schedule import Layout, ranked, width
 from network.architecture import parameters
 from network.precision import PRECISIONS
@@ -183,7 +173,8 @@ def _attention(
     program = layout.plan.program
     queries, values = [0], [0]
     for pattern, channels in patterns(layout, block).items():
-        queries.append(query_size(program, features, pattern))
+        lowering = Lowering.of[type(pattern)]
+        queries.append(lowering.query_size(program, features, pattern))
         values.append(sum(width(program, n) for n in channels))
     k, v = max(queries), max(values)
     if strict:
@@ -215,29 +206,6 @@ def narrowest(program: Program, activation: str = "relu") -> str:
     return "float64"
 
 
-def _largest_in_heads(features: Positions) -> float:
-    sizes = [1.0]
-    if features.code:
-        scale = match_scale(features.code, features.horizon, features.precision)
-        sizes.append(scale * max(1.0, features.code.terms - features.code.lead))
-    if features.latest >= 0 and features.uniform:
-        sizes.append(recency_slope(features.precision, features.latest))
-    elif features.latest >= 0:
-        sizes += recency_scale(features.length, features.precision, features.latest)
-    if features.matches:
-        slope, bonus = equality_scale(features.length, features.precision)
-        sizes += [slope, bonus]
-    if features.earliest >= 0:
-        sizes += earliest_scale(features.length, features.precision, features.earliest)
-    if features.pointed >= 0:
-        slope = pointing_scale(features.length, features.precision, features.pointed)
-        sizes += [2 * slope, features.bits - 1.0]
-    if features.siblings:
-        slope = sibling_scale(features.length, features.precision)
-        sizes.append(slope * 2.0 ** (features.bits - 1))
-    if features.sums:
-        sizes.append(count_scale(features.length))
-    if features.marks:
-        sizes.append(mark_penalty(features.length, features.precision))
-        sizes += [mark_scale(sum(marks)) for marks in features.marks]
-    return max(sizes)
+def _largest_in_heads(positions: Positions) -> float:
+    kinds = positions.fetched
+    return max([1.0, *(x for k in kinds for x in Lowering.of[k].largest(positions))])

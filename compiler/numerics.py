@@ -130,134 +130,20 @@ def recency_slope(precision: Precision, largest: int) -> float:
     value to itself if the leak is a 32nd of its unit over the largest value; elsewhere
     the leak is a quarter of a rounding error (docs/numerics.md).
     """
-    leak = _leak_allowed(precision, largest)
+    leak = leak_allowed(precision, largest)
     return float(2 ** ceil(log2(log(1 + 2 / leak))))
 
 
-def _leak_allowed(precision: Precision, largest: int) -> float:
+def leak_allowed(precision: Precision, largest: int) -> float:
+    """What may leak from a head that fetches values up to ``largest``."""
     if precision.digits < precision.accumulator_digits:
         return precision.unit / (32 * max(largest, 1))
     return leak_target(precision)
 
 
-def recency_scale(
-    length: int, precision: Precision, largest: int = 1
-) -> tuple[float, float]:
-    """Slope per position and bonus, in positions, of a latest-match head (Lemma 16).
-
-    The score slope·(j + bonus·where_j) must be exact, so that the order of positions
-    survives: the integers up to 2·bonus must fit the format.
-
-    Raises:
-        CompileError: If they do not.
-    """
-    bonus = float(2 ** ceil(log2(length + 1)))
-    slope = recency_slope(precision, largest)
-    if 2 * bonus > 2.0**precision.digits or 2 * bonus * slope > precision.largest:
-        raise CompileError(
-            f"{precision.name} cannot order {length} positions by recency; "
-            "use a shorter length or a wider dtype"
-        )
-    return slope, bonus
-
-
-def earliest_scale(
-    length: int, precision: Precision, largest: int = 1
-) -> tuple[float, float]:
-    """Slope per position and bonus, in positions, of a head for the earliest flag.
-
-    The score is slope·(bonus·where_j − j): flagged positions lie above 0, BOS at 0, the
-    others below. Rivals stand at distances 1, 2, … as those of the latest flag do, but
-    scores go up to the bonus only: the integers up to it must fit the format.
-
-    Raises:
-        CompileError: If they do not.
-    """
-    bonus = float(2 ** ceil(log2(length + 1)))
-    slope = recency_slope(precision, largest)
-    if bonus > 2.0**precision.digits or bonus * slope > precision.largest:
-        raise CompileError(
-            f"{precision.name} cannot order {length} positions by what comes first; "
-            "use a shorter length or a wider dtype"
-        )
-    return slope, bonus
-
-
-def pointing_scale(length: int, precision: Precision, largest: int = 1) -> float:
-    """Score per matching binary digit of a head that looks where digits say.
-
-    Of N digits as ±1 the right position matches N, others at most N − 1, which differ by
-    2; BOS scores N − 1 and lies between: T rivals, all at a distance of 1 at least.
-    What leaks may be what it may for `recency_slope`. All scores are exact.
-    """
-    needed = log(length / _leak_allowed(precision, largest))
-    return float(2 ** ceil(log2(needed)))
-
-
 def uniform_code(precision: Precision) -> PositionCode:
     """The position code of all lengths whose positions a format can order."""
     return PositionCode(precision.digits)
-
-
-def uniform_scale(length: int, precision: Precision, largest: int = 1) -> float:
-    """Slope per position of a latest-match head whose weights do not know the length.
-
-    Position t scores position j with slope·(j + (t + 1)·where_j): the bonus is one more
-    than any unmarked position that t can see. Integers up to 2t + 1 must fit.
-
-    Raises:
-        CompileError: If they do not.
-    """
-    slope, most = recency_slope(precision, largest), 2 * length + 1
-    if most > 2.0**precision.digits or most * slope > precision.largest:
-        raise CompileError(
-            f"{precision.name} cannot order {length} positions by recency; "
-            "use a shorter length or a wider dtype"
-        )
-    return slope
-
-
-def equality_scale(length: int, precision: Precision) -> tuple[float, float]:
-    """Slope per position and bonus, in positions, of a head that matches values.
-
-    A position j scores slope·(j + bonus·[key is query]), BOS slope·bonus/2. The bonus is
-    at least 2(T + 1), so that BOS lies above all mismatches by at least one position and
-    below all matches by T + 2. Scores must be exact: integers up to T + bonus must fit.
-
-    Raises:
-        CompileError: If they do not.
-    """
-    bonus = float(2 ** ceil(log2(2 * (length + 1))))
-    slope = float(2 ** ceil(log2(log(2 / leak_target(precision)))))
-    most = length + bonus
-    if most > 2.0**precision.digits or most * slope > precision.largest:
-        raise CompileError(
-            f"{precision.name} cannot order {length} positions behind a match; "
-            "use a shorter length or a wider dtype"
-        )
-    return slope, bonus
-
-
-def sibling_scale(length: int, precision: Precision) -> float:
-    """Slope per position of the heads that look into sibling blocks.
-
-    With blocks of 2^k positions, bits of positions as ±1 and N bits from the k-th on, the
-    score is slope·(2^k·matches + 2^(k+1)·flag + recency): N matches and a flag beat BOS
-    by 2^k less half a block, BOS beats everything else by as much, and recency orders
-    the positions of a block with steps of 1 (docs/numerics.md). All of it is exact.
-
-    Raises:
-        CompileError: If the format cannot hold such scores exactly.
-    """
-    slope = float(2 ** ceil(log2(log((length + 1) / leak_target(precision)))))
-    bits = length.bit_length()
-    largest = max(2**k * (bits - k + 3) for k in range(bits))
-    if 2 * largest > 2.0**precision.digits or largest * slope > precision.largest:
-        raise CompileError(
-            f"{precision.name} cannot order {length} positions in blocks; "
-            "use a shorter length or a wider dtype"
-        )
-    return slope
 
 
 def circle_reader(points: int) -> tuple[float, float]:
@@ -283,16 +169,6 @@ def count_scale(length: int) -> float:
 def mark_scale(marked: int) -> float:
     """C, a power of two above their number: each marked position weighs 1/C."""
     return float(2 ** ceil(log2(marked + 1)))
-
-
-def mark_penalty(length: int, precision: Precision) -> float:
-    """How far below the marked positions all others score (Proposition 9).
-
-    Before they are multiplied by C, they weigh e^−penalty beside a marked position: T of
-    them together a quarter of a rounding error. A power of two is exact in every format.
-    """
-    needed = log(length / leak_target(precision))
-    return float(2 ** ceil(log2(needed)))
 
 
 COARSE = 2.0**-11

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from compiler import heads
-from compiler.features import Positions
-from compiler.heads import Head
+from compiler.attention import Head
 from compiler.mlp import block_tables, code_matrix
+from compiler.positions import Positions
 from compiler.schedule import Layout
 from network.precision import FloatArray
 from program import Map, Position, Table, is_embedded

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from compiler.bounds import Bound, Result, Steps
 from compiler.cost import Cost, priced, unplaced
 from compiler.errors import CompileError
-from compiler.features import Positions
 from compiler.latency import latency
 from compiler.pipeline import Options, features_of, optimise, placed, scheduled
+from compiler.positions import Positions
 from compiler.schedule import Layout, Schedule
 from compiler.search import Way
 from program import Program

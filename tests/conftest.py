@@ -15,8 +15,8 @@ from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray, Semiautomaton
 from compiler import plan
 from compiler.cost import Cost, predict
-from compiler.features import Positions
 from compiler.pipeline import Options, arrange, optimise
+from compiler.positions import Positions
 from compiler.schedule import Layout
 from krohn.compilation import CompiledModel
 from network.model import Model

@@ -9,18 +9,17 @@ import krohn
 from algebra import zoo
 from algebra.errors import KrohnError
 from compiler import plan
+from compiler.attention.latest import recency_scale, uniform_scale
+from compiler.attention.latest_match import equality_scale
 from compiler.errors import CompileError
 from compiler.numerics import (
     PositionCode,
     count_scale,
     count_scores,
-    equality_scale,
     leak_target,
     match_scale,
     position_code,
-    recency_scale,
     recency_slope,
-    uniform_scale,
 )
 from compiler.pipeline import Options
 from network.precision import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, PRECISIONS, Precision

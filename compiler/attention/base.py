@@ -1,0 +1,91 @@
+"""What the lowering of an operation to a head says of itself."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from compiler.positions import Positions
+from compiler.schedule import Layout
+from network.precision import FloatArray
+from program import Operation, Position, Program
+
+Matrices = tuple[FloatArray, FloatArray]
+
+
+@dataclass(frozen=True)
+class Head:
+    """The four matrices of a head, ``(d, k)``, ``(d, k)``, ``(d, v)``, ``(v, d)``."""
+
+    query: FloatArray
+    key: FloatArray
+    value: FloatArray
+    out: FloatArray
+
+
+class Lowering(ABC):
+    """How an operation becomes a head; each has one instance, in `of`.
+
+    Attributes:
+        operation: What it lowers.
+        features: The position features that its scores read.
+        uniform: Whether it has weights that do not depend on the length.
+    """
+
+    operation: ClassVar[type[Operation]]
+    features: ClassVar[frozenset[str]]
+    uniform: ClassVar[bool] = False
+    of: ClassVar[dict[type[Operation], "Lowering"]] = {}
+
+    def __init_subclass__(cls) -> None:
+        Lowering.of[cls.operation] = cls()
+
+    @abstractmethod
+    def matrices(self, layout: Layout, positions: Positions, looked: Any) -> Matrices:
+        """Queries and keys, ``(d, k)`` each.
+
+        Args:
+            layout: Where channels and features lie.
+            positions: The position features.
+            looked: An operation that looks so; its source does not matter.
+        """
+
+    @abstractmethod
+    def largest(self, positions: Positions) -> Sequence[float]:
+        """Numbers of its queries and keys, the largest among them."""
+
+    def query_size(self, program: Program, positions: Positions, looked: Any) -> int:
+        """How many entries its queries and keys have."""
+        return 1
+
+    def gain(self, program: Program, looked: Any) -> float:
+        """What is copied is multiplied by this."""
+        return 1.0
+
+    def check(self, program: Program, positions: Positions) -> None:
+        """Refuse what the format cannot hold.
+
+        Raises:
+            CompileError: If it cannot.
+        """
+        self.largest(positions)
+
+
+def look(operation: Operation) -> Operation:
+    """How an operation looks, whatever it fetches: alike ones share a head."""
+    return replace(operation, source="")  # type: ignore[call-arg]
+
+
+def flags(program: Program, operation: Any) -> tuple[int, ...]:
+    """Which positions a marked sum adds up: 0 or 1 for each."""
+    where = program.operations[operation.where]
+    assert isinstance(where, Position)
+    return where.values
+
+
+def blank(layout: Layout, entries: int) -> Matrices:
+    """Queries and keys of so many entries, all 0."""
+    query, key = np.zeros((2, layout.d_model, entries))
+    return query, key

@@ -1,0 +1,90 @@
+"""A head that finds the last flagged position (Lemma 16)."""
+
+from math import ceil, log2
+
+from compiler.attention.base import Lowering, Matrices, blank
+from compiler.errors import CompileError
+from compiler.numerics import recency_slope
+from compiler.positions import Positions
+from compiler.schedule import Layout
+from network.precision import Precision
+from program import Latest, Program
+
+
+def recency_scale(
+    length: int, precision: Precision, largest: int = 1
+) -> tuple[float, float]:
+    """Slope per position and bonus, in positions, of a latest-match head (Lemma 16).
+
+    The score slope·(j + bonus·where_j) must be exact, so that the order of positions
+    survives: the integers up to 2·bonus must fit the format.
+
+    Raises:
+        CompileError: If they do not.
+    """
+    bonus = float(2 ** ceil(log2(length + 1)))
+    slope = recency_slope(precision, largest)
+    if 2 * bonus > 2.0**precision.digits or 2 * bonus * slope > precision.largest:
+        raise CompileError(
+            f"{precision.name} cannot order {length} positions by recency; "
+            "use a shorter length or a wider dtype"
+        )
+    return slope, bonus
+
+
+def uniform_scale(length: int, precision: Precision, largest: int = 1) -> float:
+    """Slope per position of a latest-match head whose weights do not know the length.
+
+    Position t scores position j with slope·(j + (t + 1)·where_j): the bonus is one more
+    than any unmarked position that t can see. Integers up to 2t + 1 must fit.
+
+    Raises:
+        CompileError: If they do not.
+    """
+    slope, most = recency_slope(precision, largest), 2 * length + 1
+    if most > 2.0**precision.digits or most * slope > precision.largest:
+        raise CompileError(
+            f"{precision.name} cannot order {length} positions by recency; "
+            "use a shorter length or a wider dtype"
+        )
+    return slope
+
+
+class LatestLowering(Lowering):
+    """Score slope·(j + bonus·where_j): the latest position with the flag wins."""
+
+    operation = Latest
+    features = frozenset({"one", "index"})
+    uniform = True
+
+    def matrices(
+        self, layout: Layout, positions: Positions, looked: Latest
+    ) -> Matrices:
+        """The bonus is a number, or t + 1 where weights do not depend on the length."""
+        one, index = layout.features["one"][0], layout.features["index"][0]
+        flag = layout.places[looked.where].start
+        if positions.uniform:
+            query, key = blank(layout, 2)
+            query[[index, one], 0] = query[one, 1] = self._slope(positions)
+            key[flag, 0] = key[index, 1] = 1.0
+            return query, key
+        slope, bonus = self.largest(positions)
+        query, key = blank(layout, 1)
+        query[one, 0] = slope
+        key[[index, flag], 0] = 1.0, bonus
+        return query, key
+
+    def largest(self, positions: Positions) -> list[float]:
+        """The slope; and the bonus, if that is a number."""
+        if positions.uniform:
+            return [self._slope(positions)]
+        most = positions.fetched[Latest]
+        return [*recency_scale(positions.length, positions.precision, most)]
+
+    def query_size(self, program: Program, positions: Positions, looked: Latest) -> int:
+        """Two where the bonus grows with the position that looks."""
+        return 2 if positions.uniform else 1
+
+    def _slope(self, positions: Positions) -> float:
+        most = positions.fetched[Latest]
+        return uniform_scale(positions.length, positions.precision, most)

@@ -1,0 +1,76 @@
+"""Position features: what the position table holds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from compiler.numerics import PositionCode, count_scores, mark_scores
+from network.precision import FloatArray, Precision
+from program import Operation
+
+FEATURES = ("one", "bos", "code", "index", "count", "marked", "bits")
+"""All of them, in the order in which they lie."""
+
+
+@dataclass(frozen=True)
+class Positions:
+    """The position features that a Program needs.
+
+    Attributes:
+        length: T.
+        precision: The format they will be stored in.
+        code: The position code of its look-backs, if it has any.
+        fetched: The largest value that operations of each kind fetch, of those that look
+            at other positions.
+        needed: The features that their heads read.
+        uniform: Whether weights must not depend on the length.
+        marks: The flags, position by position, by which its marked sums choose.
+    """
+
+    length: int
+    precision: Precision
+    code: PositionCode | None
+    fetched: Mapping[type[Operation], int]
+    needed: frozenset[str]
+    uniform: bool = False
+    marks: tuple[tuple[int, ...], ...] = ()
+
+    @cached_property
+    def sizes(self) -> Mapping[str, int]:
+        """How many dimensions each feature has."""
+        wide = {
+            "code": self.code.dimensions if self.code else 0,
+            "marked": len(self.marks),
+            "bits": self.bits,
+        }
+        return {name: wide.get(name, 1) for name in FEATURES if name in self.needed}
+
+    def table(self) -> dict[str, FloatArray]:
+        """Each feature at positions 0..T, ``(T + 1, size)``."""
+        t = np.arange(self.length + 1, dtype=np.float64)
+        whole = {
+            "one": np.ones((len(t), 1)),
+            "bos": (t == 0).astype(np.float64)[:, None],
+            "index": t[:, None],
+            "count": count_scores(self.length)[:, None],
+        }
+        digits = (t[:, None].astype(np.int64) >> np.arange(self.bits)) & 1
+        whole["bits"] = (2.0 * digits - 1.0) * (t > 0)[:, None]
+        if self.marks:
+            whole["marked"] = np.stack([mark_scores(m) for m in self.marks], axis=1)
+        if self.code:
+            # BOS is found by the sink alone, so its code is empty.
+            whole["code"] = self.code.vectors(t) * (t > 0)[:, None]
+        return {name: whole[name] for name in self.sizes}
+
+    @property
+    def bits(self) -> int:
+        """How many binary digits of positions heads compare; 0 if none does."""
+        return self.length.bit_length() if "bits" in self.needed else 0
+
+    @property
+    def horizon(self) -> int:
+        """The longest word that the temperature of look-backs is chosen for."""
+        return 2**self.precision.digits if self.uniform else self.length
