@@ -1,6 +1,5 @@
 """An attack on a proof from beginning to end, within a time or a number of positions."""
 
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,15 +10,11 @@ import numpy as np
 from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray
 from algebra.shown import shown
-from network.modelfile import ModelFile, pack
-from program.errors import Refused
+from network.modelfile import ModelFile
 from verify.attack import generators, rnns, transformers
 from verify.attack.record import Record, Worst, by_operation
 from verify.counterexample import CheckError
-from verify.evidence.find import find
 from verify.proof import Proof
-from verify.recheck.model import Machine
-from verify.recheck.network import Established, recheck
 
 Progress = Callable[[int, float], None]
 """Told after every batch how many positions were run, and how many seconds passed."""
@@ -174,23 +169,13 @@ def _rnn(todo: _Proved, record: Record) -> Iterator[None]:
 
 
 def _transformer(todo: _Proved, record: Record) -> Iterator[None]:
-    shows = todo.shows
-    bounds = todo.proof.bounds or _bounds(todo.file, todo.machine, shows)
-    target = transformers.Target(todo.file, todo.machine, shows, bounds, todo.length)
+    bounds = todo.proof.bounds
+    assert bounds is not None
+    target = transformers.Target(
+        todo.file, todo.machine, todo.shows, bounds, todo.length
+    )
     found = transformers.ways(target, todo.rng, todo.compiled)
     return transformers.rounds(target, found, todo.rng, record)
 
 
 ROUNDS = {"transformer": _transformer, "rnn": _rnn, "generator": _generator}
-
-
-def _bounds(file: ModelFile, machine: Automaton, shows: IntArray) -> Established:
-    """What the checker establishes of a Transformer."""
-    data = pack(file.header, file.tensors)
-    told = Machine(machine.start, machine.transitions, shows)
-    try:
-        found = recheck(data, json.dumps(find(data, told)).encode(), told)
-    except Refused as reason:
-        raise CheckError(f"there is nothing to attack: {reason}") from None
-    assert isinstance(found, Established)
-    return found
