@@ -124,6 +124,13 @@ def test_only_units_that_erase_leave_nothing(
     assert left(change) > 0
 
 
+def test_a_search_among_huge_numbers_ends_in_a_reason() -> None:
+    # Exponentials of the errors of such scores overflow; no warning is given of that.
+    file = model("Grid4", 100, "gridworld", strict=True, proved=False)
+    with pytest.raises(Refused, match=r"may look elsewhere|half a step"):
+        find(packed(file))
+
+
 Damage = Callable[[dict[str, Any]], object]
 
 
