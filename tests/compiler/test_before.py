@@ -92,7 +92,7 @@ def scores(length: int, level: int) -> tuple[FloatArray, FloatArray]:
         optimise(program(length, found), Options(FLOAT32)), Options(FLOAT32)
     )
     features = positions(layout.plan.program, FLOAT32)
-    pattern = next(p for p in patterns(layout, 0) if p[1] == level)
+    pattern = SiblingLatest("", "writes", level)
     head = build(layout, features, pattern, patterns(layout, 0)[pattern])
     x = np.zeros((length + 1, layout.d_model))
     for name, values in features.table().items():
