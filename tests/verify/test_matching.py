@@ -29,7 +29,7 @@ from verify.evidence.opened import model_of
 from verify.exhaustive import exhaustive
 from verify.proof import prove
 from verify.recheck import network as checker
-from verify.recheck.heads import Look
+from verify.recheck.attention.heads import Look
 
 torch.set_num_threads(1)
 

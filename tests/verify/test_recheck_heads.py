@@ -20,7 +20,7 @@ from program.errors import Refused
 from verify.attack.ways import network, whole
 from verify.evidence.opened import model_of
 from verify.recheck import network as checker
-from verify.recheck.heads import NEVER, _leak
+from verify.recheck.attention.heads import NEVER, worst_leak
 from verify.recheck.model import Model
 from verify.recheck.stream import Stream
 
@@ -68,7 +68,7 @@ def test_the_leak_is_that_of_the_worst_flagging(operation: LookBack, seed: int) 
         hidden = np.arange(LENGTH + 1) > t
         rows = [np.where(hidden, NEVER, x)[None] for x in (on, off)]
         rows[1][0, 0] = NEVER
-        found = _leak(
+        found = worst_leak(
             *rows,
             inside(operation, t)[None],
             not isinstance(operation, Latest),
@@ -87,7 +87,7 @@ def test_the_leak_of_one_right_position_is_the_sum_of_all_others(seed: int) -> N
         right = int(Shift("x", by).position([], j)[t])
         others = np.logaddexp.reduce(np.delete(seen[0], right)) - scores[0, right]
         alone = j[None] == right
-        assert _leak(seen, seen, alone, False) == pytest.approx(others, abs=1e-12)
+        assert worst_leak(seen, seen, alone, False) == pytest.approx(others, abs=1e-12)
     digits = [np.full((1, LENGTH + 1), bit) for bit in (1, 0, 1)]
     pointed = At("x", ("a", "b", "c")).position(digits, j)[0]
     for t in range(1, LENGTH + 1):
@@ -95,7 +95,7 @@ def test_the_leak_of_one_right_position_is_the_sum_of_all_others(seed: int) -> N
         others = np.delete(seen[0], pointed[t])
         least = float(np.logaddexp.reduce(others) - scores[0, pointed[t]])
         five = j[None] == 5
-        found = _leak(seen, np.where(five, NEVER, seen), five, True)
+        found = worst_leak(seen, np.where(five, NEVER, seen), five, True)
         assert found >= least - 1e-12
     assert set(pointed) == {0, 5}
 

@@ -19,8 +19,8 @@ from torch import Tensor
 from network.precision import Precision
 from network.transformer import Attention, Mlp, Transformer, activated
 from verify.attack.ways import Push, Seen
+from verify.recheck.attention.heads import AT_ZERO, COARSE, NEAR, relative_error
 from verify.recheck.bounds import SINE
-from verify.recheck.heads import AT_ZERO, COARSE, NEAR, relative_error
 from verify.recheck.model import FORMATS
 
 BRACKETS = (1, 2, 3, 8)

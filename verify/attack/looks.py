@@ -13,7 +13,7 @@ from program import LookBack, Operation
 from verify.attack.meaning import Values, sources
 from verify.attack.record import Batch
 from verify.attack.stored import Stored
-from verify.recheck.heads import Look
+from verify.recheck.attention.heads import Look
 from verify.recheck.network import Established
 
 

@@ -5,7 +5,7 @@ from functools import singledispatch
 from typing import Any
 
 from verify.recheck import generator, recurrent
-from verify.recheck.heads import Look
+from verify.recheck.attention.heads import Look
 from verify.recheck.model import LARGEST_FLOAT64
 from verify.recheck.network import Established, Shown
 

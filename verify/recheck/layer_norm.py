@@ -12,6 +12,7 @@ import numpy as np
 
 from program.domains import IntArray
 from program.errors import demand
+from verify.recheck.attention.heads import relative_error
 from verify.recheck.bounds import (
     INFLATION,
     OWN_UNIT,
@@ -20,7 +21,6 @@ from verify.recheck.bounds import (
     exact,
     snaps,
 )
-from verify.recheck.heads import relative_error
 from verify.recheck.model import (
     LARGEST_FLOAT32,
     LARGEST_FLOAT64,

@@ -11,8 +11,8 @@ import numpy as np
 from program.errors import Refused, demand
 from program.statement import Channel, Statement, parse, whole
 from verify.recheck import generator, meaning, recurrent
+from verify.recheck.attention import Heads, Look
 from verify.recheck.bounds import ACTIVATIONS, INFLATION, Noisy, exact
-from verify.recheck.heads import Heads, Look
 from verify.recheck.mlp import Mlp
 from verify.recheck.model import (
     LARGEST_FLOAT64,
