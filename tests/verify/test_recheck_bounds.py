@@ -17,8 +17,9 @@ from network.precision import (
     FloatArray,
     Precision,
 )
+from program.domains import IntArray
 from program.errors import Refused
-from verify.recheck.bounds import Noisy, exact, snaps
+from verify.recheck.bounds import Noisy, exact, finest, snaps
 from verify.recheck.model import FORMATS as FORMS
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -205,3 +206,84 @@ def test_sums_that_are_too_long_are_refused() -> None:
     long = exact(np.ones((1, 2**23 + 8)), FORMS["float32"])
     with pytest.raises(Refused, match="too many terms"):
         long.affine(np.ones((2**23 + 8, 1)), np.zeros(1))
+
+
+class Counts(Case):
+    """Rows of counts of which many have the same differences."""
+
+    def __init__(self, seed: int, precision: Precision) -> None:
+        self.random = np.random.default_rng(seed)
+        self.precision = precision
+        several = np.indices((6, 5)).reshape(2, -1).T.astype(float)
+        value = np.hstack([several, np.ones((30, 1))])
+        slopes = np.zeros((2, *value.shape))
+        for i, noise in enumerate(2.0 ** -self.random.integers(2, 20, size=2)):
+            slopes[i, :, i] = self.random.random(30) * noise
+        rest = self.random.random(value.shape) * 2.0**-12 * (seed % 2)
+        self.signs = self.random.uniform(-1, 1, size=2)
+        moved = value + np.einsum("irc,i->rc", slopes, self.signs)
+        self.real = precision.round(moved + self.random.uniform(-rest, rest))
+        rest = np.abs(self.real - moved)
+        self.noisy = Noisy(value, slopes, rest, FORMS[precision.name])
+
+    def jointly(self, weight: FloatArray, bias: FloatArray) -> tuple[Noisy, IntArray]:
+        return jointly(self.noisy, weight, bias)
+
+
+def jointly(x: Noisy, weight: FloatArray, bias: FloatArray) -> tuple[Noisy, IntArray]:
+    """Sums of all rows, those with equal products as one; the row of each."""
+    grid = finest(x.value)
+    widest, value, row = x.together(weight, apart=False)
+    return widest.products(weight, value, grid).stored(bias), row
+
+
+@FORMATS
+@given(SEEDS)
+@settings(max_examples=80)
+def test_rows_with_equal_sums_are_bounded_as_one(
+    precision: Precision, seed: int
+) -> None:
+    case = Counts(seed, precision)
+    weight = case.precision.round(
+        np.array([[1.0], [-1.0], [2.0]]) * case.random.integers(1, 3, size=7)
+    )
+    bias = case.matrix(7)
+    try:
+        joint, row = case.jointly(weight, bias)
+    except Refused:
+        reject()  # the numbers leave the range of the format
+    assert len(joint.value) == 10
+    first, second = case.matrix(7, 4), case.matrix(4)
+    real = case.affine(case.real, weight, bias)
+    # Each row has noises of its own: as much of the common ones as it has slopes.
+    known = joint.value[row].copy()
+    for i, slope in enumerate(joint.slopes):
+        own = case.noisy.slopes[i][:, i]
+        largest = np.zeros(10)
+        np.maximum.at(largest, row, own)
+        known += slope[row] * (own / largest[row] * case.signs[i])[:, None]
+    slack = 1e-12 * (1 + np.abs(known))
+    assert (np.abs(real - known) <= joint.rest[row] + slack).all()
+    try:
+        above = joint.relu().affine(first, second).rows(row)
+    except Refused:
+        reject()  # the numbers leave the range of the format
+    real = case.affine(np.maximum(real, 0.0), first, second)
+    assert (np.abs(real - above.value) <= above.total + 1e-12).all()
+
+
+def test_a_noise_of_two_columns_is_not_made_larger() -> None:
+    """It cancels in the difference; the largest slope of each column would not."""
+    value = np.array([[3.0, 1.0], [4.0, 2.0]])
+    slope = np.array([[[1.0, 1.0], [3.0, 3.0]]]) / 4
+    noisy = Noisy(value, slope, np.zeros((2, 2)), FORMS["float64"])
+    joint, row = jointly(noisy, np.array([[1.0], [-1.0]]), np.zeros(1))
+    assert row.tolist() == [0, 1]
+    assert joint.total.max() < 2**-30
+
+
+def test_a_negative_slope_is_not_lost() -> None:
+    value, slope = np.array([[2.0], [2.0]]), np.array([[[-1.0], [0.5]]]) / 4
+    noisy = Noisy(value, slope, np.zeros((2, 1)), FORMS["float64"])
+    joint, row = jointly(noisy, np.array([[1.0]]), np.zeros(1))
+    assert (joint.total[row] >= [[0.25], [0.125]]).all()

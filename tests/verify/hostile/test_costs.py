@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 from hashlib import sha256
 from itertools import product
 
@@ -26,7 +25,6 @@ from verify.evidence.opened import machine_of
 from verify.evidence.sums import overlaps, repeats
 from verify.recheck.meaning import Part
 from verify.recheck.network import recheck
-from verify.statement import parse as parse_whole
 
 Channels = list[dict[str, Json]]
 
@@ -271,19 +269,3 @@ def test_what_is_spent_is_refused() -> None:
     left.spend_on_arrays(99)
     with pytest.raises(Rejected, match="takes more than"):
         left.spend_on_arrays(100)
-
-
-def test_large_tables_allow_more_steps_once_however_many_parts_are_taken() -> None:
-    rows = [[a, a % 2] for a in range(9)]
-    program = {
-        "channels": [token(8), table("out", ["token"], rows)],
-        "features": {},
-        "outputs": ["out"],
-        "decode": [[[0], 0], [[1], 0]],
-    }
-    statement = parse_whole(program, 8, 4)
-    numbers = 9 + 2 * len(rows) + 2  # a domain, rows of two numbers, another domain
-    allowed = effort.MOST_STEPS + effort.STEPS_A_NUMBER * numbers
-    assert statement.effort.left == allowed
-    parts = [replace(statement, decode={}) for _ in range(3)]
-    assert all(part.effort.left == allowed for part in parts)
