@@ -16,6 +16,7 @@ from algebra.errors import MachineError
 from algebra.shown import SHOWS, Shown, shown
 from network.modelfile import ModelFile
 from program.errors import Refused
+from verify.errors import Rejected
 from verify.evidence.find import Watch, search
 from verify.evidence.longest import longest
 from verify.evidence.opened import machine_of, model_of
@@ -93,7 +94,7 @@ def prove(
         result = Proof("verified", "", length, told, bounds=bounds)
     except WrongWord as found:
         result = Proof("refuted", str(found), length, told, found.word)
-    except Refused as refused:
+    except (Refused, Rejected) as refused:
         result = Proof("undecided", str(refused), length, told)
     except FAILURES as error:
         reason = f"the file cannot be followed ({type(error).__name__}: {error})"

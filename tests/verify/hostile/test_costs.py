@@ -188,8 +188,8 @@ def many(outputs: int) -> bytes:
 
 
 FILES = {
-    "a value of eleven digits": (last_of(10**10), "a number is 2147483648 or more"),
-    "a value of eight digits": (last_of(10**7), "'o' is not there at the end"),
+    "a value of eleven digits": (last_of(10**10), "negative or too large"),
+    "a value of eight digits": (last_of(10**7), "'o' is not there where it is read"),
     "60 letters, three ago": (shifted(60), "takes more than 2,000,000 steps"),
     "a sum of 20,000": (summed(20_000), ANY),
     "a period of 4,000": (rotated(4_000), ANY),
