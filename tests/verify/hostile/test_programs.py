@@ -78,7 +78,10 @@ def programs() -> dict[str, tuple[Edit, str]]:
         "a name twice": (twice, "there twice"),
         "overlapping places": (overlap, "overlap|overwrites a value"),
         "no rows": (lambda h: table(h).update(rows=[]), "rows of different lengths"),
-        "rows as text": (lambda h: table(h).update(rows="ab"), "rows of different lengths"),
+        "rows as text": (
+            lambda h: table(h).update(rows="ab"),
+            "rows of different lengths",
+        ),
         "true for 1": (lambda h: table(h).update(dims=[True, 2]), "overlap|type"),
         "1.0 for 1": (lambda h: table(h).update(domain=[0.0, 1.0]), "no whole numbers"),
         "'1' for 1": (lambda h: table(h).update(domain=["0", "1"]), "no whole numbers"),
