@@ -13,6 +13,7 @@ from krohn.compilation import CompiledModel
 from network.model import Model
 from network.modelfile import ModelFile
 from verify.proof import prove
+from verify.recheck.attention import heads
 
 FLIP_FLOP = zoo.machine("FlipFlop")
 QUERY, KEY = "blocks.0.attention.query", "blocks.0.attention.key"
@@ -131,12 +132,25 @@ ONE, INDEX, FLAG = one_index_flag()
     ],
 )
 def test_spoilt_heads_are_rejected(
-    tensor: str, index: tuple[int, ...], value: float
+    tensor: str,
+    index: tuple[int, ...],
+    value: float,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    proof = prove(spoilt(tensor, index, value), FLIP_FLOP)
-    assert proof.verdict == "undecided"
-    assert "head" in proof.reason
+    for most in (heads.MOST, 600):  # all pairs of positions, and Theorem 12b
+        monkeypatch.setattr(heads, "MOST", most)
+        proof = prove(spoilt(tensor, index, value), FLIP_FLOP)
+        assert proof.verdict == "undecided"
+        assert "head" in proof.reason
 
 
 def test_a_bonus_for_all_changes_nothing() -> None:
     assert prove(spoilt(KEY, (0, ONE, 0), 1.0), FLIP_FLOP).verdict == "verified"
+
+
+def test_a_worth_that_grows_is_seen_without_all_pairs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    file = compiled("FlipFlop", 20).file
+    monkeypatch.setattr(heads, "MOST", 600)
+    assert prove(file, FLIP_FLOP).verdict == "verified"
