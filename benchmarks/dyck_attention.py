@@ -15,7 +15,7 @@ import numpy as np
 from report import Row, Table, each, parser, publish
 
 from algebra.errors import KrohnError
-from compare.attention import (
+from compare.attention_variation import (
     Reader,
     baseline,
     function_error,
@@ -27,7 +27,7 @@ from compare.attention import (
 from compiler.generator import Freedom
 from krohn.generation import compile_generator
 from network.modelfile import ModelFile
-from verify.balance import balance, pumped
+from verify.attention_limits.balance import balance, pumped
 
 DTYPES = ("float64", "float32", "float16", "bfloat16")
 SHOWN = (400, 501)

@@ -19,7 +19,7 @@ from algebra import zoo
 from algebra.observation import observe
 from algebra.semiautomaton import IntArray
 from network.model import Model
-from verify.counterexample import pair
+from verify.testing.counterexample import pair
 
 KINDS = 2
 LISTED = 10

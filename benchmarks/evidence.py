@@ -19,15 +19,15 @@ import torch
 from report import Row, Table, each, parser, publish
 
 import krohn
-import verify.recheck
+import verify.checker
 from algebra.errors import KrohnError
 from network.modelfile import pack
 from program.errors import Refused
+from verify.checker.network import recheck
 from verify.errors import Rejected
-from verify.evidence.find import find
-from verify.recheck.network import recheck
+from verify.search.find import find
 
-PACKAGE = Path(verify.recheck.__file__).parent
+PACKAGE = Path(verify.checker.__file__).parent
 
 
 def code_lines(path: Path) -> set[int]:

@@ -24,8 +24,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import krohn
 from jobs.worker_pool import WorkerPool, processes, this_process
 from network.model import Model
-from verify.shard_worker import ShardWork
-from verify.shards import Outcome, Shard, job
+from verify.testing.shard_worker import ShardWork
+from verify.testing.shards import Outcome, Shard, job
 
 MODELS = [
     ("C2", "counter"),

@@ -13,7 +13,7 @@ from compare.measures.answers import tally
 from compare.measures.rates import Rate, clustered
 from compare.tasks.flipflop import DENSE, SPARSE, TRAINED, FlipFlop
 from compare.tasks.task import Task
-from verify.simulator import Simulator
+from verify.testing.simulator import Simulator
 
 READ = ("r",)
 READS = 20_000

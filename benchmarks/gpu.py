@@ -19,8 +19,8 @@ from network.model import Model
 from network.modelfile import ModelFile
 from network.transformer import Transformer
 from program.statement import Channel, parse
-from verify.exhaustive import exhaustive
-from verify.sampling import sample
+from verify.testing.exhaustive import exhaustive
+from verify.testing.sampling import sample
 
 MODELS = (
     ("S5", 100, "scan", "float32"),

@@ -23,7 +23,7 @@ import krohn
 from compiler.latency import latency
 from compiler.pipeline import Options
 from compiler.plan import plans, realise
-from compiler.ways import Plan
+from compiler.planning_stages import Plan
 from krohn.compilation import model_file
 from network.model import Model
 from network.precision import FLOAT32, FloatArray

@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 from mutants import claims, statements, structure, weights
-from mutants.mill import (
+from mutants.runner import (
     Outcome,
     by_evidence,
     by_proof,

@@ -25,8 +25,8 @@ from compiler.plan import compile_rnn, compile_transformer
 from network.model import Model
 from network.modelfile import ModelFile
 from network.precision import FLOAT32
-from verify.counterexample import pair
-from verify.exhaustive import exhaustive
+from verify.testing.counterexample import pair
+from verify.testing.exhaustive import exhaustive
 
 MODELS = [("C2", "counter"), ("C2", "scan"), ("Grid4", "scan"), ("C2", "rnn")]
 PLAIN_BATCH = 1024

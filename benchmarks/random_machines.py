@@ -26,7 +26,7 @@ from algebra.semiautomaton import Semiautomaton
 from compiler.errors import CompileError
 from compiler.plan import CONSTRUCTIONS, ON_REQUEST
 from network.model import Model
-from verify.exhaustive import exhaustive
+from verify.testing.exhaustive import exhaustive
 
 LARGEST_MONOID = 2_000
 # Without an upper bound on what they cost on machines that they are not meant for.

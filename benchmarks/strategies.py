@@ -20,10 +20,10 @@ from algebra import zoo
 from algebra.automaton import Automaton
 from network.model import Model
 from network.modelfile import ModelFile
-from verify.black_box import black_box
-from verify.counterexample import pair
-from verify.simulator import Simulator
-from verify.strategies import STRATEGIES
+from verify.testing.black_box import black_box
+from verify.testing.counterexample import pair
+from verify.testing.simulator import Simulator
+from verify.testing.strategies import STRATEGIES
 
 WORDS, FAR = 300, 100
 EXAMPLE = Path(__file__).parents[1] / "examples" / "independent.py"

@@ -21,10 +21,10 @@ from algebra.errors import KrohnError
 from compiler.plan import CONSTRUCTIONS
 from krohn.compilation import CompiledModel
 from network.model import Model
-from verify.exhaustive import exhaustive
 from verify.proof import Proof
-from verify.sampling import sample
-from verify.simulation import Simulation
+from verify.testing.exhaustive import exhaustive
+from verify.testing.sampling import sample
+from verify.testing.simulation import Simulation
 
 QUICK = ("C2", "C5", "C2xC2", "FlipFlop", "Grid4")
 RATE_WORDS = 500

@@ -8,7 +8,7 @@ from compiler.attention import Lowering
 from compiler.bounds import Bound, Steps, finished
 from compiler.errors import CompileError
 from compiler.features import budget
-from compiler.heads import patterns
+from compiler.head_assembly import patterns
 from compiler.latency import latency
 from compiler.mlp import block_tables
 from compiler.positions import Positions

@@ -13,10 +13,10 @@ from functools import partial, reduce
 import numpy as np
 
 from compiler.circle import Circle, circle_of
-from compiler.linear import Linear, linear, too_steep
+from compiler.decision_paths import Given
 from compiler.passes.base import evaluate_cone
-from compiler.paths import Given
 from compiler.schedule import Layout, Schedule
+from compiler.sum_of_steps import Linear, linear, too_steep
 from compiler.units import Expression, Stage, combination
 from network.precision import FloatArray
 from program import Map, Program, Table, is_sum

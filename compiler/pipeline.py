@@ -27,7 +27,7 @@ class Options:
         precision: The format that the network is stored and run in.
         strict: Whether only plain residuals and one hidden layer per MLP are allowed.
         most_paths: Tables of tables become one MLP if no more paths decide them; 0 keeps
-            a block for each (`compiler.paths`).
+            a block for each (`compiler.decision_paths`).
         activation: ``"relu"``; or ``"sine"``: periodic tables are read from a circle, by
             units with a sine.
         uniform: Whether all weights but the position table are those of every length.

@@ -7,6 +7,7 @@ from math import isqrt
 
 from algebra.automaton import Automaton
 from algebra.budget import NORMAL, Budget
+from compiler.best_first_search import Key, Search
 from compiler.bounds import Bound, Steps, finished
 from compiler.constructions import (
     cascade,
@@ -37,12 +38,11 @@ from compiler.constructions.thesis import (
 from compiler.cost import Cost
 from compiler.errors import CompileError
 from compiler.objectives import COMPROMISE, checked, front, no_better, sizes
-from compiler.observed import forms, least, observed
+from compiler.output_programs import forms, least, observed
 from compiler.pipeline import Observer, Options, optimise
+from compiler.planning_stages import Plan, Request, way
 from compiler.rnn import elman
-from compiler.search import Key, Search
 from compiler.transformer import Network, describe, lower
-from compiler.ways import Plan, Request, way
 from network.precision import Precision
 from program import Program
 

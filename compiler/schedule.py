@@ -8,9 +8,9 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from compiler.linear import linear
+from compiler.decision_paths import Opener, added, leaves
 from compiler.passes.base import PassError
-from compiler.paths import Opener, added, leaves
+from compiler.sum_of_steps import linear
 from program import Position, Program, Token, is_embedded, is_sum
 
 
@@ -37,7 +37,7 @@ class Schedule:
     """A Program with the snapshot at which each stored channel appears.
 
     A Map that only Maps of the same MLP read is not stored: they open it
-    (`compiler.paths`).
+    (`compiler.decision_paths`).
 
     Attributes:
         program: What is scheduled.

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from compiler import heads
+from compiler import head_assembly
 from compiler.attention import Head
 from compiler.mlp import block_tables, code_matrix
 from compiler.positions import Positions
@@ -124,9 +124,9 @@ def _block(
     tensors: dict[str, FloatArray] = {}
     head_of: dict[str, int] = {}
     built: list[Head] = []
-    for pattern, channels in heads.patterns(layout, block).items():
+    for pattern, channels in head_assembly.patterns(layout, block).items():
         head_of.update(dict.fromkeys(channels, len(built)))
-        built.append(heads.build(layout, features, pattern, channels))
+        built.append(head_assembly.build(layout, features, pattern, channels))
     if built:
         tensors |= _stack(built, strict)
     tables = block_tables(layout, block, strict, activation)

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 
 from algebra.automaton import Automaton
-from krohn.job import Job, Progress, open_job
 from krohn.report import Report, refuted
+from krohn.verification_target import Progress, Target, open_job
 from network.modelfile import ModelFile
 from verify.attack.campaign import Attack, Extent, attack
-from verify.counterexample import Counterexample, pair
+from verify.testing.counterexample import Counterexample, pair
 
 
 def attacked(
@@ -43,10 +43,10 @@ def attacked(
     if report.verdict != "verified" or report.proof is None:
         return report
     tell = progress or (lambda what, done, total: None)
-    job = open_job(model, machine, observation, tell)
+    target = open_job(model, machine, observation, tell)
     found = attack(
-        job.file,
-        job.machine,
+        target.file,
+        target.machine,
         report.proof,
         Extent(seconds=seconds),
         seed,
@@ -58,13 +58,13 @@ def attacked(
         attack=found,
         seconds=report.seconds + found.seconds,
     )
-    return tried if found.passed else _violated(job, tried, found)
+    return tried if found.passed else _violated(target, tried, found)
 
 
-def _violated(job: Job, report: Report, found: Attack) -> Report:
-    wrong = _wrong(job, found)
+def _violated(target: Target, report: Report, found: Attack) -> Report:
+    wrong = _wrong(target, found)
     if wrong is not None:
-        after = refuted([], wrong, job.minimise, report.method)
+        after = refuted([], wrong, target.minimise, report.method)
         return replace(after, proof=report.proof, attack=found, seconds=report.seconds)
     worst = found.violations[0]
     reason = (
@@ -74,11 +74,11 @@ def _violated(job: Job, report: Report, found: Attack) -> Report:
     return replace(report, verdict="undecided", reason=reason, covers="nothing")
 
 
-def _wrong(job: Job, found: Attack) -> Counterexample | None:
+def _wrong(target: Target, found: Attack) -> Counterexample | None:
     """A word on which an answer was wrong, and is again."""
     for worst in found.violations:
         if worst.operation == "margin" and not worst.observed > 0 and worst.word:
-            judge = pair(job.model, job.machine, len(worst.word))
+            judge = pair(target.model, target.machine, len(worst.word))
             wrong = judge.replay(np.array(worst.word))
             if wrong is not None:
                 return wrong

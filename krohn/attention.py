@@ -8,7 +8,7 @@ import numpy as np
 
 from algebra.errors import KrohnError
 from algebra.rational import probability
-from compare.attention import (
+from compare.attention_variation import (
     Reader,
     baseline,
     function_error,
@@ -19,7 +19,7 @@ from compare.attention import (
     variation,
 )
 from krohn.drawing import check_suffix, save
-from krohn.drawing.attention import draw_attention
+from krohn.drawing.attention_patterns import draw_attention
 from krohn.running import letters_of
 from network import modelfile
 

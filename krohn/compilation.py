@@ -16,7 +16,7 @@ from compiler import generator, plan
 from compiler.errors import CompileError
 from compiler.pipeline import Observer, Options
 from compiler.plan import Compiled
-from krohn.needs import TRANSFORMER, refuse
+from krohn.option_rules import TRANSFORMER, refuse
 from krohn.sources import read, seen
 from network import modelfile
 from network.architecture import ACTIVATIONS, kind_of, parameters

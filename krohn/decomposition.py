@@ -24,7 +24,7 @@ from algebra.errors import KrohnError
 from algebra.groups.naming import name
 from algebra.operations import reachable
 from krohn import cascade_file
-from krohn.contexts import common, merged
+from krohn.coordinate_meanings import common, merged
 from krohn.sources import read
 
 PICTURES = (".svg", ".png", ".pdf")

@@ -10,15 +10,15 @@ from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from algebra.formats.files import atomic_write
 from algebra.shown import shown
-from krohn.job import Progress, open_job
 from krohn.report import Report
+from krohn.verification_target import Progress, open_job
 from program.errors import Refused
+from verify.checker.model_file import Machine
+from verify.checker.network import Shown, recheck
 from verify.errors import Rejected
-from verify.evidence.find import find
-from verify.evidence.opened import machine_of
-from verify.evidence.record import steps
-from verify.recheck.model import Machine
-from verify.recheck.network import Shown, recheck
+from verify.search.find import find
+from verify.search.opened import machine_of
+from verify.search.record import steps
 
 LARGEST = 2**30
 
@@ -145,9 +145,9 @@ def _check(
 def _machine(
     path: str | Path, machine: Automaton | None, observation: str | None
 ) -> Machine:
-    job = open_job(path, machine, observation, lambda what, done, total: None)
-    shows = shown(job.machine, job.file.header["claim"].get("shows", "states")).of
-    return machine_of(job.machine, shows)
+    target = open_job(path, machine, observation, lambda what, done, total: None)
+    shows = shown(target.machine, target.file.header["claim"].get("shows", "states")).of
+    return machine_of(target.machine, shows)
 
 
 def _bytes(path: str | Path) -> bytes:

@@ -12,17 +12,17 @@ from torch import nn
 
 from algebra.automaton import Automaton
 from algebra.shown import Shows
-from krohn.job import Progress
 from krohn.report import Report, refuted, unrefuted
 from krohn.sources import read, seen
+from krohn.verification_target import Progress
 from network.model import Model
-from verify.black_box import BlackBox, black_box
-from verify.bounds.layer_norm import module_bounds
-from verify.examination import PREFIXES, SAMPLES, Examination
-from verify.examination import examine as examined
-from verify.minimal import minimise
-from verify.simulation import BUDGET
-from verify.simulator import Simulator
+from verify.attention_limits.layer_norm import module_bounds
+from verify.testing.black_box import BlackBox, black_box
+from verify.testing.examination import PREFIXES, SAMPLES, Examination
+from verify.testing.examination import examine as examined
+from verify.testing.shortest_failing import minimise
+from verify.testing.simulation import BUDGET
+from verify.testing.simulator import Simulator
 
 REASON = "a network known from outside cannot be proved"
 

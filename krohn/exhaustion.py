@@ -12,11 +12,11 @@ from krohn.sharding import Sharding
 from krohn.sources import OWN
 from network.architecture import kind_of
 from network.modelfile import ModelFile
-from verify.job_journal import JobJournal
-from verify.shard_worker import ShardWork
-from verify.sharded import Tally, run_shards, share
-from verify.shards import Job, Outcome, Shard, job
-from verify.simulation import Progress, Simulation
+from verify.testing.job_journal import JobJournal
+from verify.testing.shard_worker import ShardWork
+from verify.testing.sharded import Tally, run_shards, share
+from verify.testing.shards import Job, Outcome, Shard, job
+from verify.testing.simulation import Progress, Simulation
 
 
 def run_job(

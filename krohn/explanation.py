@@ -12,9 +12,9 @@ from algebra.classification.findings import find
 from algebra.operations import minimise, reachable
 from algebra.structure import as_counter, as_memory
 from compiler.plan import grows, planning
+from krohn.candidates import offers
 from krohn.compilation import options_of
 from krohn.language import language
-from krohn.offers import offers
 from krohn.sources import read, seen
 
 MOST_ELEMENTS = 200_000

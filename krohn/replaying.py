@@ -8,8 +8,8 @@ from typing import Any
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from algebra.semiautomaton import shorten
-from verify.counterexample import Counterexample, Pair, Reading, pair
-from verify.simulator import Simulator
+from verify.testing.counterexample import Counterexample, Pair, Reading, pair
+from verify.testing.simulator import Simulator
 
 ELSEWHERE = "replay.safetensors"
 """Where a network is written that was compiled on the way."""

@@ -4,15 +4,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from verify.bounds.heads import HeadBounds
+from verify.attention_limits.head_limits import HeadBounds
 from verify.proof import Proof, Verdict
-from verify.simulation import Simulation
+from verify.testing.simulation import Simulation
 
 if TYPE_CHECKING:
     from verify.attack.campaign import Attack
-    from verify.counterexample import Counterexample
-    from verify.examination import Examination
-    from verify.minimal import Minimal
+    from verify.testing.counterexample import Counterexample
+    from verify.testing.examination import Examination
+    from verify.testing.shortest_failing import Minimal
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def _minimal(
     found: "Counterexample",
 ) -> "Minimal":
     """What is known of smaller words; nothing is run if the run knows it already."""
-    from verify.minimal import Minimal
+    from verify.testing.shortest_failing import Minimal
 
     if run is not None and (run.every or run.elsewhere is not None):
         right = len(found.word) - 1 if run.every else 0

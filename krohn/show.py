@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from krohn.replaying import Replay
     from krohn.report import Report
     from verify.attack.campaign import Attack
-    from verify.counterexample import Counterexample
+    from verify.testing.counterexample import Counterexample
 
 
 SHOWN_STATES = 12

@@ -8,13 +8,13 @@ from algebra.errors import KrohnError
 from algebra.shown import Shows
 from compare.models.files import load
 from krohn.examination import examine
-from krohn.job import DEFAULT_SAMPLE_LENGTH, Progress
 from krohn.report import Report
 from krohn.sources import read, seen
+from krohn.verification_target import DEFAULT_SAMPLE_LENGTH, Progress
 from network.trained import is_network
-from verify.black_box import BlackBox, black_box
-from verify.examination import PREFIXES, SAMPLES
-from verify.exhaustive import words_below
+from verify.testing.black_box import BlackBox, black_box
+from verify.testing.examination import PREFIXES, SAMPLES
+from verify.testing.exhaustive import words_below
 
 
 @dataclass(frozen=True)

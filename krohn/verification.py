@@ -9,18 +9,18 @@ import numpy as np
 
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
-from krohn.job import DEFAULT_SAMPLE_LENGTH, Job, Progress, open_job
 from krohn.report import Report, refuted, unrefuted
 from krohn.sharding import Sharding
+from krohn.verification_target import DEFAULT_SAMPLE_LENGTH, Progress, Target, open_job
 from network.modelfile import ModelFile
 from network.trained import is_network
-from verify.bounds.heads import head_bounds
+from verify.attention_limits.head_limits import head_bounds
 from verify.proof import Proof, prove
-from verify.simulation import BUDGET, Simulation
+from verify.testing.simulation import BUDGET, Simulation
 
 if TYPE_CHECKING:
     from krohn.trained import Trained
-    from verify.counterexample import Counterexample
+    from verify.testing.counterexample import Counterexample
 
 SCORES = 2**28
 """About so many scores of a head are computed for samples that nobody asked for."""
@@ -61,7 +61,7 @@ def verify(
             outputs. Only for models that say outputs.
         length: The longest words to look at, if nothing is proved; by default those
             that the file claims, or has positions for.
-        sharding: How to run every word: processes, memory, job file, cluster; by
+        sharding: How to run every word: processes, memory, target file, cluster; by
             default by this process, in one sitting.
         progress: Called with what is being done, how much is done, and of how much.
 
@@ -83,20 +83,20 @@ def verify(
             budget=budget,
             progress=progress,
         )
-    job = open_job(
+    target = open_job(
         model, machine, observation, progress or (lambda what, done, total: None)
     )
-    job = replace(job, budget=budget, asked=length)
+    target = replace(target, budget=budget, asked=length)
     if sharding is not None:
         if not exhaustive:
             raise KrohnError(
                 "processes, memory, parts, job files and clusters are for all words up "
                 "to a length; say --exhaustive N as well"
             )
-        job = replace(job, sharding=sharding)
-    report = _decide(job, proof, exhaustive, sample, seed)
+        target = replace(target, sharding=sharding)
+    report = _decide(target, proof, exhaustive, sample, seed)
     seconds = time.monotonic() - began
-    return replace(report, notes=(*job.notes, *report.notes), seconds=seconds)
+    return replace(report, notes=(*target.notes, *report.notes), seconds=seconds)
 
 
 def _trained(
@@ -112,72 +112,74 @@ def _trained(
 
 
 def _decide(
-    job: Job,
+    target: Target,
     proof: bool | None,
     exhaustive: int | None,
     sample: int | None,
     seed: int,
 ) -> Report:
-    if job.asked and proof:
+    if target.asked and proof:
         raise KrohnError(
             "-T is for words that are run; a proof is about all words that the file claims"
         )
-    wanted = proof if proof is not None else not (exhaustive or sample or job.asked)
+    wanted = proof if proof is not None else not (exhaustive or sample or target.asked)
     asked = {"proof": wanted, "exhaustive": exhaustive, "sample": sample}
     method = "+".join(name for name, given in asked.items() if given)
-    if (beyond := _beyond(job, exhaustive)) is not None:
+    if (beyond := _beyond(target, exhaustive)) is not None:
         reason = f"the model is for words of up to {beyond} letters"
         return Report("out-of-range", method, reason, beyond, 0, "nothing")
-    if proof or (job.provable and method):
-        return _verify(job, method, wanted, exhaustive, sample, seed)
+    if proof or (target.provable and method):
+        return _verify(target, method, wanted, exhaustive, sample, seed)
     if not (exhaustive or sample):
-        return _examine(job, None, _unproved(job), seed)
-    return _conclude(job, None, _unproved(job), exhaustive, sample, seed)
+        return _examine(target, None, _unproved(target), seed)
+    return _conclude(target, None, _unproved(target), exhaustive, sample, seed)
 
 
-def _beyond(job: Job, exhaustive: int | None) -> int | None:
+def _beyond(target: Target, exhaustive: int | None) -> int | None:
     """The longest word of a network, if longer ones are asked about."""
-    longest = job.claimed if job.provable else job.positions
-    asked = job.asked or (None if job.provable else job.claimed)
+    longest = target.claimed if target.provable else target.positions
+    asked = target.asked or (None if target.provable else target.claimed)
     if longest is None or max(asked or 0, exhaustive or 0) <= longest:
         return None
     return longest
 
 
-def _unproved(job: Job) -> str:
+def _unproved(target: Target) -> str:
     """Why there is no proof."""
-    if job.provable:
+    if target.provable:
         return "no proof was asked for"
     return "the file has no Program from which a proof could start"
 
 
 def _verify(
-    job: Job,
+    target: Target,
     method: str,
     proof: bool,
     exhaustive: int | None,
     sample: int | None,
     seed: int,
 ) -> Report:
-    done = prove(job.file, job.machine, job.report("proving")) if proof else None
+    done = (
+        prove(target.file, target.machine, target.report("proving")) if proof else None
+    )
     runs: list[Simulation] = []
     if done is None or done.verdict == "verified":
-        runs = _simulations(job, exhaustive, sample, seed)
+        runs = _simulations(target, exhaustive, sample, seed)
     failed = [r.counterexample for r in runs if r.counterexample]
     if failed:
-        return _refuted(job, method, done, runs, failed[0])
+        return _refuted(target, method, done, runs, failed[0])
     if done is not None and done.verdict != "verified":
-        return _search(job, method, done, seed)
+        return _search(target, method, done, seed)
     words = sum(r.words for r in runs)
-    length = job.length if proof else max(r.length for r in runs)
-    covers = job.proved if proof else _run(runs)
+    length = target.length if proof else max(r.length for r in runs)
+    covers = target.proved if proof else _run(runs)
     return Report(
         *("verified", method, "", length, words, covers, None, done), runs=tuple(runs)
     )
 
 
 def _simulations(
-    job: Job,
+    target: Target,
     exhaustive: int | None,
     sample: int | None,
     seed: int,
@@ -186,47 +188,51 @@ def _simulations(
     """Run what is asked for, until something fails."""
     runs: list[Simulation] = []
     if exhaustive:
-        runs.append(job.run_all(exhaustive))
+        runs.append(target.run_all(exhaustive))
     if sample and all(r.passed for r in runs):
-        runs.append(job.run_sample(sample, seed, longest))
+        runs.append(target.run_sample(sample, seed, longest))
     return runs
 
 
 def _refuted(
-    job: Job,
+    target: Target,
     method: str,
     done: Proof | None,
     runs: list[Simulation],
     found: "Counterexample",
 ) -> Report:
-    report = refuted(runs, found, job.minimise, method)
+    report = refuted(runs, found, target.minimise, method)
     return replace(report, proof=done)
 
 
-def _search(job: Job, method: str, done: Proof, seed: int) -> Report:
+def _search(target: Target, method: str, done: Proof, seed: int) -> Report:
     """The proof failed: look for a word on which the network is wrong."""
-    from verify.counterexample import pair
+    from verify.testing.counterexample import pair
 
     if done.word is not None:
-        found = pair(job.model, job.machine, len(done.word)).replay(np.array(done.word))
+        both = pair(target.model, target.machine, len(done.word))
+        found = both.replay(np.array(done.word))
+        found = pair(target.model, target.machine, len(done.word)).replay(
+            np.array(done.word)
+        )
         if found is not None:
-            return _refuted(job, method, done, [], found)
-    return _examine(job, done, done.reason, seed)
+            return _refuted(target, method, done, [], found)
+    return _examine(target, done, done.reason, seed)
 
 
-def _examine(job: Job, done: Proof | None, reason: str, seed: int) -> Report:
+def _examine(target: Target, done: Proof | None, reason: str, seed: int) -> Report:
     """Run all short words and long hard ones: what can be said without a proof."""
-    from verify.examination import SAMPLES, affordable
+    from verify.testing.examination import SAMPLES, affordable
 
-    length = job.length or DEFAULT_SAMPLE_LENGTH
-    every = affordable(job.letters, length)
+    length = target.length or DEFAULT_SAMPLE_LENGTH
+    every = affordable(target.letters, length)
     longest = min(length, LONGEST_SAMPLE)
     rest = max(4, min(SAMPLES, SCORES // longest**2)) if every < length else None
-    return _conclude(job, done, reason, every, rest, seed, longest)
+    return _conclude(target, done, reason, every, rest, seed, longest)
 
 
 def _conclude(
-    job: Job,
+    target: Target,
     done: Proof | None,
     reason: str,
     exhaustive: int | None,
@@ -235,20 +241,22 @@ def _conclude(
     longest: int | None = None,
 ) -> Report:
     """What words say of a network that is not proved."""
-    from verify.examination import Examination
+    from verify.testing.examination import Examination
 
-    runs = tuple(_simulations(job, exhaustive, sample, seed, longest))
-    found = Examination(runs, job.length or DEFAULT_SAMPLE_LENGTH)
+    runs = tuple(_simulations(target, exhaustive, sample, seed, longest))
+    found = Examination(runs, target.length or DEFAULT_SAMPLE_LENGTH)
     if found.failed is not None and found.failed.counterexample is not None:
-        report = refuted(runs, found.failed.counterexample, job.minimise, found.method)
+        report = refuted(
+            runs, found.failed.counterexample, target.minimise, found.method
+        )
     else:
         # Who asked for a proof did not ask how the words run here.
-        all_asked = done is None and job.exhaustible
-        report = unrefuted(found, job.letters, reason, all_asked)
+        all_asked = done is None and target.exhaustible
+        report = unrefuted(found, target.letters, reason, all_asked)
     proved = "proof+" if done is not None else ""
     report = replace(report, proof=done, method=proved + report.method)
     with np.errstate(all="ignore"):  # weights may be as large as the format allows
-        return replace(report, heads=head_bounds(job.file, job.machine))
+        return replace(report, heads=head_bounds(target.file, target.machine))
 
 
 def _run(runs: list[Simulation]) -> str:

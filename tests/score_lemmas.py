@@ -171,7 +171,7 @@ def shift(direction: int = 1) -> Lemma:
     """A head that looks ``by`` back: position t − by wins by 1, or else BOS.
 
     Assumed of the code: positions alike score K, others at most K − 2, and BOS K − 1;
-    `verify.recheck.heads` checks the scores of each file. Keys turned the wrong way, as
+    `verify.checker.heads` checks the scores of each file. Keys turned the wrong way, as
     printed (erratum E8, ``direction`` −1), look forward, where the mask hides all.
     """
     by, top = z3.Int("by"), z3.Real("top")

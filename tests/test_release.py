@@ -6,7 +6,7 @@ import torch
 import krohn
 from algebra import zoo
 from network.model import Model
-from verify.sampling import sample
+from verify.testing.sampling import sample
 
 pytestmark = pytest.mark.slow
 

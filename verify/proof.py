@@ -16,14 +16,14 @@ from algebra.errors import MachineError
 from algebra.shown import SHOWS, Shown, shown
 from network.modelfile import ModelFile
 from program.errors import Refused
+from verify.checker import generator
+from verify.checker.model_file import WrongWord, check_numbers
+from verify.checker.network import Established
 from verify.errors import Rejected
-from verify.evidence.find import Watch, search
-from verify.evidence.longest import longest
-from verify.evidence.opened import machine_of, model_of
-from verify.evidence.record import steps
-from verify.recheck import generator
-from verify.recheck.model import WrongWord, check_numbers
-from verify.recheck.network import Established
+from verify.search.find import Watch, search
+from verify.search.longest import longest
+from verify.search.opened import machine_of, model_of
+from verify.search.record import steps
 
 Verdict = Literal["verified", "refuted", "undecided", "out-of-range"]
 # What following a malformed file may end in.

@@ -10,9 +10,9 @@ from algebra.semiautomaton import IntArray
 from mutants.subject import Subject
 from network.model import Model
 from network.modelfile import ModelFileError
-from verify import bracket_runs
-from verify.counterexample import pair
-from verify.strategies import STRATEGIES
+from verify.testing import bracket_words
+from verify.testing.counterexample import pair
+from verify.testing.strategies import STRATEGIES
 
 POSITIONS = 2**14
 """About so many letters are read to find a wrong answer."""
@@ -47,7 +47,7 @@ class Truth:
     def exact(self) -> bool:
         """Whether every word of up to T letters is run."""
         if self.subject.kind.answers == "laws":
-            law, _ = bracket_runs.claimed(self.subject.file, self.subject.machine)
+            law, _ = bracket_words.claimed(self.subject.file, self.subject.machine)
             return law.count(self.length) <= PREFIXES
         bounded = self.subject.kind.program
         return bounded and len(self.subject.machine.letters) ** self.length <= self.most
@@ -125,15 +125,15 @@ class Truth:
 
 def _generated(mutant: Subject) -> str:
     """A wrong law after a legal prefix: all short ones are run, and drawn longer ones."""
-    law, _ = bracket_runs.claimed(mutant.file, mutant.machine)
+    law, _ = bracket_words.claimed(mutant.file, mutant.machine)
     short, longest = 1, mutant.file.header["claim"]["length"]
     while short < longest and law.count(short + 1) <= PREFIXES:
         short += 1
-    run = bracket_runs.run_all(mutant.file, mutant.machine, short, _quietly)
+    run = bracket_words.run_all(mutant.file, mutant.machine, short, _quietly)
     if run.passed and short < longest:
         long = min(longest, LONG)
         given = (mutant.file, mutant.machine, PREFIXES // 8, long, 0, _quietly)
-        run = bracket_runs.run_sample(*given)
+        run = bracket_words.run_sample(*given)
     found = run.counterexample
     return f"wrong law after {' '.join(found.word)!r}" if found else ""
 

@@ -8,7 +8,7 @@ import numpy as np
 from compare.measures.answers import Tally, tally
 from compare.measures.rates import Rate, clustered, independent
 from compare.tasks.task import Task
-from verify.simulator import Simulator
+from verify.testing.simulator import Simulator
 
 WORDS = 2048
 """How many words the thesis measures on (section 3.4.5.1)."""

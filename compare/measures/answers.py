@@ -11,9 +11,9 @@ from torch import nn
 
 from algebra.semiautomaton import IntArray
 from compare.tasks.task import Batch, BoolArray, Task
-from verify.black_box import BlackBox
-from verify.counterexample import CheckError, at_once, differs
-from verify.simulator import Simulator
+from verify.testing.black_box import BlackBox
+from verify.testing.counterexample import CheckError, at_once, differs
+from verify.testing.simulator import Simulator
 
 
 def simulator(
@@ -34,8 +34,8 @@ def right(model: Simulator, task: Task, batch: Batch) -> BoolArray:
     """Where the answers to a batch are right, ``(count, length)``, asked for or not.
 
     The right logit must be above every other one and all must be finite: neither a tie
-    nor a NaN is an answer (`verify.counterexample`). Letters and classes are matched by
-    name. A torch module is put in evaluation mode meanwhile.
+    nor a NaN is an answer (`verify.testing.counterexample`). Letters and classes are
+    matched by name. A torch module is put in evaluation mode meanwhile.
 
     Raises:
         CheckError: If the network reads other letters, or shorter words only.

@@ -8,7 +8,7 @@ from algebra.semiautomaton import IntArray
 from compare.measures.answers import simulator
 from compare.measures.ngram import TOKENS, Codes, best_ngram
 from compare.tasks.task import Task
-from verify.simulator import Simulator
+from verify.testing.simulator import Simulator
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(32)

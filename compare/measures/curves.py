@@ -14,7 +14,7 @@ from compare.tasks.brackets import DyckPrefixes
 from compare.tasks.flipflop import FlipFlop
 from compare.tasks.letters import Biased, Counted, forbids, marked
 from compare.tasks.task import Inputs, Task
-from verify.simulator import Simulator
+from verify.testing.simulator import Simulator
 
 BIASES = tuple(k / 20 for k in range(1, 20))
 """0.05, 0.1, …, 0.95 (thesis, section 3.4.5.2.3)."""

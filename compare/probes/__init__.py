@@ -1,6 +1,6 @@
 """Which algorithm? What a network holds of a derived one's variables, and what it uses."""
 
-from compare.probes.attention import Attended, Likeness, Pointing, attended
+from compare.probes.attention_landmarks import Attended, Likeness, Pointing, attended
 from compare.probes.map import Cell, ProbeMap, Row
 from compare.probes.survey import Survey, survey
 

@@ -15,7 +15,7 @@ from compiler.constructions.thesis import (
     series,
 )
 from compiler.errors import CompileError
-from compiler.observed import forms
+from compiler.output_programs import forms
 from compiler.plan import CONSTRUCTIONS, construct
 from program import MarkedSum, PrefixSum, Program
 from program.interpreter import interpret

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from compare.probes.agreement import Agreement
-from compare.probes.bench import Bench, Trial
-from compare.probes.needed import needed
+from compare.probes.exchange_setup import Bench, Trial
+from compare.probes.needed_subspace import needed
 from compare.probes.pairs import Pairs
 from compare.probes.scores import Split
 from compare.probes.search import searched

@@ -6,7 +6,7 @@ from itertools import product
 
 from compare.models.compiled import CompiledTransformer
 from compare.models.network import Network
-from compare.probes.bench import Bench, bench_of
+from compare.probes.exchange_setup import Bench, bench_of
 from compare.probes.hidden import hidden
 from compare.probes.interchange import Aligned, Interchange, aligned, interchange
 from compare.probes.map import Cell, ProbeMap, Row

@@ -6,7 +6,7 @@ from algebra.automaton import Automaton
 from algebra.operations import reachable
 from algebra.semiautomaton import IntArray
 from compiler.errors import CompileError
-from compiler.observed import one_tuple_each
+from compiler.output_programs import one_tuple_each
 from program import Latest, Map, Operation, PrefixSum, Program, Row, Token, table
 
 NAME = "content"

@@ -7,7 +7,7 @@ from algebra.brackets import Brackets, Stack, as_brackets
 from algebra.semiautomaton import IntArray
 from compiler.constructions.stack import Nesting, letter
 from compiler.errors import CompileError
-from compiler.linear import form
+from compiler.sum_of_steps import form
 from program import LatestMatch, Map, Operation, Program, Row, Token, table
 
 NAME = "dyck"

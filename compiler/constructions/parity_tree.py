@@ -10,7 +10,7 @@ from algebra.automaton import Automaton, Output
 from algebra.layered import ParityNode, as_parity_tree
 from compiler.constructions.parity import kinds, marked
 from compiler.errors import CompileError
-from compiler.observed import observed
+from compiler.output_programs import observed
 from program import Operation, Position, Program, Row, Token
 
 NAME = "parity-tree"

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from compiler.linear import linear
 from compiler.passes.base import PassError, check_frame, check_order
+from compiler.sum_of_steps import linear
 from program import (
     At,
     Earliest,
@@ -97,8 +97,8 @@ class Split:
 
     A table of several integers needs two hidden layers: one to recognise each value, one
     to recognise each combination. One-hot channels are recognised already, and steps
-    along a sum of integers (`compiler.linear`) are not joint at all. What a head copies
-    is one-hot if its source is, so that only sums need an MLP to become it. But a
+    along a sum of integers (`compiler.sum_of_steps`) are not joint at all. What a head
+    copies is one-hot if its source is, so that only sums need an MLP to become it. But a
     table of one-hot channels passes their noise on; where that grows too large, integers
     must be recognised anew, which removes it.
 

@@ -11,7 +11,7 @@ from krohn.commands import compile_options as own
 from krohn.commands import options as common
 from krohn.commands.options import check, reading, remarks
 from krohn.commands.terminal import emit, progress
-from krohn.needs import COMPILE
+from krohn.option_rules import COMPILE
 
 if TYPE_CHECKING:
     from algebra.automaton import Automaton

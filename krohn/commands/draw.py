@@ -7,7 +7,7 @@ import typer
 
 from krohn.commands.options import EFFORT, Fill, Json, ReadAs, check, reading, remarks
 from krohn.commands.terminal import emit, waiting
-from krohn.needs import DRAW
+from krohn.option_rules import DRAW
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

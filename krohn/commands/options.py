@@ -9,7 +9,7 @@ import typer
 
 from algebra.errors import KrohnError
 from algebra.formats import Complete, Kind
-from krohn.needs import Need, refuse
+from krohn.option_rules import Need, refuse
 
 if TYPE_CHECKING:
     from algebra.automaton import Automaton

@@ -8,7 +8,7 @@ from krohn import show
 from krohn.commands import options as common
 from krohn.commands.options import Wanted, check, reading, remarks
 from krohn.commands.terminal import CANNOT, DONE, emit, waiting
-from krohn.needs import RECHECK
+from krohn.option_rules import RECHECK
 
 
 def recheck(

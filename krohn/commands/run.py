@@ -13,7 +13,7 @@ from krohn.commands import options as common
 from krohn.commands.options import Wanted, check, reading
 from krohn.commands.stream import run_stream
 from krohn.commands.terminal import DONE, REFUTED, emit
-from krohn.needs import RUN
+from krohn.option_rules import RUN
 
 if TYPE_CHECKING:
     from algebra.automaton import Automaton
@@ -133,13 +133,13 @@ def _comparing(
     file: str, against: Wanted
 ) -> tuple[Callable[[list[str], str | None], "Replay"], "Automaton"]:
     """What holds a model against its machine along a word, and that machine."""
-    from krohn.job import open_job
     from krohn.replaying import held
     from krohn.trained import open_trained
+    from krohn.verification_target import open_job
 
     wanted = against.read()
     trained = open_trained(file, wanted, against.observation)
     if trained is not None:
         return partial(held, trained.network, trained.machine), trained.machine
-    job = open_job(file, wanted, against.observation, lambda *_: None)
-    return job.compare, job.machine
+    target = open_job(file, wanted, against.observation, lambda *_: None)
+    return target.compare, target.machine

@@ -15,12 +15,12 @@ from krohn.commands import options as common
 from krohn.commands import verify_options as own
 from krohn.commands.options import Wanted, check, reading, remarks
 from krohn.commands.terminal import CANNOT, DONE, REFUTED, emit, progress, waiting
-from krohn.needs import VERIFY
+from krohn.option_rules import VERIFY
 
 if TYPE_CHECKING:
     from algebra.automaton import Automaton
-    from krohn.job import Progress
     from krohn.report import Report
+    from krohn.verification_target import Progress
 
 
 def verify(
@@ -40,7 +40,7 @@ def verify(
     seed: own.Seed = 0,
     jobs: own.Jobs = None,
     memory: own.Memory = None,
-    job: own.JobFile = None,
+    target: own.JobFile = None,
     shard: own.Shard = None,
     cluster: own.Cluster = None,
     every_start: own.EveryStart = False,
@@ -63,7 +63,7 @@ def verify(
     _check_written(file, html or evidence)
     against = Wanted(machine, start, observe, reading(complete, kind))
     wanted = against.read()
-    how = sharding(jobs, memory, shard, job, cluster, every_start)
+    how = sharding(jobs, memory, shard, target, cluster, every_start)
     other = Solver(file, wanted, observe, smt, smt_lib, gadgets, error, timeout, seed)
     asked = exhaustive or sample or how or length or attack is not None
     other.check(proof or bool(asked))
@@ -239,7 +239,7 @@ class Solver:
         return None
 
     def _ideal(self, length: int, report: "Progress") -> "Report":
-        from krohn.ideal import verify_ideal
+        from krohn.ideal_network import verify_ideal
 
         return verify_ideal(
             self.file,
@@ -253,7 +253,7 @@ class Solver:
         )
 
     def _tables(self, noise: str, report: "Progress") -> "Report":
-        from krohn.ideal import verify_gadgets
+        from krohn.ideal_network import verify_gadgets
 
         return verify_gadgets(
             self.file,

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from algebra.formats import json_format
-from compare.measures.failing import EACH
+from compare.measures.first_failures import EACH
 from compare.models import compiled
 from compare.tasks.default import Default
 from compare.tasks.task import Task
@@ -17,7 +17,7 @@ from krohn.comparison.contestants import GPT
 from krohn.comparison.contests import Team, strategies, sweeps, trained_spans
 from krohn.comparison.costs import sizes
 from krohn.comparison.derived import derive
-from krohn.comparison.heads import maps
+from krohn.comparison.head_patterns import maps
 from krohn.comparison.inside import Probed
 from krohn.comparison.networks import Trained, cells, check_buildable, train_all
 from krohn.comparison.reductions import reductions
@@ -33,7 +33,7 @@ from krohn.comparison.teams import (
     sized,
     trained_teams,
 )
-from krohn.job import Progress
+from krohn.verification_target import Progress
 
 STAGES = 3
 

@@ -17,8 +17,8 @@ from compare.training.devices import usable
 from krohn.comparison.assembling import assemble
 from krohn.comparison.result import Comparison
 from krohn.comparison.settings import Settings, check
-from krohn.job import Progress
 from krohn.sources import read
+from krohn.verification_target import Progress
 
 
 def named_task(

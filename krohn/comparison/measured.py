@@ -11,14 +11,14 @@ import numpy as np
 from compare.measures import by_bias, by_count, by_length, countable
 from compare.measures.accuracy import accuracy
 from compare.measures.curves import Curve
-from compare.measures.failing import EACH, by_strategy, first_failing
+from compare.measures.first_failures import EACH, by_strategy, first_failing
 from compare.measures.rates import Rate
 from compare.tasks.task import Task
 from compare.training import streams
 from krohn.comparison.contestants import Failure
 from krohn.comparison.settings import lengths_of
-from verify.examination import PREFIXES, SAMPLES
-from verify.simulator import Simulator
+from verify.testing.examination import PREFIXES, SAMPLES
+from verify.testing.simulator import Simulator
 
 WORDS = 2048
 """As in the thesis (section 3.4.5.1)."""

@@ -25,7 +25,7 @@ from krohn.comparison.measured import Measured, first_failure, measure
 from krohn.comparison.reading import read, to_object
 from krohn.comparison.settings import Settings
 from krohn.replaying import replay_command
-from verify.black_box import BlackBox
+from verify.testing.black_box import BlackBox
 
 PROBE_WORDS = 480
 """Half of them fit probes: at 32 letters as many positions as probes need and more."""

@@ -54,7 +54,7 @@ class Strategy:
     """Token accuracy on words of one kind that are made to break networks.
 
     Attributes:
-        name: Of the strategy of `verify.strategies`.
+        name: Of the strategy of `verify.testing.strategies`.
         words: How many.
         shares: By key, for each seed.
     """

@@ -10,7 +10,7 @@ from algebra.cascade import Cascade
 from algebra.cascade_structure import Reading, dependencies, levels, meaning
 from algebra.covering import Covering
 from algebra.wording import count
-from krohn.contexts import merged
+from krohn.coordinate_meanings import merged
 from krohn.drawing.canvas import SOFT, Box, Canvas, DrawingError, legible, measure
 from krohn.drawing.component import MOST_CIRCLES, Card, card, draw_card, glyph_size
 from krohn.drawing.readings import Scale, arranged, key_entries, scale_of

@@ -9,7 +9,6 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from algebra.wording import count
-from krohn.drawing.bars import Bar, Stream, stream
 from krohn.drawing.canvas import (
     FAINT,
     INK,
@@ -20,6 +19,7 @@ from krohn.drawing.canvas import (
     legible,
     measure,
 )
+from krohn.drawing.residual_stream import Bar, Stream, stream
 from krohn.drawing.rnn import draw_rnn
 from network.architecture import kind_of, parameters
 from network.modelfile import ModelFile

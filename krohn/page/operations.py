@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from krohn.drawing.bars import Bar, stream
+from krohn.drawing.residual_stream import Bar, stream
 
 MOST_ROWS = 150
 

@@ -12,7 +12,7 @@ from compiler.constructions.before import latest_before
 from compiler.constructions.cascade import cascade
 from compiler.errors import CompileError
 from compiler.features import positions
-from compiler.heads import build, patterns
+from compiler.head_assembly import build, patterns
 from compiler.numerics import leak_target
 from compiler.pipeline import Options, arrange, optimise
 from network.precision import FLOAT32, PRECISIONS, FloatArray

@@ -20,8 +20,8 @@ from compiler.pipeline import Options, optimise
 from compiler.schedule import schedule
 from network.model import Model
 from network.precision import PRECISIONS
-from verify.exhaustive import exhaustive
-from verify.sampling import sample
+from verify.testing.exhaustive import exhaustive
+from verify.testing.sampling import sample
 
 torch.set_num_threads(1)
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.linear import linear, too_steep
 from compiler.passes.infer import InferDomains
+from compiler.sum_of_steps import linear, too_steep
 from program import Map, Operation, PrefixSum, Program, Row, Token, table
 
 LETTERS = ("a", "b")

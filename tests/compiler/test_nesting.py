@@ -8,10 +8,10 @@ import pytest
 from algebra import zoo
 from compiler.constructions.sequential import sequential
 from compiler.cost import predict
+from compiler.decision_paths import Opener
 from compiler.passes.base import evaluate_cone
 from compiler.passes.infer import InferDomains
 from compiler.passes.recode import Split
-from compiler.paths import Opener
 from compiler.pipeline import Options, arrange, optimise
 from network.precision import FLOAT32
 from program import Map, Operation, Program, Select, Shift, Token, table

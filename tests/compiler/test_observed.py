@@ -16,7 +16,7 @@ from algebra.observation import OBSERVATIONS, observe
 from algebra.semiautomaton import IntArray, Semiautomaton
 from compiler import plan
 from compiler.errors import CompileError
-from compiler.observed import forms
+from compiler.output_programs import forms
 from compiler.pipeline import Options
 from network.precision import FLOAT32
 from program.interpreter import states

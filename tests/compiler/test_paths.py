@@ -15,8 +15,8 @@ from algebra.automaton import Automaton
 from algebra.formats import json_format
 from algebra.semiautomaton import IntArray
 from compiler import plan
+from compiler.decision_paths import Opener, Path, leaves
 from compiler.passes.infer import InferDomains
-from compiler.paths import Opener, Path, leaves
 from compiler.pipeline import Options, arrange, optimise
 from compiler.transformer import lower
 from network.model import Model

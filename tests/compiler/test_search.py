@@ -13,13 +13,13 @@ from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.semiautomaton import Semiautomaton
 from compiler import plan
+from compiler.best_first_search import Search
 from compiler.bounds import Bound
 from compiler.errors import CompileError
 from compiler.latency import latency
 from compiler.objectives import FRONT, OBJECTIVES, front, sizes
 from compiler.pipeline import Options
-from compiler.search import Search
-from compiler.ways import Plan
+from compiler.planning_stages import Plan
 from network.precision import FLOAT32
 
 OPTIONS = Options(FLOAT32)

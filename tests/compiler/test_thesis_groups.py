@@ -21,7 +21,7 @@ from compiler.constructions.thesis.simulator import (
 from compiler.errors import CompileError
 from network.model import Model
 from program.interpreter import states
-from verify.exhaustive import exhaustive
+from verify.testing.exhaustive import exhaustive
 
 torch.set_num_threads(1)
 

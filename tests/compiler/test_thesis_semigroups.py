@@ -19,7 +19,7 @@ from compiler.errors import CompileError
 from network.model import Model
 from program import Shift
 from program.interpreter import states
-from verify.exhaustive import exhaustive
+from verify.testing.exhaustive import exhaustive
 
 torch.set_num_threads(1)
 

@@ -11,7 +11,7 @@ from krohn import attacking, cli
 from krohn.attacking import attacked
 from krohn.compilation import CompiledModel
 from verify.attack.campaign import Attack
-from verify.attack.record import Worst
+from verify.attack.worst_seen import Worst
 
 
 @pytest.fixture(scope="module")

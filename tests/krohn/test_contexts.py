@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra.cascade_structure import Reading
-from krohn.contexts import common, merged
+from krohn.coordinate_meanings import common, merged
 
 
 def reading(possible: str, *refined: str) -> Reading:

@@ -10,7 +10,7 @@ import pytest
 import krohn
 from krohn.cli import run
 from krohn.sharding import bytes_of, part_of
-from verify import shards
+from verify.testing import shards
 
 
 @pytest.fixture(autouse=True)

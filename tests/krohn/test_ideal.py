@@ -13,7 +13,7 @@ import krohn
 from algebra.errors import KrohnError
 from algebra.formats import json_format
 from krohn import cli
-from krohn.ideal import verify_ideal
+from krohn.ideal_network import verify_ideal
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -9,7 +9,7 @@ import pytest
 
 import krohn
 from algebra.errors import KrohnError
-from krohn import cli, needs
+from krohn import cli, option_rules
 from krohn.commands import compile as compile_command
 from krohn.commands import draw, recheck, run, verify
 from krohn.explanation import explain
@@ -135,15 +135,15 @@ def test_objectives_of_explain() -> None:
 @pytest.mark.parametrize(
     ("command", "table"),
     [
-        (compile_command.compile, needs.COMPILE),
-        (verify.verify, needs.VERIFY),
-        (recheck.recheck, needs.RECHECK),
-        (run.run, needs.RUN),
-        (draw.draw, needs.DRAW),
+        (compile_command.compile, option_rules.COMPILE),
+        (verify.verify, option_rules.VERIFY),
+        (recheck.recheck, option_rules.RECHECK),
+        (run.run, option_rules.RUN),
+        (draw.draw, option_rules.DRAW),
     ],
 )
 def test_tables_name_options_that_there_are(
-    command: Callable[..., object], table: tuple[needs.Need, ...]
+    command: Callable[..., object], table: tuple[option_rules.Need, ...]
 ) -> None:
     named = {option for need in table for option in need.options}
     assert named <= set(signature(command).parameters)

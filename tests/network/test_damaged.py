@@ -20,7 +20,7 @@ from krohn.running import open_runner
 from network import modelfile, strict_json
 from network.modelfile import ModelFileError
 from program.errors import Refused
-from verify.recheck import model as recheck_model
+from verify.checker import model_file as recheck_model
 
 Build = Callable[..., Any]
 Json = Any

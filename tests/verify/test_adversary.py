@@ -26,8 +26,8 @@ from network.architecture import expected_shapes
 from network.model import Model
 from network.modelfile import ModelFile, ModelFileError
 from network.precision import PRECISIONS, FloatArray
-from verify.exhaustive import exhaustive
 from verify.proof import Verdict, prove
+from verify.testing.exhaustive import exhaustive
 
 torch.set_num_threads(1)
 

@@ -16,18 +16,18 @@ from network.modelfile import ModelFile
 from network.precision import FloatArray
 from program.interpreter import interpret
 from verify.attack.arithmetic import Arithmetic
+from verify.attack.arithmetics import network, permuted, still, whole
 from verify.attack.campaign import Attack, Extent, attack
 from verify.attack.generators import legalised
-from verify.attack.meaning import values
-from verify.attack.record import Worst
+from verify.attack.residual_stream import Stored
 from verify.attack.search import Breeding
-from verify.attack.stored import Stored
-from verify.attack.ways import network, permuted, still, whole
-from verify.bracket_runs import claimed, laws_of
-from verify.counterexample import CheckError
+from verify.attack.true_values import values
+from verify.attack.worst_seen import Worst
+from verify.checker.network import Established
+from verify.checker.residual_stream import Stream
 from verify.proof import Proof, prove
-from verify.recheck.network import Established
-from verify.recheck.stream import Stream
+from verify.testing.bracket_words import claimed, laws_of
+from verify.testing.counterexample import CheckError
 
 SOME = Extent(positions=60_000)
 

@@ -26,8 +26,8 @@ from network.modelfile import ModelFile
 from network.precision import PRECISIONS, FloatArray
 from program import Latest, Map, Operation, Program, SiblingLatest, Token, table
 from program.interpreter import states
-from verify.exhaustive import exhaustive
 from verify.proof import prove
+from verify.testing.exhaustive import exhaustive
 
 torch.set_num_threads(1)
 

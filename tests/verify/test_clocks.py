@@ -12,10 +12,10 @@ import krohn
 from network.modelfile import pack
 from program.errors import Refused
 from program.statement import parse
-from verify.evidence.find import find
-from verify.recheck.meaning import part
-from verify.recheck.model import Machine
-from verify.recheck.network import recheck
+from verify.checker.model_file import Machine
+from verify.checker.network import recheck
+from verify.checker.refinement import part
+from verify.search.find import find
 
 
 def folded(columns: list[tuple[int, ...]]) -> list[int]:

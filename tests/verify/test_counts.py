@@ -16,10 +16,10 @@ from algebra import zoo
 from algebra.automaton import Automaton
 from program.errors import Refused
 from program.statement import Statement, parse
-from verify.evidence.meaning import find
+from verify.checker.model_file import Machine, WrongWord
+from verify.checker.refinement import check
 from verify.proof import prove
-from verify.recheck.meaning import check
-from verify.recheck.model import Machine, WrongWord
+from verify.search.refinement import find
 
 Read = Callable[[int, int], int]
 LENGTH = 40

@@ -26,9 +26,9 @@ from program import (
 from program.errors import Refused
 from program.interpreter import interpret, states
 from program.statement import parse
-from verify.evidence.find import find
+from verify.checker.departures import departures
 from verify.proof import prove
-from verify.recheck.departures import departures
+from verify.search.find import find
 
 WORD, LENGTH = (0, 1, 1, 2), 6
 MACHINE = machine(WORD)

@@ -35,9 +35,9 @@ from network.modelfile import ModelFile
 from network.precision import PRECISIONS, FloatArray
 from program import Map, Program, Row, Select, Shift, Table, table
 from program.interpreter import interpret
-from verify.counterexample import pair
-from verify.exhaustive import exhaustive
 from verify.proof import prove
+from verify.testing.counterexample import pair
+from verify.testing.exhaustive import exhaustive
 
 torch.set_num_threads(1)
 

@@ -17,8 +17,8 @@ from krohn.generation import compile_generator
 from network.generator import Generator
 from network.modelfile import ModelFile
 from network.precision import FloatArray
-from verify.bracket_runs import run_all, run_sample
 from verify.proof import prove
+from verify.testing.bracket_words import run_all, run_sample
 
 torch.set_num_threads(1)
 

@@ -20,13 +20,13 @@ from program.errors import Refused
 from program.interpreter import interpret
 from program.statement import Statement as Stated
 from program.statement import parse
-from verify.effort import Effort
-from verify.evidence import exploration
-from verify.evidence.exploration import GivenUp, Mode, explore
-from verify.evidence.meaning import Search, find
-from verify.evidence.opened import machine_of
-from verify.recheck.meaning import check
-from verify.recheck.model import Machine, WrongWord
+from verify.checker.model_file import Machine, WrongWord
+from verify.checker.refinement import check
+from verify.search import exploration
+from verify.search.effort import Effort
+from verify.search.exploration import GivenUp, Mode, explore
+from verify.search.opened import machine_of
+from verify.search.refinement import Search, find
 
 
 def stated(machine: Automaton, construction: str, length: int) -> Stated:

@@ -7,8 +7,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from network.precision import PRECISIONS, FloatArray, Precision
-from verify.recheck.attention.heads import AT_ZERO, relative_error
-from verify.recheck.model import FORMATS
+from verify.checker.attention.heads import AT_ZERO, relative_error
+from verify.checker.model_file import FORMATS
 
 torch.set_num_threads(1)
 

@@ -25,11 +25,11 @@ from network.precision import FLOAT32, FloatArray
 from program import LatestMatch, Map, Operation, Program, Token, table
 from program.errors import Refused
 from program.interpreter import states
-from verify.evidence.opened import model_of
-from verify.exhaustive import exhaustive
+from verify.checker import network as checker
+from verify.checker.attention.heads import Look
 from verify.proof import prove
-from verify.recheck import network as checker
-from verify.recheck.attention.heads import Look
+from verify.search.opened import model_of
+from verify.testing.exhaustive import exhaustive
 
 torch.set_num_threads(1)
 

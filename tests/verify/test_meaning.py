@@ -24,12 +24,12 @@ from program.errors import Refused
 from program.interpreter import interpret
 from program.statement import Statement as Stated
 from program.statement import parse
+from verify.checker.model_file import WrongWord
+from verify.checker.refinement import check
 from verify.errors import Rejected
-from verify.evidence import exploration
-from verify.evidence.meaning import find
-from verify.evidence.opened import machine_of
-from verify.recheck.meaning import check
-from verify.recheck.model import WrongWord
+from verify.search import exploration
+from verify.search.opened import machine_of
+from verify.search.refinement import find
 
 Build = Callable[..., Any]
 MACHINES = [

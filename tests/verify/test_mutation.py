@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from mutants.kinds import KINDS, draw
-from mutants.mill import (
+from mutants.runner import (
     Judgement,
     Outcome,
     by_proof,

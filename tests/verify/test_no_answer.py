@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 import krohn
 from algebra.errors import KrohnError
 from algebra.formats import json_format
-from krohn.ideal import verify_ideal
+from krohn.ideal_network import verify_ideal
 from krohn.running import GeneratorRunner, Runner
 from network.model import NOT_FINITE, TIED, Model
 from network.modelfile import ModelFile, pack
 from program.errors import Refused
-from verify.evidence.find import find
+from verify.checker.network import recheck
 from verify.proof import prove
-from verify.recheck.network import recheck
+from verify.search.find import find
 
 torch.set_num_threads(1)
 

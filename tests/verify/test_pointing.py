@@ -16,10 +16,10 @@ from program.errors import Refused
 from program.interpreter import interpret
 from program.statement import parse
 from verify.attack.campaign import Extent, attack
-from verify.attack.meaning import values as true_values
-from verify.evidence.find import find
-from verify.exhaustive import exhaustive
+from verify.attack.true_values import values as true_values
 from verify.proof import prove
+from verify.search.find import find
+from verify.testing.exhaustive import exhaustive
 
 torch.set_num_threads(1)
 

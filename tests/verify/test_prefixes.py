@@ -19,10 +19,10 @@ from program import Map, Operation, Program, Shift, Table
 from program.interpreter import states
 from program.statement import Statement as Stated
 from program.statement import parse
-from verify.evidence.meaning import find
-from verify.evidence.opened import machine_of
-from verify.recheck.meaning import check
-from verify.recheck.model import WrongWord
+from verify.checker.model_file import WrongWord
+from verify.checker.refinement import check
+from verify.search.opened import machine_of
+from verify.search.refinement import find
 
 BASELINES = ["sequential", "chunked", "memorising"]
 

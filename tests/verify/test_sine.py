@@ -19,13 +19,13 @@ from network.model import Model
 from network.modelfile import ModelFile, pack
 from network.precision import FLOAT64, PRECISIONS, FloatArray, Precision
 from program.errors import Refused
-from verify.evidence.find import find
-from verify.exhaustive import exhaustive
+from verify.checker import affine_arithmetic
+from verify.checker.affine_arithmetic import FARTHEST, SINE, Noisy
+from verify.checker.model_file import FORMATS as FORMATS_OF
+from verify.checker.network import recheck
 from verify.proof import prove
-from verify.recheck import bounds
-from verify.recheck.bounds import FARTHEST, SINE, Noisy
-from verify.recheck.model import FORMATS as FORMATS_OF
-from verify.recheck.network import recheck
+from verify.search.find import find
+from verify.testing.exhaustive import exhaustive
 
 torch.set_num_threads(1)
 
@@ -92,7 +92,7 @@ def test_sines_stay_within_their_bounds(precision: Precision, seed: int) -> None
 
 
 def test_arguments_beyond_what_is_assumed_are_refused() -> None:
-    x = bounds.exact(np.array([[FARTHEST]]), FORMATS_OF["float32"])
+    x = affine_arithmetic.exact(np.array([[FARTHEST]]), FORMATS_OF["float32"])
     assert x.sine().total.max() < 1e-6
     noisy = replace(x, rest=np.array([[1.0]]))
     with pytest.raises(Refused, match="a sine of too large a number"):
@@ -101,7 +101,7 @@ def test_arguments_beyond_what_is_assumed_are_refused() -> None:
 
 def test_the_small_checker_applies_each_units_own_activation() -> None:
     value, form = np.array([[-1.0, 2.0, -1.0, 0.5]]), FORMATS_OF["float64"]
-    x = bounds.exact(value, form, 1)
+    x = affine_arithmetic.exact(value, form, 1)
     found = x.activated(np.array(["sine", "relu", "relu", "sine"]))
     assert found.value.tolist() == [[np.sin(-1.0), 2.0, 0.0, np.sin(0.5)]]
     assert found.slopes.shape == (1, 1, 4)

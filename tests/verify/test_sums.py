@@ -12,8 +12,8 @@ import krohn
 from algebra import zoo
 from network.model import Model
 from network.modelfile import ModelFile
-from verify.exhaustive import exhaustive
 from verify.proof import prove
+from verify.testing.exhaustive import exhaustive
 
 Build = Callable[..., Any]
 

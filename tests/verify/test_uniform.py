@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from verify.recheck.attention import heads
 
 import krohn
 from algebra import zoo
@@ -13,7 +14,6 @@ from krohn.compilation import CompiledModel
 from network.model import Model
 from network.modelfile import ModelFile
 from verify.proof import prove
-from verify.recheck.attention import heads
 
 FLIP_FLOP = zoo.machine("FlipFlop")
 QUERY, KEY = "blocks.0.attention.query", "blocks.0.attention.key"

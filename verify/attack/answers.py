@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 
 from program import Table, table
-from verify.attack.meaning import Values
-from verify.attack.record import Batch
-from verify.recheck.network import Established
+from verify.attack.true_values import Values
+from verify.attack.worst_seen import Batch
+from verify.checker.network import Established
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,10 @@ from torch import Tensor
 
 from network.precision import Precision
 from network.transformer import Attention, Mlp, Transformer, activated
-from verify.attack.ways import Push, Seen
-from verify.recheck.attention.heads import AT_ZERO, COARSE, NEAR, relative_error
-from verify.recheck.bounds import SINE
-from verify.recheck.model import FORMATS
+from verify.attack.arithmetics import Push, Seen
+from verify.checker.affine_arithmetic import SINE
+from verify.checker.attention.heads import AT_ZERO, COARSE, NEAR, relative_error
+from verify.checker.model_file import FORMATS
 
 BRACKETS = (1, 2, 3, 8)
 

@@ -12,9 +12,9 @@ from algebra.semiautomaton import IntArray
 from algebra.shown import shown
 from network.modelfile import ModelFile
 from verify.attack import generators, rnns, transformers
-from verify.attack.record import Record, Worst, by_operation
-from verify.counterexample import CheckError
+from verify.attack.worst_seen import Record, Worst, by_operation
 from verify.proof import Proof
+from verify.testing.counterexample import CheckError
 
 Progress = Callable[[int, float], None]
 """Told after every batch how many positions were run, and how many seconds passed."""

@@ -11,9 +11,9 @@ from algebra.semiautomaton import IntArray
 from network.generator import Generator
 from network.modelfile import ModelFile
 from network.precision import BoolArray
-from verify.attack.record import Batch, Record
 from verify.attack.search import Breeding
-from verify.bracket_runs import claimed, laws_of
+from verify.attack.worst_seen import Batch, Record
+from verify.testing.bracket_words import claimed, laws_of
 
 AT_ONCE = 1024
 BATCHES = (1024, 1, 7, 64)

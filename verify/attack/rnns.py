@@ -15,8 +15,8 @@ from network.precision import FLOAT64, FloatArray, Precision
 from network.rnn import Rnn
 from network.sparse import Sparse, is_index
 from verify.attack.answers import judge_margin
-from verify.attack.record import Batch, Record
 from verify.attack.search import Breeding
+from verify.attack.worst_seen import Batch, Record
 
 AT_ONCE = 1024
 MOST_NUMBERS = 2**26

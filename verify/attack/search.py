@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from algebra.automaton import Automaton
-from verify.strategies import STRATEGIES, uniform
+from verify.testing.strategies import STRATEGIES, uniform
 
 KEPT = 4
 FRESH = 0.25

@@ -15,14 +15,10 @@ from torch.nn.attention import SDPBackend
 from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray
 from network.modelfile import ModelFile
-from verify.attack import looks
+from verify.attack import scores as looks
 from verify.attack.answers import Answers
 from verify.attack.arithmetic import Arithmetic
-from verify.attack.meaning import Values, values
-from verify.attack.record import Batch, Record
-from verify.attack.search import Breeding
-from verify.attack.stored import Stored
-from verify.attack.ways import (
+from verify.attack.arithmetics import (
     Push,
     Seen,
     Way,
@@ -36,7 +32,11 @@ from verify.attack.ways import (
     with_backend,
     with_threads,
 )
-from verify.recheck.network import Established
+from verify.attack.residual_stream import Stored
+from verify.attack.search import Breeding
+from verify.attack.true_values import Values, values
+from verify.attack.worst_seen import Batch, Record
+from verify.checker.network import Established
 
 ORDERS = 3
 SMALL = (1, 2, 7)

@@ -10,7 +10,7 @@ from compiler.constructions.departures.beside import Beside
 from compiler.constructions.departures.construction import check_departs
 from compiler.constructions.departures.paths import Paths
 from compiler.errors import CompileError
-from compiler.observed import one_tuple_each
+from compiler.output_programs import one_tuple_each
 from program import Program
 
 NAME = "piecewise"

@@ -8,7 +8,7 @@ import pytest
 from algebra.semiautomaton import IntArray
 from compare.measures import simulator
 from compare.tasks import Task
-from verify.simulator import Simulator
+from verify.testing.simulator import Simulator
 
 Change = Callable[[IntArray, IntArray], IntArray]
 

@@ -17,9 +17,9 @@ from compare.tasks import DyckPrefixes, Task
 from compare.tasks.catalogue import THESIS, task
 from krohn.compilation import compile as compiled
 from network.model import Model
-from verify.black_box import BlackBox
-from verify.counterexample import CheckError
-from verify.simulator import Simulator
+from verify.testing.black_box import BlackBox
+from verify.testing.counterexample import CheckError
+from verify.testing.simulator import Simulator
 
 Knows = Callable[..., Simulator]
 

@@ -12,13 +12,13 @@ from algebra.errors import KrohnError
 from algebra.zoo.flipflop import IGNORE, READ, acceptor
 from compare.measures.answers import right, simulator
 from compare.measures.baselines import Guess
-from compare.measures.failing import SAMPLES, by_strategy, failing, first_failing
-from compare.measures.held import Held, held
+from compare.measures.first_failures import SAMPLES, by_strategy, failing, first_failing
+from compare.measures.legal_words import Held, held
 from compare.tasks import Task
 from compare.tasks.catalogue import task
 from krohn.compilation import compile as compiled
 from network.model import Model
-from verify.simulator import Simulator
+from verify.testing.simulator import Simulator
 
 Knows = Callable[..., Simulator]
 LANGUAGES = ["Dyck4,2", "flip-flop", "flip-flop, generative", "brackets"]

@@ -9,7 +9,7 @@ from glitch_rate import glitches
 from algebra.errors import KrohnError
 from algebra.zoo.flipflop import IGNORE, READ, Instructions, reads_of
 from compare.tasks.catalogue import task
-from verify.simulator import Simulator
+from verify.testing.simulator import Simulator
 
 NAMES = ["flip-flop", "flip-flop, generative"]
 

@@ -7,8 +7,8 @@ import pytest
 
 from algebra.semiautomaton import IntArray
 from compare.models import Compiled, Gpt, Lstm, build
-from compare.probes.attention import attended, similarity, uniform, weight_on
-from compare.probes.heads import heads
+from compare.probes.attention_landmarks import attended, similarity, uniform, weight_on
+from compare.probes.head_patterns import heads
 from compare.probes.landmarks import NOWHERE, landmarks
 from compare.tasks.task import Task
 

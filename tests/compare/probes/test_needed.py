@@ -10,9 +10,9 @@ from torch import Tensor, nn
 
 from algebra.semiautomaton import IntArray
 from compare.models import Lstm, Specification
-from compare.probes.bench import Trial, bench_of
+from compare.probes.exchange_setup import Trial, bench_of
 from compare.probes.interchange import interchange
-from compare.probes.needed import needed
+from compare.probes.needed_subspace import needed
 from compare.probes.scores import split
 from compare.probes.survey import Survey, survey
 from compare.probes.variables import variables

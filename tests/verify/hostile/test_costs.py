@@ -16,15 +16,14 @@ from network import modelfile
 from network.precision import FloatArray
 from program.errors import Refused
 from program.statement import parse
-from verify import effort
-from verify.effort import Effort
+from verify.checker.network import recheck
+from verify.checker.refinement import Part
 from verify.errors import Rejected
-from verify.evidence import exploration
-from verify.evidence.meaning import find
-from verify.evidence.opened import machine_of
-from verify.evidence.sums import overlaps, repeats
-from verify.recheck.meaning import Part
-from verify.recheck.network import recheck
+from verify.search import effort, exploration
+from verify.search.effort import Effort
+from verify.search.opened import machine_of
+from verify.search.refinement import find
+from verify.search.sum_reductions import overlaps, repeats
 
 Channels = list[dict[str, Json]]
 

@@ -7,7 +7,7 @@ import pytest
 from hostile import EACH, FORMATS, Judge, filled, first, good, nothing, pack
 
 import krohn
-from verify.recheck import recurrent
+from verify.checker import recurrent
 
 
 @EACH

@@ -1,0 +1,231 @@
+"""Attention of a trained network beside that of compiled ones, and beside landmarks.
+
+That two patterns are alike does not show that two networks compute alike: networks of one
+function can attend almost at random (thesis, section 3.6;
+`compare.attention_variation`). These figures say where to look;
+`compare.probes.interchange` says what is used.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from algebra.semiautomaton import IntArray
+from compare.models.network import Network
+from compare.probes.head_patterns import Head, heads
+from compare.probes.landmarks import NOWHERE, landmarks
+from compare.tasks.task import Task
+from network.precision import FloatArray
+
+ALIKE = 0.8
+"""Four fifths of the weight of two heads lie on the same letters."""
+
+MOSTLY = 0.5
+"""Most of the weight lies on the landmark."""
+
+NONE = f"No head is {ALIKE:.0%} like a compiled one, or mostly on one landmark."
+
+BEYOND = 0.1
+"""Above the references: ten times what 64 words leave open."""
+
+WORDS = 64
+"""With 32 letters each, 2,000 rows: a mean of numbers in [0, 1] is known to 0.01."""
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """How much a head attends like a compiled one.
+
+    Attributes:
+        head: The trained head.
+        compiled: The compiled head that it is most like.
+        similarity: 1 − ½ Σ|a − b|, the mean over rows; 1 for equal patterns.
+        uniform: The same of a head that attends to all letters so far alike.
+        elsewhere: The same of the trained head on other words: what is like the compiled
+            head without having read the word.
+    """
+
+    head: str
+    compiled: str
+    similarity: float
+    uniform: float
+    elsewhere: float
+
+
+@dataclass(frozen=True)
+class Pointing:
+    """How much a head attends to a landmark.
+
+    Attributes:
+        head: The trained head.
+        landmark: The landmark that it attends to most, beyond the two references.
+        weight: The mean weight on it.
+        uniform: The same of a head that attends to all letters so far alike.
+        elsewhere: The same on the landmarks of other words; None if they are the same.
+    """
+
+    head: str
+    landmark: str
+    weight: float
+    uniform: float
+    elsewhere: float | None
+
+
+@dataclass(frozen=True)
+class Attended:
+    """What the heads of a network are like.
+
+    Attributes:
+        likenesses: For each head the compiled head that it is most like; empty if there
+            are no compiled heads.
+        counterparts: For each compiled head the head that is most like it.
+        pointings: For each head, a landmark.
+        matrix: Similarities of trained heads (rows) and compiled ones.
+        compiled: The compiled heads.
+    """
+
+    likenesses: tuple[Likeness, ...]
+    counterparts: tuple[Likeness, ...]
+    pointings: tuple[Pointing, ...]
+    matrix: tuple[tuple[float, ...], ...]
+    compiled: tuple[str, ...]
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """What stands out, in sentences; none that goes beyond attention."""
+        alike = [_alike(found) for found in self.counterparts if _stands_out(found)]
+        points = [_points(found) for found in self.pointings if _points_there(found)]
+        return (*alike, *points) or (NONE,)
+
+    def to_object(self) -> dict[str, Any]:
+        """What JSON holds."""
+        return asdict(self)
+
+
+def attended(
+    network: Network,
+    task: Task,
+    compiled: Sequence[Network] = (),
+    length: int = 32,
+    seed: int = 0,
+) -> Attended:
+    """Compare the heads of a network with those of compiled ones, and with landmarks.
+
+    Args:
+        network: A trained one; without heads, nothing is found.
+        task: What it was trained on, and words to look at.
+        compiled: Compiled networks of the same machine, for words as long.
+        length: Of the words.
+        seed: Of the words.
+    """
+    rng = np.random.default_rng(seed)
+    words = task.inputs.draw(task.machine, rng, WORDS, length)
+    trained = heads(network, words)
+    derived = [head for other in compiled for head in heads(other, words)]
+    derived = [head for head in derived if head.weight[:, 1:].any()]
+    matrix = np.array([[similarity(a, b) for b in derived] for a in trained])
+    matrix = matrix.reshape(len(trained), len(derived))
+    nearest = zip(trained, matrix.argmax(axis=1), strict=True) if derived else ()
+    likest = zip(derived, matrix.argmax(axis=0), strict=True) if trained else ()
+    marks = landmarks(task, words)
+    return Attended(
+        tuple(_likeness(a, derived[j]) for a, j in nearest),
+        tuple(_likeness(trained[i], b) for b, i in likest),
+        tuple(_pointing(head, marks) for head in trained),
+        tuple(map(tuple, matrix.tolist())),
+        tuple(head.title for head in derived),
+    )
+
+
+def similarity(first: Head, second: Head, shift: int = 0) -> float:
+    """1 − ½ Σ|a − b|, the mean over rows by their weights in the second head.
+
+    The first row is left out: there is one letter to attend to.
+
+    Args:
+        first: A head.
+        second: Another one, on the same words.
+        shift: By how many words the first one's are shifted, to compare other words.
+    """
+    pattern = np.roll(first.pattern, shift, axis=0)
+    return _mean(1 - np.abs(pattern - second.pattern).sum(axis=2) / 2, second.weight)
+
+
+def uniform(head: Head) -> Head:
+    """A head that attends to all letters so far alike."""
+    length = head.pattern.shape[1]
+    rows = np.tril(np.ones((length, length))) / np.arange(1, length + 1)[:, None]
+    pattern = np.broadcast_to(rows, head.pattern.shape)
+    return Head(head.layer, head.index, "uniform", pattern, np.ones_like(head.weight))
+
+
+def weight_on(head: Head, landmark: IntArray, shift: int = 0) -> float:
+    """The mean weight on a landmark, over rows that have one.
+
+    Args:
+        head: A head.
+        landmark: ``(count, length)`` positions, or `NOWHERE`.
+        shift: By how many words the landmarks are shifted.
+    """
+    at = np.roll(landmark, shift, axis=0)
+    found = np.take_along_axis(head.pattern, np.maximum(at, 0)[..., None], axis=2)
+    return _mean(found[..., 0], (at != NOWHERE).astype(np.float64))
+
+
+def _mean(figures: FloatArray, weights: FloatArray) -> float:
+    total = weights[:, 1:].sum()
+    return float((figures * weights)[:, 1:].sum() / total) if total else 0.0
+
+
+def _likeness(head: Head, other: Head) -> Likeness:
+    return Likeness(
+        head.title,
+        other.title,
+        similarity(head, other),
+        similarity(uniform(head), other),
+        similarity(head, other, shift=1),
+    )
+
+
+def _pointing(head: Head, marks: Mapping[str, IntArray]) -> Pointing:
+    flat = uniform(head)
+    each = [
+        Pointing(
+            head.title,
+            name,
+            weight_on(head, mark),
+            weight_on(flat, mark),
+            None if (mark == mark[:1]).all() else weight_on(head, mark, shift=1),
+        )
+        for name, mark in marks.items()
+    ]
+    return max(each, key=lambda p: p.weight - max(p.uniform, p.elsewhere or 0))
+
+
+def _usual(found: Likeness | Pointing) -> float:
+    return max(found.uniform, found.elsewhere or 0.0)
+
+
+def _stands_out(found: Likeness) -> bool:
+    """Alike, and not because both would attend so to any word."""
+    return found.similarity >= ALIKE and found.similarity >= _usual(found) + BEYOND
+
+
+def _points_there(found: Pointing) -> bool:
+    return found.weight >= MOSTLY and found.weight >= _usual(found) + BEYOND
+
+
+def _alike(found: Likeness) -> str:
+    return (
+        f"{found.head} attends like {found.compiled}: {found.similarity:.0%} alike "
+        f"(uniform attention: {found.uniform:.0%}, on other words: {found.elsewhere:.0%})."
+    )
+
+
+def _points(found: Pointing) -> str:
+    return (
+        f"{found.head} attends to {found.landmark} with weight {found.weight:.2f} "
+        f"(uniform attention: {found.uniform:.2f})."
+    )

@@ -1,0 +1,188 @@
+"""Deciding by SMT what an ideal network computes, and which tables its MLPs hold."""
+
+import time
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from algebra.automaton import Automaton
+from algebra.errors import KrohnError
+from algebra.shown import shown
+from krohn.report import Report
+from krohn.verification_target import Progress, Target, open_job
+from network import modelfile
+from network.modelfile import ModelFile
+from verify.errors import Rejected
+from verify.proof import Verdict
+from verify.smt.gadgets import Finding, Gadget, decide
+from verify.smt.network import Decision, Question, question
+from verify.smt.solver import Limits
+from verify.smt.tables import gadgets
+from verify.testing.counterexample import Counterexample
+from verify.testing.shortest_failing import Minimal
+
+IDEAL = "the ideal network: hard attention over the rationals, nothing rounded"
+
+
+def verify_ideal(
+    model: str | Path | ModelFile,
+    length: int,
+    machine: Automaton | str | Path | None = None,
+    *,
+    seconds: float = 60.0,
+    seed: int = 0,
+    smt_lib: str | Path | None = None,
+    observation: str | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Decide by z3 whether the ideal network computes a machine on short words.
+
+    The ideal network has the weights of the file as rational numbers, rounds nothing, and
+    its heads take the value at a largest score instead of a softmax. This says nothing
+    about the network in its number format, which `krohn.verify` proves; docs/smt.md.
+
+    Args:
+        model: A model file of a Transformer.
+        length: The longest word.
+        machine: What it must compute; by default the machine that the file names.
+        seconds: The longest time for the question of each length.
+        seed: Of the solver.
+        smt_lib: A file for the question in SMT-LIB 2, for other solvers.
+        observation: As in `krohn.verify`.
+        progress: As in `krohn.verify`.
+
+    Returns:
+        A report by the method ``smt``; ``undecided`` if the solver gives up.
+
+    Raises:
+        KrohnError: If the network is none that SMT can decide, the file is damaged, or
+            the alphabets do not fit.
+    """
+    target = open_job(model, machine, observation, progress or (lambda *_: None))
+    asked = question(target.file, target.machine, length)
+    if smt_lib is not None:
+        _write(Path(smt_lib), asked)
+    found = asked.decide(Limits(seconds, seed), target.report("asking z3"))
+    return _report(target, found, length)
+
+
+def _write(path: Path, asked: Question) -> None:
+    try:
+        path.write_text(asked.smt_lib(), encoding="utf-8")
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise KrohnError(f"cannot write {path}: {reason}") from error
+
+
+def _report(target: Target, found: Decision, length: int) -> Report:
+    rest: dict[str, Any] = {"words": 0, "seconds": found.seconds}
+    if found.verdict == "refuted":
+        reason = (
+            f"{IDEAL}, is wrong at letter {len(found.word)} of this word, replayed in "
+            "fractions"
+        )
+        wrong = _counterexample(target, found)
+        shown_wrong = {"counterexample": wrong, "covers": "one word", **rest}
+        if found.least:
+            shown_wrong["minimal"] = Minimal(wrong, True, found.length - 1, 0, 0)
+        return Report("refuted", "smt", reason, found.length, **shown_wrong)
+    if found.verdict == "undecided":
+        reason = f"z3 gave up after {found.length} letters: {found.reason}"
+        return Report("undecided", "smt", reason, length, covers="nothing", **rest)
+    letters = len(target.machine.letters)
+    covers = (
+        f"all {letters}^{length} words of length {length}, and all shorter, on {IDEAL}"
+    )
+    return Report("verified", "smt", "", length, covers=covers, **rest)
+
+
+def _counterexample(target: Target, found: Decision) -> Counterexample:
+    """Before the last letter the network is right, or the word would be shorter."""
+    shows = target.file.header["claim"].get("shows", "states")
+    names = shown(target.machine, shows).names
+    expected = tuple(names[c] for c in found.expected)
+    word = tuple(target.machine.letters[a] for a in found.word)
+    return Counterexample(word, expected, (*expected[:-1], names[found.said]))
+
+
+def verify_gadgets(
+    model: str | Path | ModelFile,
+    noise: Fraction,
+    error: Fraction = Fraction(1, 4),
+    *,
+    seconds: float = 60.0,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Report:
+    """Decide by z3 whether the MLPs of a model hold their tables for all inputs near codes.
+
+    Args:
+        model: A model file of a Transformer.
+        noise: How far each coordinate of an input may be from its code.
+        error: How far each coordinate of a channel that an MLP writes may then be from
+            the code of its value.
+        seconds: The longest time for the question of each row of a table.
+        seed: Of the solver.
+        progress: As in `krohn.verify`.
+
+    Returns:
+        A report by the method ``gadgets``; ``undecided`` if the solver gives up, or if
+        the MLPs hold no tables that are small enough to ask about.
+
+    Raises:
+        KrohnError: If the file cannot be read.
+    """
+    began = time.monotonic()
+    file = model if isinstance(model, ModelFile) else modelfile.read(model)
+    limits, report = Limits(seconds, seed), progress or (lambda *_: None)
+    try:
+        asked = list(gadgets(file))
+        if not asked:
+            raise Rejected("this network has no MLP that writes a channel")
+        findings = list(_decided(asked, (noise, error), limits, report))
+    except Rejected as problem:
+        findings = [Finding("", "undecided", 0, str(problem))]
+    verdict, reason = _overall(findings)
+    rows = sum(found.rows for found in findings)
+    covers = (
+        f"{len(findings)} tables with {rows} rows, over the rationals: inputs within "
+        f"{noise} of their codes give outputs within {error} of theirs"
+    )
+    covers = covers if verdict == "verified" else "nothing"
+    length = file.header["claim"].get("length")
+    done = time.monotonic() - began
+    return Report(verdict, "gadgets", reason, length, 0, covers, seconds=done)
+
+
+def _decided(
+    asked: list[Gadget],
+    bounds: tuple[Fraction, Fraction],
+    limits: Limits,
+    report: Progress,
+) -> Iterator[Finding]:
+    for done, each in enumerate(asked, start=1):
+        yield decide(each, *bounds, limits)
+        report("asking z3", done, len(asked))
+
+
+def _overall(findings: Iterable[Finding]) -> tuple[Verdict, str]:
+    """What is refuted comes before what is undecided."""
+    found = {f.verdict: f for f in reversed(list(findings))}
+    if (wrong := found.get("refuted")) is not None:
+        return "refuted", _described(wrong)
+    if (open_one := found.get("undecided")) is not None:
+        table = f"the table of {open_one.name!r}: " if open_one.name else ""
+        return "undecided", table + open_one.reason
+    return "verified", ""
+
+
+def _described(wrong: Finding) -> str:
+    assert wrong.row is not None
+    assert wrong.inputs is not None
+    assert wrong.output is not None
+    parts = (wrong.inputs, wrong.row.inputs, wrong.output, wrong.row.output)
+    at, near, given, right = ("(" + ", ".join(map(str, p)) + ")" for p in parts)
+    return (
+        f"the table of {wrong.name!r} gives {given} at {at}; at {near} it says {right}"
+    )

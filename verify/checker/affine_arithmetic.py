@@ -1,0 +1,285 @@
+"""Numbers known up to noise, and what sums of them can be off by, in any order.
+
+Assumptions A1-A11 and Lemmas 5-10 of docs/soundness.md; docs/recheck.md, section 3.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from program.domains import BoolArray, IntArray
+from program.errors import demand
+from verify.checker.model_file import LARGEST_FLOAT32, FloatArray, Format, StrArray
+
+INFLATION = 1 + 2.0**-40
+UNDERFLOW = 2.0**-126
+OWN_UNIT = 2.0**-53
+FINEST = 32
+# Sines are off by so many units of a sum, for arguments up to the farthest (A11).
+SINE, FARTHEST = 8, 2.0**22
+
+
+@dataclass(frozen=True)
+class Noisy:
+    r"""All numbers ``value + Σ slopes_i·e_i + r`` with |e_i| ≤ 1 and |r| ≤ rest.
+
+    Attributes:
+        value: ``(rows, width)``.
+        slopes: ``(noises, rows, width)``: noises that entries of a row have in common.
+        rest: ``(rows, width)``.
+        form: The format that is computed in.
+    """
+
+    value: FloatArray
+    slopes: FloatArray
+    rest: FloatArray
+    form: Format
+
+    @cached_property
+    def total(self) -> FloatArray:
+        """``(rows, width)``: how far each number can be from its value."""
+        total = np.abs(self.slopes).sum(axis=0) + self.rest
+        return np.asarray(total * INFLATION)
+
+    def each(self, change: Callable[[FloatArray], FloatArray]) -> "Noisy":
+        """The same change of the value, of every slope and of the rest."""
+        value, slopes, rest = map(change, (self.value, self.slopes, self.rest))
+        return Noisy(value, slopes, rest, self.form)
+
+    def rows(self, chosen: IntArray) -> "Noisy":
+        """Some of the rows."""
+        return self.each(lambda x: x[..., chosen, :])
+
+    def columns(self, chosen: IntArray) -> "Noisy":
+        """Some of the columns."""
+        return self.each(lambda x: x[..., chosen])
+
+    def affine(self, weight: FloatArray, bias: FloatArray) -> "Noisy":
+        """``x @ weight + bias`` as computed in the format, stored in it."""
+        return self.products(weight).stored(bias)
+
+    def together(
+        self, weight: FloatArray, apart: bool
+    ) -> tuple["Noisy", FloatArray, IntArray]:
+        """Rows with equal products as one (Lemma 6a), unless they must stay ``apart``.
+
+        Returns:
+            Such rows as wide as the widest of each, their products, and which of them
+            stands for each row.
+        """
+        columns, column = np.unique(weight, axis=1, return_inverse=True)
+        value = self.value @ columns + 0.0  # -0 is 0
+        first, of = alike(value)
+        moved = self.slopes.any(axis=1).sum(axis=1)
+        apart = apart or bool((self.slopes < 0).any() or (moved > 1).any())
+        if apart or not np.array_equal(value[first][of], value):
+            return self, value[:, column.reshape(-1)], np.arange(len(value))
+        order = np.argsort(of, kind="stable")
+        start = np.searchsorted(of[order], np.arange(len(first)))
+
+        def largest(x: FloatArray) -> FloatArray:
+            return np.maximum.reduceat(np.abs(x)[..., order, :], start, axis=-2)
+
+        return self.each(largest), value[first][:, column.reshape(-1)], of
+
+    def products(
+        self,
+        weight: FloatArray,
+        value: FloatArray | None = None,
+        grid: int | None = None,
+    ) -> "Sums":
+        """``x @ weight`` inside a sum (Lemmas 6 and 7).
+
+        Args:
+            weight: ``(width, columns)``.
+            value: The value, where this array only bounds the terms.
+            grid: All numbers are multiples of 2^-grid then.
+        """
+        used, magnitude = (weight != 0).astype(np.float64), np.abs(weight)
+        total = self.total
+        rest, spread = self.rest, np.abs(self.slopes).sum(axis=0) * (INFLATION - 1)
+        return Sums(
+            times(self.value, weight) if value is None else value,
+            times(self.slopes, weight),
+            times(rest + spread, magnitude),
+            times(np.abs(self.value) + total, magnitude),
+            times(((self.value != 0) | (total != 0)).astype(np.float64), used),
+            times((total > 0).astype(np.float64), used) == 0,
+            (finest(self.value) if grid is None else grid) + finest(weight),
+            self.form,
+        )
+
+    def relu(self) -> "Noisy":
+        """max(x, 0): linear where the sign is certain, else only bounded (Lemma 8)."""
+        total = self.total
+        positive, can = self.value - total > 0, self.value + total > 0
+        rest = np.where(positive, self.rest, total * can)
+        value = np.maximum(self.value, 0.0) * can
+        return Noisy(value, self.slopes * positive, rest, self.form)
+
+    def sine(self) -> "Noisy":
+        """The sine: noise moves along the tangent, and the curve leaves it (Lemma 8a)."""
+        total, t = self.total, np.minimum(self.total, 1.0)
+        demand(np.abs(self.value) + total <= FARTHEST, "a sine of too large a number")
+        value, rise = np.sin(self.value), np.cos(self.value) * (total <= 1)
+        bend = np.abs(rise) * (t - np.sin(t)) + np.abs(value) * (1 - np.cos(t))
+        near = np.abs(rise) * self.rest + bend
+        rest = np.where(total <= 1, near, np.minimum(total, 2.0))
+        rest = (rest + SINE * (self.form.sum_unit + 8 * OWN_UNIT)) * INFLATION
+        return Noisy(value, self.slopes * rise, rest, self.form).stored()
+
+    def activated(self, names: StrArray) -> "Noisy":
+        """After the activation of each column."""
+        kinds = np.unique(names).tolist()
+        if len(kinds) < 2:
+            return ACTIVATIONS[kinds[0] if kinds else "relu"](self)
+        at = [np.flatnonzero(names == kind) for kind in kinds]
+        both = zip(kinds, at, strict=True)
+        parts = [ACTIVATIONS[kind](self.columns(chosen)) for kind, chosen in both]
+        back = np.concatenate(at).argsort()
+        value = np.concatenate([p.value for p in parts], axis=-1)
+        slopes = np.concatenate([p.slopes for p in parts], axis=-1)
+        rest = np.concatenate([p.rest for p in parts], axis=-1)
+        return Noisy(value, slopes, rest, self.form).columns(back)
+
+    def where(self, kept: FloatArray | BoolArray) -> "Noisy":
+        """The same numbers where ``kept``, and 0 elsewhere."""
+        return self.each(lambda x: x * kept)
+
+    def plus(self, other: "Noisy") -> "Noisy":
+        """The sum of two arrays with the same common noises, stored (Lemma 10)."""
+        value = self.value + other.value
+        sure = (value - self.value == other.value) & (value - other.value == self.value)
+        mine, yours, own = self.total, other.total, OWN_UNIT * np.abs(value) * ~sure
+        error = mine + yours + own
+        demand(np.abs(value) + error <= self.form.largest, "a number can overflow")
+        one = (np.abs(other.value) + yours == 0) | (np.abs(self.value) + mine == 0)
+        off = 2 * self.form.unit * (np.abs(value) + error) * ~one + own
+        kept = ~snaps(value, error, self.form)
+        rest = (self.rest + other.rest + off) * INFLATION * kept
+        return Noisy(value, (self.slopes + other.slopes) * kept, rest, self.form)
+
+    def stored(self) -> "Noisy":
+        """After rounding from the sum's format to the stored one (Lemma 9)."""
+        total = self.total
+        reach = np.abs(self.value) + total
+        demand(reach <= self.form.largest, "a number can overflow")
+        if self.form.unit == self.form.sum_unit:
+            return self
+        kept = ~snaps(self.value, total, self.form)
+        off = self.form.unit * (reach + self.form.smallest)
+        rest = (self.rest + off) * INFLATION * kept
+        return Noisy(self.value, self.slopes * kept, rest, self.form)
+
+
+ACTIVATIONS = {"relu": Noisy.relu, "sine": Noisy.sine}
+
+
+def exact(value: FloatArray, form: Format, noises: int = 0) -> Noisy:
+    """Numbers without noise, beside others with ``noises`` common ones."""
+    return Noisy(value, np.zeros((noises, *value.shape)), np.zeros_like(value), form)
+
+
+class Sums(NamedTuple):
+    """Sums of products, before a bias is added to them.
+
+    Attributes:
+        value: ``(rows, width)``.
+        slopes: ``(noises, rows, width)``: noises that entries of a row have in common.
+        rest: ``(rows, width)``: how far the other noise of the terms takes them.
+        size: ``(rows, width)``: the sum of the absolute values of the terms.
+        terms: ``(rows, width)``: how many terms could be other than 0.
+        known: ``(rows, width)``: whether all terms are free of noise.
+        grid: All terms without noise are multiples of 2^-grid.
+        form: The format that they are computed in.
+    """
+
+    value: FloatArray
+    slopes: FloatArray
+    rest: FloatArray
+    size: FloatArray
+    terms: FloatArray
+    known: BoolArray
+    grid: int
+    form: Format
+
+    def whole(self, bias: FloatArray) -> Noisy:
+        """With a bias, before they are stored."""
+        size, grid = self.size + np.abs(bias), max(self.grid, finest(bias))
+        off = rounding(self.form, self.terms + 1, size, self.known, grid)
+        rest = (self.rest + off) * INFLATION
+        return Noisy(self.value + bias, self.slopes, rest, self.form)
+
+    def stored(self, bias: FloatArray) -> Noisy:
+        """With a bias, which is added before or after they are stored (A2)."""
+        whole, form = self.whole(bias).stored(), self.form
+        if form.unit == form.sum_unit or not bias.any():
+            return whole
+        added = exact(np.broadcast_to(bias, whole.value.shape), form, len(whole.slopes))
+        split = self.whole(np.zeros_like(bias)).stored().plus(added)
+        alike = (whole.slopes == split.slopes).all(axis=0)
+        rest = np.maximum(whole.rest, split.rest)
+        rest = np.where(alike, rest, np.maximum(whole.total, split.total))
+        rest = rest + np.abs(whole.value - split.value) * INFLATION
+        return Noisy(whole.value, whole.slopes * alike, rest, form)
+
+
+def times(x: FloatArray, weight: FloatArray) -> FloatArray:
+    """``x @ weight``, faster where that has no sums."""
+    return np.asarray(x * weight if len(weight) == 1 else x @ weight)
+
+
+def alike(rows: FloatArray) -> tuple[IntArray, IntArray]:
+    """Rows with the same mark: the first of each group, and the group of each row.
+
+    Equal rows nearly always have the same mark, and others do not; both must be checked.
+    """
+    marks = rows @ np.cos(np.arange(rows.shape[1]))
+    _, first, of = np.unique(marks, return_index=True, return_inverse=True)
+    return first, of.reshape(-1)
+
+
+def rounding(
+    form: Format, terms: FloatArray, size: FloatArray, known: BoolArray, grid: int
+) -> FloatArray:
+    """What sums can be off by: ``terms`` numbers with absolute values up to ``size``.
+
+    Sums of ``known`` numbers, multiples of 2^-grid that all fit, are exact (Lemma 7).
+    """
+    demand(
+        2 * size <= max(form.largest, LARGEST_FLOAT32),
+        "a sum can overflow before it is complete",
+    )
+    fits = known & (grid <= FINEST) & (size * 2.0**grid < 1 / form.sum_unit)
+    off = growth(form, terms) * size + terms * UNDERFLOW
+    return np.asarray(off * ~(fits | (terms == 1)))
+
+
+def growth(form: Format, terms: FloatArray) -> FloatArray:
+    """γ of the network's sums and of those of this checker."""
+    demand(terms * form.sum_unit < 0.5, "a sum has too many terms")
+    units = (form.sum_unit, OWN_UNIT)
+    return np.asarray(sum(terms * u / (1 - terms * u) for u in units))
+
+
+def finest(numbers: FloatArray) -> int:
+    """The least g ≥ 0 with all numbers multiples of 2^-g; beyond 32 counts as none."""
+    for g in range(FINEST + 1):
+        scaled = numbers * 2.0**g
+        if np.array_equal(scaled, np.rint(scaled)):
+            return g
+    return FINEST + 1
+
+
+def snaps(value: FloatArray, error: FloatArray, form: Format) -> BoolArray:
+    """Where storing a number within ``error`` of ``value`` gives exactly ``value``."""
+    fraction, exponent = np.frexp(value)
+    digits = np.ldexp(fraction, form.digits)
+    held = (digits == np.rint(digits)) & (np.abs(value) >= form.smallest)
+    # Half the gap to the nearest neighbour; it is smaller below a power of two.
+    part = np.where(np.abs(fraction) == 0.5, 0.25, 0.5)
+    near = error < 0.75 * np.ldexp(part, exponent - form.digits)
+    return np.asarray((held & near) | ((error == 0) & (held | (value == 0))))

@@ -1,0 +1,321 @@
+"""Attention: what heads must do, and what their channels hold (docs/recheck.md, 4)."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+
+from program.domains import BoolArray, IntArray
+from program.errors import Refused, demand
+from program.statement import Channel
+from verify.checker.affine_arithmetic import (
+    INFLATION,
+    OWN_UNIT,
+    Noisy,
+    snaps,
+)
+from verify.checker.model_file import LARGEST_FLOAT32, FloatArray, Format
+from verify.checker.residual_stream import FEATURE, FREE, Stream, per_value
+
+CELLS = 2_000_000
+MOST = 2**28  # scores: about a minute for one head
+NEVER = -np.inf
+# Exponentials in 16-bit formats, also next to 0, and how often they may rescale (A6, A8).
+COARSE, AT_ZERO, NEAR, STRETCH = 2.0**-12, 2.0**-14, 2.0**-10, 16
+
+
+Bounds: TypeAlias = tuple[float, float, float]
+"""The worst leak's logarithm, the error of a score with its exponent, the largest score."""
+Looking: TypeAlias = "Callable[[Heads, Channel], Bounds]"
+
+
+@dataclass(frozen=True)
+class Look:
+    """Where a head looks.
+
+    Attributes:
+        leak: Bound of the weight on wrong positions, in units of the right one.
+        gap: How far the right score is above the logarithm of the summed exponentials
+            of all others, at least, without errors; 0 for heads that add up.
+        error: Bound of the error of a score with that of its exponent.
+    """
+
+    leak: float
+    gap: float
+    error: float
+
+
+@dataclass(frozen=True)
+class Heads:
+    """The heads of a block: their matrices, and what is known of the stream before."""
+
+    stream: Stream
+    query: FloatArray
+    key: FloatArray
+    value: FloatArray
+    out: FloatArray
+    looks: dict[Any, Any]
+
+    def copies(self, channels: Sequence[Channel]) -> None:
+        """The heads write the given channels' sources to them, and nothing else."""
+        expected = set[tuple[int | None, int, int]]()
+        for channel in channels:
+            source = self.stream.channel(channel.inputs[0])
+            alike = source.one_hot == channel.one_hot
+            demand(alike and len(source.span) == len(channel.span), "unlike codes")
+            demand(channel.head in range(len(self.out)), f"{channel.name!r}: no head")
+            demand(self.stream.owner[channel.span] == FREE, "a head overwrites a value")
+            both = zip(source.span, channel.span, strict=True)
+            expected |= {(channel.head, *pair) for pair in both}
+        serving = len({head for head, _, _ in expected}) == len(self.out)
+        demand(serving, "a head serves no channel")
+        single = (self.value != 0).sum(axis=1) <= 1
+        demand(single & np.isin(self.value, (0, 1)).all(axis=1), "values are no copies")
+        demand(self.value.any(axis=1) == self.out.any(axis=2), "a value goes nowhere")
+        demand((self.out != 0).sum(axis=(0, 1)) <= 1, "heads write to one dimension")
+        head, column, written = self.out.nonzero()
+        read = (self.value != 0).argmax(axis=1)[head, column]
+        found = set(zip(*(x.tolist() for x in (head, read, written)), strict=True))
+        demand(found == expected, "the heads of a block copy something else")
+
+    def noise(self, channel: Channel) -> tuple[FloatArray, Look]:
+        """``(values,)``: the noise of each value of a channel; and where its head looks."""
+        demand(channel.op in Rule.of, f"no head computes {channel.name!r}")
+        gain = self.out[channel.head][:, channel.span].sum(axis=0)
+        demand((gain == gain[0]) & (np.frexp(gain)[0] == 0.5), "an uneven gain")
+        demand(
+            len(self.stream.positions) * self.stream.form.sum_unit <= 0.25, "too long"
+        )
+        return Rule.of[channel.op].noise(self, channel, float(gain[0]))
+
+    def copied(self, channel: Channel, looks: Looking) -> tuple[FloatArray, Look]:
+        """The same of a head that fetches, which finds positions in a way (Theorem 12)."""
+        form, source = self.stream.form, self.stream.channel(channel.inputs[0])
+        alike = channel.head, channel.op, channel.by, channel.inputs[1:]
+        if alike not in self.looks:
+            self.looks[alike] = looks(self, channel)
+        ratio, error, peak = self.looks[alike]
+        count, narrow = len(self.stream.positions), form.unit > form.sum_unit
+        rescaled = (count // STRETCH + 1 if narrow else count) * (
+            relative_error(form) + form.sum_unit
+        )
+        leak = float(np.exp(ratio + 2 * error + 4 * OWN_UNIT * count * peak + rescaled))
+        demand(leak < 0.125, f"the head of {channel.name!r} may look elsewhere")
+        largest = max(source.domain) + self.stream.noise[source.name].max()
+        astray = 2 * leak + 96 * form.sum_unit
+        if narrow:
+            exponent = 1.5 * form.sum_unit * peak
+            astray += exponent + (AT_ZERO if exponent <= NEAR else COARSE)
+            astray += 2 * form.unit * (astray >= form.unit / 2)
+        noise = self.stream.noise[source.name][source.place(channel.domain)][:, None]
+        code = np.abs(channel.code(channel.domain))
+        off = noise + (code + noise) * astray + 4 * leak * max(largest, 1.0)
+        self.check_sums(largest)
+        off = self.written(channel, code, off * INFLATION).max(axis=1)
+        return per_value(channel, channel.domain, off), Look(
+            leak, float(-ratio), float(error)
+        )
+
+    def check_sums(self, largest: float) -> None:
+        """Refuse values of which a sum over all positions can overflow."""
+        most = largest * len(self.stream.positions)
+        demand(most <= LARGEST_FLOAT32, "a sum of values can overflow")
+
+    def written(
+        self, channel: Channel, code: FloatArray, off: FloatArray
+    ) -> FloatArray:
+        """The error after storing a result and adding it to a free dimension."""
+        form, free = self.stream.form, self.stream.free[channel.span].max()
+        for more in (0.0, free) if free else (0.0,):
+            off = off + more
+            demand(code + off <= form.largest, f"{channel.name!r} can overflow")
+            coarse = (off + form.unit * (code + off + form.smallest)) * INFLATION
+            off = np.where(snaps(code, off, form), 0.0, coarse)
+        return off
+
+    def projected(
+        self, matrix: FloatArray, read: Channel | None, column: IntArray
+    ) -> Noisy:
+        """``(rows, k)``: queries or keys of all positions, again for each T + 1 rows.
+
+        They may read position features, and one channel, which has values ``column``.
+        """
+        used = np.flatnonzero(matrix.any(axis=1))
+        own = np.isin(used, read.span if read else ())
+        demand(own | (self.stream.owner[used] == FEATURE), "scores depend on too much")
+        positions = self.stream.positions
+        base = np.tile(positions, (len(column) // len(positions), 1))
+        x = self.stream.at({read.name: column} if read else {}, base)
+        return x.columns(used).affine(matrix[used], np.zeros(matrix.shape[1]))
+
+
+class Rule(ABC):
+    """How a head that computes an operation is checked; each has one instance, in `of`.
+
+    Attributes:
+        operation: The name of the operation on file.
+    """
+
+    operation: ClassVar[str]
+    of: ClassVar[dict[str, "Rule"]] = {}
+
+    def __init_subclass__(cls) -> None:
+        if "operation" in vars(cls):
+            Rule.of[cls.operation] = cls()
+
+    @abstractmethod
+    def noise(
+        self, heads: Heads, channel: Channel, gain: float
+    ) -> tuple[FloatArray, Look]:
+        """``(values,)``: the noise of each value of the channel; and where its head looks.
+
+        Args:
+            heads: The heads of a block.
+            channel: A channel that one of them writes.
+            gain: What that head multiplies.
+        """
+
+
+class Fetches(Rule):
+    """A head that copies what stands at one position.
+
+    Attributes:
+        first: Whether the first position that is flagged is the right one, not the last.
+        last_asks: Whether of positions that ask the same the last has all their rivals.
+    """
+
+    first: ClassVar[bool] = False
+    last_asks: ClassVar[bool] = False
+
+    def noise(
+        self, heads: Heads, channel: Channel, gain: float
+    ) -> tuple[FloatArray, Look]:
+        """Theorem 12."""
+        demand(gain == 1, f"the head of {channel.name!r} changes what it copies")
+        return heads.copied(channel, self.look)
+
+    @abstractmethod
+    def right(self, channel: Channel, t: IntArray, size: int) -> tuple[BoolArray, bool]:
+        """``(rows, T + 1)``: where the right one can be; whether BOS is it if none is."""
+
+    def looking(self, q: Noisy) -> IntArray:
+        """The positions from which to look."""
+        t = np.arange(1, len(q.value))
+        if not self.last_asks:
+            return t
+        asked = np.hstack([q.value, q.total])[:0:-1]
+        return t[::-1][np.unique(asked, axis=0, return_index=True)[1]]
+
+    def look_far(self, q: Noisy, k: Noisy) -> Bounds:
+        """The bounds where there are too many scores to look at each.
+
+        Raises:
+            Refused: If there is no rule for it.
+        """
+        raise Refused("a head has too many scores to check")
+
+    def look(self, heads: Heads, channel: Channel) -> Bounds:
+        """The worst leak's logarithm, error of a score with its exponent, largest score.
+
+        Every position is right for some word or for none; all ways to set flags, and
+        all keys and queries, are covered term by term (docs/recheck.md, Theorem R1).
+        """
+        key = heads.stream.channel(channel.inputs[1]) if channel.inputs[1:] else None
+        query = heads.stream.channel(channel.inputs[2]) if channel.inputs[2:] else None
+        said = np.union1d(key.later, key.bos) if key else np.zeros(1, np.int64)
+        demand(
+            len(said) * heads.stream.positions.size <= MOST, "too many keys to check"
+        )
+        every = np.ones(len(heads.stream.positions), np.int64)
+        k = heads.projected(heads.key[channel.head], key, np.kron(said, every))
+        worst = np.array([NEVER, 0.0, 0.0])
+        asked = query.later if query else np.ones(1, np.int64)
+        for value in asked:
+            q = heads.projected(heads.query[channel.head], query, value * every)
+            looking = self.looking(q)
+            work = len(asked) * len(looking) * len(k.value)
+            if work > MOST and len(said) == 2:
+                return self.look_far(q, k)
+            demand(work <= MOST, "a head has too many scores to check")
+            parts = work // len(asked) // CELLS + 1
+            for t in np.array_split(looking, min(parts, len(looking))):
+                scores, *bounds = scores_of(q.rows(t), k)
+                scores = scores.reshape(len(t), len(said), -1)
+                occurs = np.isin(said, key.later) if key else np.array([True])
+                match = said == value if key else np.array([True])
+                on = scores[:, occurs & match].max(axis=1, initial=NEVER)
+                off = scores[:, occurs & ~match].max(axis=1, initial=NEVER)
+                on[:, 0] = scores[:, said == (key.bos if key else 0), 0][:, 0]
+                off[:, 0] = NEVER
+                hidden = np.arange(on.shape[1]) > t[:, None]
+                on[hidden] = off[hidden] = NEVER
+                leak = worst_leak(
+                    on, off, *self.right(channel, t, on.shape[1]), self.first
+                )
+                worst = np.maximum(worst, [leak, *bounds])
+        return worst[0], worst[1], worst[2]
+
+
+def relative_error(form: Format) -> float:
+    """How far exponentials may be off (A6)."""
+    return COARSE if form.unit > form.sum_unit else 40 * form.sum_unit
+
+
+def scores_of(q: Noisy, k: Noisy) -> tuple[FloatArray, float, float]:
+    """``(queries, keys)``: all scores; their error with the exponent; the largest."""
+    form, size_k = q.form, np.abs(k.value) + k.total
+    size = (size_k @ (np.abs(q.value) + q.total).T).max() * INFLATION
+    demand(size <= form.largest, "a score can overflow")
+    if q.total.any():
+        scores = k.value @ q.value.T
+        error = (k.total @ np.abs(q.value).T + size_k @ q.total.T).max() * INFLATION
+        error += 2 * (size_k.shape[1] + 1) * form.sum_unit * size
+        error += form.unit * (np.abs(scores).max() + error)
+    else:
+        # Kernels may store scores, or not.
+        found = k.products(q.value.T).whole(np.zeros(len(q.value)))
+        scores = found.value
+        error = max(found.total.max(), found.stored().total.max())
+    largest = np.abs(scores).max() + error
+    return scores.T, error + 8 * form.sum_unit * largest, largest
+
+
+def worst_leak(
+    on: FloatArray,
+    off: FloatArray,
+    inside: BoolArray,
+    default: bool,
+    first: bool = False,
+) -> float:
+    """The worst ratio of all other weights to the right one, over all flaggings: its log.
+
+    Args:
+        on: ``(rows, T + 1)``: the score of each position if it is flagged.
+        off: The same if it is not.
+        inside: Where the last flagged position is the right one.
+        default: Whether BOS is right where none is flagged inside.
+        first: Whether the first flagged position inside is the right one instead.
+    """
+    either = np.maximum(on, off)
+    outside = np.logaddexp.reduce(np.where(inside, NEVER, either), axis=1)[:, None]
+    rivals = outside
+    if inside.sum(axis=1).max() > 1:
+        past, later = (off, either) if first else (either, off)
+        before = earlier(np.where(inside, past, NEVER))
+        after = earlier(np.where(inside, later, NEVER)[:, ::-1])[:, ::-1]
+        rivals = np.logaddexp(outside, np.logaddexp(before, after))
+    right = inside & (on != NEVER)
+    leak = np.where(right, rivals - np.where(right, on, 0), NEVER).max()
+    if default:
+        left = np.where(inside, off, either)[:, 1:]
+        none = (np.logaddexp.reduce(left, axis=1) - on[:, 0]).max()
+        leak = np.maximum(leak, none)
+    return float(leak)
+
+
+def earlier(scores: FloatArray) -> FloatArray:
+    """For each place the logarithm of the sum of the exponentials before it."""
+    total = np.logaddexp.accumulate(scores, axis=1)
+    return np.hstack([np.full((len(scores), 1), NEVER), total[:, :-1]])

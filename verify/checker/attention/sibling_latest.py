@@ -1,0 +1,20 @@
+"""Heads that find the last flagged position of the block before."""
+
+import numpy as np
+
+from program.domains import BoolArray, IntArray
+from program.statement import Channel
+from verify.checker.attention.heads import Fetches
+
+
+class LatestOfSibling(Fetches):
+    """The last flagged position of the sibling block; else BOS."""
+
+    operation = "sibling-latest"
+
+    def right(self, channel: Channel, t: IntArray, size: int) -> tuple[BoolArray, bool]:
+        """The positions of the block before, if t's block is the second of a pair."""
+        j, block = np.arange(size), t[:, None] >> channel.by
+        high = block << channel.by
+        low = np.maximum(high - (1 << channel.by), 1)
+        return (low <= j) & (j < high) & (block % 2 == 1), True

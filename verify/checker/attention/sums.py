@@ -1,0 +1,75 @@
+"""Uniform heads, which add up."""
+
+import numpy as np
+
+from program.errors import demand
+from program.statement import Channel
+from verify.checker.affine_arithmetic import INFLATION, OWN_UNIT
+from verify.checker.attention.heads import Heads, Look, Rule, relative_error, scores_of
+from verify.checker.model_file import FloatArray
+from verify.checker.residual_stream import per_value
+
+
+class Summed(Rule):
+    """The sum over all positions so far."""
+
+    operation = "prefix-sum"
+
+    def noise(
+        self, heads: Heads, channel: Channel, gain: float
+    ) -> tuple[FloatArray, Look]:
+        """Theorem 13; every position but BOS is marked."""
+        return _added_up(heads, channel, gain)
+
+
+class MarkedSummed(Rule):
+    """The sum over the marked positions so far."""
+
+    operation = "marked-sum"
+
+    def noise(
+        self, heads: Heads, channel: Channel, gain: float
+    ) -> tuple[FloatArray, Look]:
+        """Theorem 13."""
+        return _added_up(heads, channel, gain)
+
+
+def _added_up(heads: Heads, channel: Channel, gain: float) -> tuple[FloatArray, Look]:
+    """Theorem 13."""
+    form, source = heads.stream.form, heads.stream.channel(channel.inputs[0])
+    demand(not source.one_hot, "a sum of what is no number")
+    where = heads.stream.channel(channel.inputs[1]) if channel.inputs[1:] else None
+    t = np.arange(len(heads.stream.positions))
+    marks = where.given if where else np.minimum(t, 1)
+    demand(not where or not heads.stream.noise[where.name].any(), "marks with noise")
+    q = heads.projected(heads.query[channel.head], None, t)
+    k = heads.projected(heads.key[channel.head], where, marks)
+    demand((marks == 0) | ~(k.value.any(axis=1) | k.total.any(axis=1)), "uneven")
+    rest = t[marks == 0][1:]
+    alike = np.hstack([k.value, k.total])[rest]
+    demand(alike == alike[:1], "a sum prefers some positions that do not count")
+    some = [k.rows(t[:1]), k.rows(np.append(rest[:1], 0))]
+    (bos, first, _), (scores, second, _) = (scores_of(q, keys) for keys in some)
+    demand(np.abs(scores) <= 600, "the scores of a sum are too large")
+    demand(not len(rest) or scores[:, 0].max() <= -second, "a sum prefers others")
+    counted = np.cumsum(marks)
+    sink, aside = np.exp(bos[:, 0]), (t - counted) * np.exp(scores[:, 0])
+    total = sink + counted + aside
+    astray = (sink * np.expm1(first) + aside * np.expm1(second)) / total
+    rises = bos[:, 0] <= first
+    load = (2 * t + 16 + 8 * rises) * form.sum_unit
+    load = load + 2 * (1 + rises) * relative_error(form)
+    demand(np.maximum(astray, load) < 0.5, "the weights of a sum are too uncertain")
+    grown = (1 + astray / (1 - astray)) * (1 + load / (1 - load))
+    grown *= (1 + form.unit) ** 2 if form.unit > form.sum_unit else 1.0
+    demand(1 / total >= form.smallest, "the weights of a sum are too small")
+    leaked = 2 * aside / total * np.exp(second) * grown
+    noise, largest = heads.stream.noise[source.name].max(), max(source.domain)
+    heads.check_sums(largest + noise)
+    share, most = gain / total, counted * float(largest)
+    error = most * (np.abs(share - 1) + 4 * OWN_UNIT + share * (grown - 1))
+    error += gain * (leaked * largest + noise * (grown * np.exp(first) + leaked))
+    worst = heads.written(channel, most, error * INFLATION).max()
+    look = Look(float(leaked.max()), 0.0, float(max(first, second)))
+    values = channel.domain
+    return per_value(channel, values, np.full(len(values), worst)), look

@@ -1,0 +1,254 @@
+"""What an MLP reads, taken apart into what is free of each other."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from program.domains import BoolArray, IntArray
+from program.statement import Channel
+from verify.checker.affine_arithmetic import INFLATION, Noisy, alike, finest
+from verify.checker.case_split import Cases, spread_out
+from verify.checker.model_file import FloatArray, StrArray
+from verify.checker.residual_stream import Stream
+
+Layers = list[tuple[FloatArray, FloatArray]]
+
+CELLS, TINY = 4_000_000, INFLATION - 1
+
+
+class Source(NamedTuple):
+    """Dimensions that one value decides.
+
+    Attributes:
+        name: The channel that has this value.
+        dims: The dimensions.
+        x: ``(values, d)``: the stream at each value that occurs after BOS, then at that
+            of BOS; 0 in all other dimensions.
+    """
+
+    name: str
+    dims: IntArray
+    x: Noisy
+
+
+class Spans(NamedTuple):
+    """What a source alone adds to sums.
+
+    Attributes:
+        ends: ``(5, values, units)``: the least and the greatest sum, the size and the
+            number of terms, and 1 where there is noise.
+        bounds: ``(values + 1, 5, units)``: the same by `middles`; last of all values
+            after BOS together.
+        grid: What is below holds multiples of 2^-grid, but for noise.
+    """
+
+    ends: FloatArray
+    bounds: FloatArray
+    grid: int
+
+    def classes(self) -> tuple[FloatArray, IntArray]:
+        """Values taken together that add alike, BOS apart.
+
+        Returns:
+            ``(classes + 1, 5, units)``, as ``bounds``, and ``(values,)`` their classes.
+        """
+        first, of = alike((self.ends[0] + self.ends[1])[:-1])
+        of = np.append(of, len(first))
+        order = np.argsort(of, kind="stable")
+        start = np.searchsorted(of[order], np.arange(len(first) + 1))
+        found = middles(widest(self.ends[:, order], start))
+        return np.concatenate([found, self.bounds[-1:]]), of
+
+
+def widest(ends: FloatArray, start: IntArray) -> FloatArray:
+    """``(5, groups, units)``: the widest ends of the values from each start on."""
+    low = np.minimum.reduceat(ends[:1], start, axis=1)
+    return np.concatenate([low, np.maximum.reduceat(ends[1:], start, axis=1)])
+
+
+def middles(ends: FloatArray) -> FloatArray:
+    """``(rows, 5, units)``: in place of least and greatest the middle and half the width.
+
+    The last of five is 1 where there is noise or more than one sum.
+    """
+    low, high, size, terms, noisy = ends
+    several = (low != high) | (noisy != 0)
+    wide = ((high - low) / 2 + TINY * (np.abs(low) + np.abs(high))) * several
+    return np.stack([(low + high) / 2, wide, size, terms, several], axis=1)
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The sources of an MLP: the letter, the other channels, or sums of two of these.
+
+    Attributes:
+        cases: How maps are decided by them.
+        each: The sources.
+        layers: The weights of the MLP.
+        activations: The names of those of its units.
+        owner: ``(d,)``: the source that a dimension is of, or -1.
+    """
+
+    cases: Cases
+    each: list[Source]
+    layers: Layers
+    activations: list[StrArray]
+    owner: IntArray
+    _spans: dict[int, "Spans"] = field(init=False, default_factory=dict)
+
+    @staticmethod
+    def of(
+        stream: Stream,
+        layers: Layers,
+        activations: list[StrArray],
+        sums: Sequence[Channel],
+    ) -> "Sources":
+        """The sources of an MLP that reads the parts of some sums as these sums."""
+        added = {n for s in sums for n in s.inputs}
+        live = [stream.program.channels[n] for n in stream.noise if n not in added]
+        token = next(iter(stream.program.channels.values()))
+        tied = [c for c in live if c.op == "table" and c.inputs == (token.name,)]
+
+        def blank(channel: Channel) -> FloatArray:
+            return np.zeros((len(channel.later) + 1, len(stream.owner)))
+
+        # Tables of the letter have one row for each letter, and one for BOS.
+        letters = {c.name: c.table.values for c in tied}
+        found = [(token.name, tied, stream.at(letters, blank(token)))]
+        for c in live:
+            if c not in tied:
+                values = {c.name: np.append(c.later, c.bos)}
+                found.append((c.name, [c], stream.at(values, blank(c))))
+        for s in sums:
+            parts = [stream.channel(n) for n in s.inputs]
+            found.append((s.name, parts, stream.halves(s, blank(s))))
+        owner, each = np.full(len(stream.owner), -1), list[Source]()
+        for name, channels, x in found:
+            dims = np.array([d for c in channels for d in c.span], np.int64)
+            owner[dims] = len(each)
+            each.append(Source(name, dims, x))
+        cases = Cases(stream.program, tuple(s.name for s in each))
+        return Sources(cases, each, layers, activations, owner)
+
+    @cached_property
+    def depends(self) -> list[BoolArray]:
+        """Of the input and each hidden layer ``(units, sources)``: what depends on what."""
+        found = [self.owner[:, None] == np.arange(len(self.each))]
+        for weight, _ in self.layers[:-1]:
+            found.append((weight != 0).T.astype(float) @ found[-1] > 0)
+        return found
+
+    def rows(
+        self,
+        cases: IntArray,
+        named: Sequence[int],
+        choices: Callable[[int], BoolArray],
+    ) -> tuple[IntArray, IntArray]:
+        """Every case once for all combinations of some choices.
+
+        Args:
+            cases: ``(cases, sources)``; that of BOS is added as the last one.
+            named: The sources that there is a choice for.
+            choices: ``(sets + 1, choices)`` of a source: those that each of its sets
+                has, and that of BOS.
+
+        Returns:
+            ``(named, rows)`` what is chosen, and ``(rows,)`` the case of each row.
+        """
+        of, columns = np.arange(len(cases) + 1), list[IntArray]()
+        for i in named:
+            chosen = choices(i)
+            number = np.append(cases[:, i], len(chosen) - 1)[of]
+            which, at = spread_out(number, chosen.sum(axis=1))
+            if len(which) > len(of):
+                of, columns = of[which], [c[which] for c in columns]
+            columns.append(chosen.nonzero()[1][at])
+        return np.array(columns, np.int64).reshape(len(named), len(of)), of
+
+    def values(self, source: int) -> BoolArray:
+        """``(sets + 1, values)``: the values of a source in each set, and that at BOS."""
+        inside = self.cases.inside(source)
+        found = np.zeros((len(inside) + 1, inside.shape[1] + 1), bool)
+        found[:-1, :-1], found[-1, -1] = inside, True
+        return found
+
+    def count(self, cases: IntArray, named: Sequence[int]) -> float:
+        """How many joint values some sources have in all cases."""
+        sizes = [self.cases.inside(i).sum(axis=1)[cases[:, i]] for i in named]
+        return float(np.prod(sizes, axis=0, dtype=float).sum())
+
+    def at(self, named: Sequence[int], rows: IntArray, dims: IntArray) -> Noisy:
+        """``(rows, dims)``: the stream at joint values of some sources."""
+        parts = [
+            self.each[i].x.columns(dims).rows(r)
+            for i, r in zip(named, rows, strict=True)
+        ]
+        blank = np.zeros((rows.shape[1], len(dims)))
+        slopes = [np.zeros((0, *blank.shape)), *(p.slopes for p in parts)]
+        value = sum((p.value for p in parts), blank)
+        rest = sum((p.rest for p in parts), blank)
+        return Noisy(value, np.concatenate(slopes), rest, self.each[0].x.form)
+
+    def mixes(self, needed: Sequence[IntArray]) -> list[bool]:
+        """Whether a unit depends on several sources, in the input and each layer."""
+        pairs = zip(self.depends, needed, strict=False)
+        return [bool((reads[u].sum(axis=1) > 1).any()) for reads, u in pairs]
+
+    def spans(self, source: int, units: IntArray) -> "Spans":
+        """What a source alone adds to the sums inside units of the last hidden layer.
+
+        Args:
+            source: The source; -1 for what depends on none.
+            units: The units.
+        """
+        width = self.layers[-2][0].shape[1]
+        if len(self.each[source].x.value) * width > CELLS:
+            return self._spanned(source, units)
+        if source not in self._spans:
+            self._spans[source] = self._spanned(source, np.arange(width))
+        ends, bounds, grid = self._spans[source]
+        return Spans(ends[..., units], bounds[..., units], grid)
+
+    def _spanned(self, source: int, units: IntArray) -> "Spans":
+        reads, weight = self.depends[len(self.layers) - 2], self.layers[-2][0]
+        one = reads[:, source] if source >= 0 else np.ones(len(reads), bool)
+        own = np.flatnonzero(one & (reads.sum(axis=1) == (source >= 0)))
+        x = self.run(source, self.layers[:-2], own)
+        sums = x.products(weight[np.ix_(own, units)], grid=0)
+        off = (np.abs(sums.slopes).sum(axis=0) + sums.rest) * INFLATION
+        low, high = sums.value - off, sums.value + off
+        ends = np.stack([low, high, sums.size, sums.terms, ~sums.known])
+        every = widest(ends[:, :-1], np.zeros(1, np.int64))
+        return Spans(ends, middles(np.hstack([ends, every])), finest(x.value))
+
+    def run(self, source: int, layers: Layers, units: IntArray) -> Noisy:
+        """``(values, units)``: units that depend on a source alone; on none for -1."""
+        needed, x = below(layers, units), self.each[source].x
+        x = x.columns(needed[0])
+        x = x if source >= 0 else x.where(np.zeros(1))
+        above = zip(layers, self.activations, pairwise(needed), strict=False)
+        for (weight, bias), names, at in above:
+            x = x.affine(weight[np.ix_(*at)], bias[at[1]]).activated(names[at[1]])
+        return x
+
+    def total(self, source: int, names: Sequence[str]) -> FloatArray:
+        """``(values,)``: the sum of some channels that one source decides."""
+        channels = [self.cases.program.channels[n] for n in names]
+        own = [c for c in channels if self.owner[c.span.start] == source]
+        x, rows = self.each[source].x.value, np.zeros(len(self.each[source].x.value))
+        for c in own:
+            width = np.arange(len(c.span)) if c.one_hot else np.ones(1)
+            rows = rows + x[:, c.span] @ width
+        return np.asarray(rows)
+
+
+def below(layers: Layers, units: IntArray) -> list[IntArray]:
+    """What some outputs of layers depend on: of the input, and of each layer."""
+    needed = [units]
+    for weight, _ in reversed(layers):
+        needed.insert(0, np.flatnonzero(weight[:, needed[0]].any(axis=1)))
+    return needed

@@ -1,0 +1,165 @@
+"""A generator: for every prefix of up to T letters it says the law of the next bracket.
+
+Theorem D-E of docs/dyck-generator.md. No prefix and no stack is enumerated: matched
+brackets cancel, and what is left is bounded for each query and top bracket.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain, pairwise
+from typing import Any
+
+import numpy as np
+
+from program.errors import demand
+from verify.checker.affine_arithmetic import Noisy, exact
+from verify.checker.brackets import Claim, claimed
+from verify.checker.cancelling import all_cases
+from verify.checker.layer_norm import certain, head, projected
+from verify.checker.model_file import FloatArray, Format, Machine, Model
+
+
+@dataclass(frozen=True)
+class Established:
+    """What was shown of a generator, for all legal prefixes of up to T letters.
+
+    Attributes:
+        length: T.
+        form: The format that is computed in.
+        first: How the first layer finds the depth.
+        law: The largest ``error`` of an output, how many ``cases`` hold all prefixes, and
+            what they rest on (docs/dyck-generator.md, section 4).
+    """
+
+    length: int
+    form: Format
+    first: dict[str, Any]
+    law: dict[str, Any]
+
+    def facts(self) -> dict[str, Any]:
+        """As plain values."""
+        return {
+            "covers": f"all legal prefixes of up to {self.length} letters",
+            "length": self.length,
+            "dtype": self.form.name,
+            "first": self.first,
+            "law": self.law,
+        }
+
+
+def established(model: Model, said: Any, machine: Machine | None) -> Established:
+    """What a generator's file and its evidence show.
+
+    Raises:
+        Refused: If an output can be further from the law than the file or the evidence
+            claims.
+    """
+    found = shown(model, claimed(model, machine or model.machine), model.format)
+    demand(found.law["error"] <= said.get("error", 1), "the error is not shown")
+    return found
+
+
+def shown(model: Model, claim: Claim, form: Format) -> Established:
+    """What is shown of a claim, with heads and LayerNorms computed in some format.
+
+    Raises:
+        Refused: If a step cannot be established.
+    """
+    shapes = {name: tensor.shape for name, tensor in model.tensors.items()}
+    demand(shapes == _shapes(model.header["architecture"]), "other tensors than stated")
+    rows, first = tokens(model, claim, form)
+    return Established(claim.length, form, first, _law(model, claim, rows, form))
+
+
+def _shapes(said: Any) -> dict[str, tuple[int, ...]]:
+    """The tensors of an architecture, as docs/model-format.md lists them."""
+    widths = [layer["d"] for layer in said["layers"]]
+    found: dict[str, tuple[int, ...]] = {"embed.start": (widths[0],)}
+    found |= {"embed.letter": (said["vocabulary"], said["depths"], widths[0])}
+    ends = [*widths[1:], said["outputs"]]
+    for i, (layer, end) in enumerate(zip(said["layers"], ends, strict=True)):
+        demand(layer.get("norm", "layer") == "layer", "a layer without LayerNorm")
+        d, k = layer["d"], layer["d_qk"]
+        for name, width in (("query", k), ("key", k), ("value", d)):
+            found[f"layers.{i}.attention.{name}"] = (d, width)
+        found[f"layers.{i}.constant"] = (1,)
+        for j, pair in enumerate(pairwise([d, *layer["mlp"], end])):
+            found[f"layers.{i}.mlp.{j}.weight"] = pair
+            found[f"layers.{i}.mlp.{j}.bias"] = pair[1:]
+    return found
+
+
+def tokens(
+    model: Model, claim: Claim, form: Format
+) -> tuple[FloatArray, dict[str, Any]]:
+    """``(tokens, d)``: what the last layer reads, and how the layer before finds it.
+
+    Raises:
+        Refused: If it is not a function of letter and depth, computed exactly.
+    """
+    layers = len(model.header["architecture"]["layers"])
+    table, start = model.tensors["embed.letter"], model.tensors["embed.start"]
+    stack = claim.brackets
+    if layers == 1 and table.shape[1] == stack.depth + 1:
+        rows = np.vstack([table[stack.letters, stack.depths[:-1]], start])
+        return rows, {"depth": "from a table of letters and depths"}
+    demand(
+        (layers, table.shape[1]) == (2, 1),
+        "a generator has one layer after a table of depths, or two after a plain one",
+    )
+    return _found_depth(model, claim, form)
+
+
+def _found_depth(
+    model: Model, claim: Claim, form: Format
+) -> tuple[FloatArray, dict[str, Any]]:
+    """Corollary 1: letters that open add v, those that close add −v, and the start s."""
+    stack, positions = claim.brackets, claim.length + 1
+    letters, start = model.tensors["embed.letter"][:, 0], model.tensors["embed.start"]
+    found = head(model, 0, np.vstack([letters, start]), form)
+    demand(found.scores == 0, "the first layer does not attend uniformly")
+    step, start = found.values[stack.opens[0]], found.values[-1]
+    signs = np.where(np.isin(np.arange(len(letters)), stack.opens), 1.0, -1.0)
+    demand(found.values[:-1] == np.outer(signs, step), "depth is not added up")
+    apart = step.any() and start.any() and not (step * start).any()
+    demand(apart, "the first layer mixes depth and start")
+    relative = found.relative(0, positions)
+    load = positions * found.norms[0] + found.norms[-1]
+    lengths = np.sqrt(stack.depths**2 * (step**2).sum() + (start**2).sum())
+    noise = found.deviation(relative * load / lengths, lengths / positions, relative)
+    seen = (stack.depths[:, None] * step + start) / lengths[:, None]
+    symbols, radius = np.append(stack.letters, len(letters)), np.ones_like(seen)
+    boxes = found.added(symbols, seen, radius * noise[:, None], model.format)
+    facts = {"depth": "by uniform attention", "noise": float(noise.max())}
+    return certain(_followed(model, 0, boxes), "the first layer's output"), facts
+
+
+def _followed(model: Model, layer: int, numbers: Noisy) -> Noisy:
+    """Numbers through the MLP of a layer; a sum of one product by 1 is exact."""
+    for j in range(len(model.header["architecture"]["layers"][layer]["mlp"]) + 1):
+        before = numbers.relu() if j else numbers
+        at = f"layers.{layer}.mlp.{j}"
+        weight, bias = (model.tensors[f"{at}.{part}"] for part in ("weight", "bias"))
+        numbers = before.affine(weight, bias)
+    if not before.total.any() and not bias.any():
+        said = projected(before.value, weight, model.format, "an output")
+        numbers = exact(said, model.format)
+    return numbers
+
+
+def _law(model: Model, claim: Claim, rows: FloatArray, form: Format) -> dict[str, Any]:
+    """The last layer: brackets cancel, LayerNorm, g."""
+    layer = len(model.header["architecture"]["layers"]) - 1
+    found = head(model, layer, rows, form)
+    cases, facts = all_cases(found, claim)
+    token, _, _, centre, radius = map(np.array, zip(*cases, strict=True))
+    said = _followed(model, layer, found.added(token, centre, radius, model.format))
+    laws = chain(*(claim.law(case.depth, case.top) for case in cases))
+    each = zip(said.value.flat, said.total.flat, laws, strict=True)
+    error = max(abs(Fraction(s) - p) + Fraction(e) for s, e, p in each)
+    demand(
+        error <= claim.tolerance,
+        f"an output can be {float(error):.3g} from the law, more than the "
+        f"{float(claim.tolerance):.3g} that the file claims",
+    )
+    return {"cases": len(cases), "error": float(error), **facts}

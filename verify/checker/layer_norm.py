@@ -1,0 +1,175 @@
+"""How far LN_C of a softmax head, plus its input, can be from its value in real numbers.
+
+LN_C(a) = Pa / max(|Pa|, C), P subtracting the mean; the lemmas and their proofs are in
+docs/dyck-generator.md, section 4. All bounds hold for every order of summation and for
+kernels with a running maximum.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from program.domains import IntArray
+from program.errors import demand
+from verify.checker.affine_arithmetic import (
+    INFLATION,
+    OWN_UNIT,
+    UNDERFLOW,
+    Noisy,
+    exact,
+    snaps,
+)
+from verify.checker.attention.heads import relative_error
+from verify.checker.model_file import (
+    LARGEST_FLOAT32,
+    LARGEST_FLOAT64,
+    FloatArray,
+    Format,
+    Model,
+)
+
+REAL = Format("real arithmetic", "", 53, 0.0, 0.0, LARGEST_FLOAT64, 2.0**-1022)
+"""Arithmetic without rounding."""
+LARGEST_RATIO = 80.0
+GRID = 2.0**20
+SLACK = 1.01
+
+
+class Head(NamedTuple):
+    """A softmax head with exact queries, keys and values on finitely many tokens.
+
+    Attributes:
+        rows: ``(tokens, d)``: the vectors X that the head reads, exact.
+        scores: ``(keys, queries)``, exact.
+        values: ``(tokens, d)``, exact, each with mean 0.
+        constant: C.
+        form: The format that it is computed in.
+    """
+
+    rows: FloatArray
+    scores: FloatArray
+    values: FloatArray
+    constant: float
+    form: Format
+
+    @property
+    def norms(self) -> FloatArray:
+        """The length of each value, slightly enlarged."""
+        return np.asarray(np.sqrt((self.values**2).sum(axis=1)) * INFLATION)
+
+    @property
+    def _storing(self) -> tuple[float, float]:
+        """The relative and absolute error of storing what was accumulated."""
+        unit = self.form.unit if self.form.unit > self.form.sum_unit else 0.0
+        return unit, unit * self.form.smallest
+
+    @property
+    def _dividing(self) -> float:
+        """The relative error of a vector that is divided by its length, or by C."""
+        d, constant = self.values.shape[1], self.constant
+        flushed = d * (UNDERFLOW / constant / constant)
+        return float(SLACK * (d + 8) * self.form.sum_unit + flushed)
+
+    def relative(self, query: int, positions: int) -> float:
+        """τ of Lemma D-B: the error of each term of the weighted sum, relative to it.
+
+        A factor that all terms of a row share does not count.
+        """
+        column, (narrow, floor) = self.scores[:, query], self._storing
+        size, spread = np.abs(column).max(), np.ptp(column)
+        least = np.abs(self.values[self.values != 0]).min(initial=1.0)
+        normal = np.exp(-spread) / positions * least >= 2.0**-120
+        demand(normal and spread <= LARGEST_RATIO, "a weight can be below the range")
+        rises = len(np.unique(column)) - 1
+        total = (4 + rises + 16 * size + positions) * self.form.sum_unit
+        total += (1 + rises) * relative_error(self.form)
+        total = SLACK * (total + narrow + floor * positions * np.exp(spread))
+        demand(total <= 1 / 8, f"sums over {positions} positions are too long")
+        return float(np.expm1(total) * INFLATION)
+
+    def deviation(
+        self, error: FloatArray, signal: FloatArray, relative: float
+    ) -> FloatArray:
+        """Lemma D-C: the error of entries of LN_C where the head is longer than C.
+
+        Args:
+            error: ``(cases,)``: the distance of head and true value, as vectors,
+                relative to `signal`.
+            signal: ``(cases,)``: the least length of the true value.
+            relative: τ of the row.
+        """
+        form, d, (narrow, floor) = self.form, self.values.shape[1], self._storing
+        raw = error + 2 * (floor + UNDERFLOW) * np.sqrt(d) / signal + narrow
+        off = raw + SLACK * (d + 4) * form.sum_unit * (1 + raw)
+        around = self._dividing
+        demand(off <= 1 / 4, "what cancelling leaves drowns in rounding errors")
+        least = (1 - off - 3 * relative - around) * signal
+        demand(least > self.constant * INFLATION, "cancelling leaves less than C")
+        return np.asarray((2 * off + around + narrow + 2 * form.unit) * INFLATION)
+
+    def ripple(self, relative: float) -> float:
+        """Lemma D-D: how far from 0 an entry of LN_C is where every value is 0."""
+        form, d, (narrow, floor) = self.form, self.values.shape[1], self._storing
+        demand(self._dividing <= 1 / 16, "LayerNorm is too wide, or C too small")
+        noise = relative + narrow + SLACK * (d + 4) * form.sum_unit
+        noise = noise * self.norms.max() + (floor + UNDERFLOW) * np.sqrt(d)
+        return float((1.25 * noise / self.constant + 2 * form.unit) * INFLATION)
+
+    def added(
+        self, tokens: IntArray, centre: FloatArray, radius: FloatArray, form: Format
+    ) -> Noisy:
+        """``(cases, d)``: X + LN_C, stored, on a grid that shows which sums are exact.
+
+        Args:
+            tokens: ``(cases,)``: the queries, whose X is added.
+            centre: ``(cases, d)``: where LN_C is.
+            radius: ``(cases, d)``: how far from there, one addition to X = 0 included.
+            form: The format that goes on from there.
+        """
+        x = self.rows[tokens]
+        value = np.round((x + centre) * GRID) / GRID
+        rounding = 2 * self.form.unit * np.abs(x) + 8 * OWN_UNIT * (1 + np.abs(x))
+        rest = (radius + np.abs(x + centre - value) + rounding) * INFLATION
+        return Noisy(value, np.zeros((0, *value.shape)), rest, form)
+
+
+def head(model: Model, layer: int, rows: FloatArray, form: Format) -> Head:
+    """The head of a layer on exact vectors ``(tokens, d)``.
+
+    Raises:
+        Refused: If a query, key, score or value is not exact, a value has another mean
+            than 0, C is not positive, or a number could overflow.
+    """
+    at, tensors = f"layers.{layer}", model.tensors
+    query, key, value = (
+        projected(rows, tensors[f"{at}.attention.{name}"], model.format, f"a {name}")
+        for name in ("query", "key", "value")
+    )
+    products = exact(key, model.format).products(query.T).whole(np.zeros(len(query)))
+    scores = certain(products, "a score")
+    certain(products.stored(), "a score")
+    demand(not any(map(math.fsum, value.tolist())), "a value has not mean 0")
+    constant = float(tensors[f"{at}.constant"][0])
+    demand(constant > 0, "the constant of a LayerNorm is not positive")
+    found, largest = Head(rows, scores, value, constant, form), model.format.largest
+    reach = 2 * found.norms.max()
+    demand(reach <= largest, "what a head adds up can overflow")
+    demand(reach**2 <= max(largest, LARGEST_FLOAT32), "a LayerNorm can overflow")
+    return found
+
+
+def projected(
+    rows: FloatArray, weight: FloatArray, form: Format, name: str
+) -> FloatArray:
+    """``rows @ weight`` of exact rows, if it is computed without rounding."""
+    if np.isin(rows, (0, 1)).all() and (rows.sum(axis=1) <= 1).all():
+        return rows @ weight  # every entry is one entry of ``weight``, or 0
+    return certain(exact(rows, form).affine(weight, np.zeros(weight.shape[1])), name)
+
+
+def certain(numbers: Noisy, name: str) -> FloatArray:
+    """Numbers that are computed without rounding."""
+    held = snaps(numbers.value, np.zeros_like(numbers.value), numbers.form)
+    demand(held & (numbers.total == 0), f"{name} is not exact")
+    return numbers.value

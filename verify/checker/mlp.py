@@ -1,0 +1,313 @@
+"""MLPs: what they write is the stated function of what was there (docs/recheck.md, 5)."""
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from program.domains import BoolArray, IntArray
+from program.errors import demand
+from program.functions import FUNCTIONS
+from program.statement import Channel
+from verify.checker.affine_arithmetic import (
+    FARTHEST,
+    INFLATION,
+    UNDERFLOW,
+    Noisy,
+    Sums,
+    exact,
+    finest,
+    growth,
+)
+from verify.checker.contributions import Sources, below
+from verify.checker.model_file import FloatArray, StrArray
+from verify.checker.residual_stream import FREE, Stream, per_value
+
+CELLS = 2**17
+FEW_ROWS, MOST_ROWS = 100_000, 2_000_000
+
+
+@dataclass(frozen=True)
+class Mlp:
+    """An MLP over what is known of the stream before it.
+
+    Attributes:
+        layers: The weight ``(inputs, outputs)`` and bias of each affine layer.
+        activations: The names of those of the units of each hidden layer.
+        mask: ``(d,)``: which dimensions keep what they hold, 0 or 1.
+        stream: What is known.
+    """
+
+    layers: list[tuple[FloatArray, FloatArray]]
+    activations: list[StrArray]
+    mask: FloatArray
+    stream: Stream
+    _sources: dict[tuple[str, ...], Sources] = field(init=False, default_factory=dict)
+
+    def written(self, channel: Channel) -> FloatArray:
+        """``(values,)``: the noise of each value of a channel that is written here."""
+        demand(channel.op in FUNCTIONS, f"{channel.name!r} is no map")
+        demand(len(self.layers) > 1, "a block without an MLP writes nothing")
+        dims = np.array(channel.span)
+        if channel.op == "sum" and self.stream.noise.keys() >= set(channel.inputs):
+            return per_value(channel, channel.domain, self._added(channel, dims))
+        needed = below(self.layers, dims)
+        sources = self._apart(self._sums(channel, needed))
+        cases, results = sources.cases.of(channel)
+        results = np.append(results, channel.bos)
+        named = {*self._read(sources, needed), *np.flatnonzero(cases.any(axis=0))}
+        off, of = self._distance(
+            sources, cases, sorted(named), needed, channel.code(results)
+        )
+        return per_value(channel, results[of], off)
+
+    def cleared(self, free: BoolArray) -> FloatArray:
+        """``(d,)``: how far dimensions that must hold 0 can be from it after the MLP."""
+        left = self.stream.free * self.mask * free
+        adds = (self.mask != 0) & (self.stream.owner != FREE)
+        for weight, bias in self.layers[-1:]:
+            adds = adds | weight.any(axis=0) | (bias != 0)
+        for dim in np.flatnonzero(free & adds).tolist():
+            demand(bool(self.layers), "a channel ends where nothing clears it")
+            if self._erases(dim):
+                left[dim] = 0.0
+                continue
+            needed, sources = below(self.layers, np.array([dim])), self._apart(())
+            cases = np.zeros((1, len(sources.each)), np.int64)
+            named, zero = self._read(sources, needed), np.zeros((2, 1))
+            left[dim] = self._distance(sources, cases, named, needed, zero)[0].max()
+        return left
+
+    def _erases(self, dim: int) -> bool:
+        """Whether −ReLU(x) + ReLU(−x) is added to x: one term is 0, and all sum to 0."""
+        if len(self.layers) != 2 or self.mask[dim] != 1:
+            return False
+        (below, inside), (above, after) = self.layers
+        units = np.flatnonzero(above[:, dim])
+        adds, reads = above[units, dim], np.zeros((len(self.mask), len(units)))
+        reads[dim] = -adds
+        return (
+            sorted(adds) == [-1, 1]
+            and np.array_equal(below[:, units], reads)
+            and bool((self.activations[0][units] == "relu").all())
+            and not (inside[units].any() or after[dim])
+        )
+
+    def keeps(self, dims: range) -> bool:
+        """Whether dimensions stay exactly as they are."""
+        adds = self.layers and any(x[..., dims].any() for x in self.layers[-1])
+        return not adds and bool((self.mask[dims] == 1).all())
+
+    def check_reads(self) -> None:
+        """An MLP reads channels only; units that nothing reads are finite: 0 · ∞ is not 0.
+
+        These are bounded from the largest numbers that all others can hold.
+        """
+        stream, every = self.stream, np.arange(len(self.mask))
+        needed, reach = below(self.layers, every)[1:-1], np.zeros(len(every))
+        for name, noise in stream.noise.items():
+            c = stream.program.channels[name]
+            reach[c.span] = np.abs(c.code(c.domain)).max(axis=0) + noise.max()
+        for weight, _ in self.layers[:1]:
+            demand(stream.owner[weight.any(axis=1)] >= 0, "an MLP reads too much")
+        for (weight, bias), live in zip(self.layers, needed, strict=False):
+            reach = np.maximum(2 * (reach @ np.abs(weight) + np.abs(bias)), 2.0)
+            idle = np.delete(reach, live)
+            most = min(stream.form.largest, FARTHEST)
+            demand(idle <= most, "a unit that nothing reads could overflow")
+
+    def _apart(self, sums: tuple[Channel, ...]) -> Sources:
+        names = tuple(s.name for s in sums)
+        if names not in self._sources:
+            self._sources[names] = Sources.of(
+                self.stream, self.layers, self.activations, sums
+            )
+        return self._sources[names]
+
+    def _sums(self, channel: Channel, needed: list[IntArray]) -> tuple[Channel, ...]:
+        """Sums of two integers that are read with one weight, and so as their sum."""
+        found, known = list[Channel](), self.stream.program.channels
+        todo = [known[n] for n in channel.inputs if n not in self.stream.noise]
+        while todo:
+            c = todo.pop()
+            if c.op == "sum" and self._summed(c, needed):
+                found.append(c)
+            else:
+                todo += [known[n] for n in c.inputs if n not in self.stream.noise]
+        taken = {n for c in found for n in c.inputs}
+        return tuple(found) if len(taken) == 2 * len(found) else ()
+
+    def _summed(self, added: Channel, needed: list[IntArray]) -> bool:
+        """Whether what is needed reads both parts of a sum with one weight (14b)."""
+        parts = [
+            c for n, c in self.stream.program.channels.items() if n in added.inputs
+        ]
+        there = len(parts) == 2 == len(added.inputs)
+        if not there or any(
+            c.one_hot or c.name not in self.stream.noise for c in parts
+        ):
+            return False
+        first, second = (c.span.start for c in parts)
+        weight = self.layers[0][0][:, needed[1]]
+        kept = self.mask[needed[-1]] != 0
+        alike = np.array_equal(weight[first], weight[second])
+        return alike and not (kept & np.isin(needed[-1], (first, second))).any()
+
+    def _read(self, sources: Sources, needed: list[IntArray]) -> list[int]:
+        """The sources that some dimensions depend on."""
+        kept = needed[-1][self.mask[needed[-1]] != 0]
+        return sorted({*sources.owner[[*needed[0], *kept]].tolist()} - {-1})
+
+    def _distance(
+        self,
+        sources: Sources,
+        cases: IntArray,
+        named: list[int],
+        needed: list[IntArray],
+        target: FloatArray,
+    ) -> tuple[FloatArray, IntArray]:
+        """How far dimensions can be from their targets in some cases.
+
+        Where few sources are read, or units mix them below the last hidden layer, they
+        have one value in each row; else sums of each source alone are added up.
+
+        Args:
+            sources: What the MLP reads.
+            cases: ``(cases, sources)``; that of BOS is added as the last one.
+            named: The sources that are read or that cases tell apart.
+            needed: What the dimensions depend on, and last the dimensions themselves.
+            target: ``(cases, dimensions)``.
+
+        Returns:
+            The distance in each row, and the case of each row.
+        """
+        count, (*mixed, _) = sources.count(cases, named), sources.mixes(needed)
+        steps = self._steps(sources, needed) and count <= FEW_ROWS
+        owned = (self.mask != 0) & (self.stream.owner != FREE)
+        if steps or len(named) < 2 or any(mixed) or owned[needed[-1]].any():
+            demand(count <= MOST_ROWS, "an MLP mixes too many joint values")
+            rows, of = sources.rows(cases, named, sources.values)
+            kept = sources.at(named, rows, needed[-1]).where(self.mask[needed[-1]])
+            out = self._through(sources.at(named, rows, needed[0]), needed, kept)
+        else:
+            kept = exact(np.zeros((1, len(needed[-1]))), self.stream.form)
+            out, of = self._summed_up(sources, cases, named, needed)
+        free = (self.stream.free * self.mask)[needed[-1]]
+        both = Noisy(kept.value, kept.slopes, kept.rest + free, kept.form).plus(out)
+        off = (both.total + np.abs(both.value - target[of])) * INFLATION
+        return np.asarray(off.max(axis=1)), of
+
+    def _steps(self, sources: Sources, needed: list[IntArray]) -> bool:
+        """Whether units read several integers: steps along sums, which cancel in rows."""
+        channels = self.stream.program.channels
+        integer = [not channels[s.name].one_hot for s in sources.each]
+        reads = sources.depends[1][needed[1]][:, integer]
+        return bool((reads.sum(axis=1) > 1).any())
+
+    def _through(self, x: Noisy, needed: list[IntArray], kept: Noisy) -> Noisy:
+        """What is added to dimensions, where their sources have one value in each row."""
+        pairs = zip(self.layers, pairwise(needed), strict=True)
+        (weight, bias), *above = [(w[np.ix_(*at)], b[at[1]]) for (w, b), at in pairs]
+        grid, apart = finest(x.value), bool(kept.value.any() or kept.total.any())
+        # What is kept and what is added move together: such rows stay as they are.
+        x, value, of = x.together(weight, apart)
+        size, found = max(1, CELLS // max(map(len, needed))), list[Noisy]()
+        for low in range(0, len(value), size):
+            rows = np.arange(low, min(low + size, len(value)))
+            part = x.rows(rows).products(weight, value[rows], grid).stored(bias)
+            for names, at, layer in zip(
+                self.activations, needed[1:], above, strict=False
+            ):
+                part = part.activated(names[at]).affine(*layer)
+            found.append(part)
+        return _joined(found).rows(of)
+
+    def _summed_up(
+        self,
+        sources: Sources,
+        cases: IntArray,
+        named: list[int],
+        needed: list[IntArray],
+    ) -> tuple[Noisy, IntArray]:
+        """The same in cases, from bounds of what each source alone adds (Lemma 15)."""
+        units, (weight, bias) = needed[-2], self.layers[-2]
+        weight, bias = weight[np.ix_(needed[-3], units)], bias[units]
+        constant = sources.spans(-1, units)
+        tables, grids = list[FloatArray](), [constant.grid]
+
+        def choices(i: int) -> BoolArray:
+            spans, hit = sources.spans(i, units), sources.values(i)
+            several = hit.sum(axis=1)[cases[:, i]] > 1
+            table, of = spans.bounds, np.arange(len(spans.bounds) - 1)
+            if (several & (cases[:, i] > 0)).any():
+                table, of = spans.classes()
+                hit = hit.astype(float) @ (of[:, None] == np.arange(len(table) - 1)) > 0
+            tables.append(table)
+            grids.append(spans.grid)
+            any_value = np.arange(len(hit))[:, None] == 0  # the set of all
+            return np.hstack([hit & ~any_value, any_value])
+
+        rows, of = sources.rows(cases, named, choices)
+        ends = np.cumsum([len(table) for table in tables])[:, None]
+        free = np.diff(ends, axis=0, prepend=0) - 1 == rows
+        rows = rows + np.vstack([[[0]], ends[:-1]])
+        table = np.concatenate(tables).reshape(ends[-1, 0], -1)
+        every, grid = table[ends[:, 0] - 1], max(grids) + finest(weight)
+        (above, after), names = self.layers[-1], self.activations[-1][units]
+        above, after = above[np.ix_(units, needed[-1])], after[needed[-1]]
+        size, found = max(1, CELLS // (5 * len(units) + 1)), list[Noisy]()
+        for low in range(0, len(of), size):
+            part = slice(low, low + size)
+            total = _added_up(rows[:, part].T, free[:, part].T, table, every)
+            total += constant.bounds[:1].reshape(1, -1)
+            value, rest, reach, count, noisy = np.hsplit(total, 5)
+            none = np.zeros((0, *value.shape))
+            sums = Sums(
+                value, none, rest, reach, count, noisy == 0, grid, self.stream.form
+            )
+            found.append(sums.stored(bias).activated(names).affine(above, after))
+        return _joined(found), of
+
+    def _added(self, channel: Channel, dims: IntArray) -> FloatArray:
+        """``(values,)``: how far a sum of channels can be from each value (14a)."""
+        sources, (weight, bias) = self._apart(()), self.layers[-1]
+        units = np.flatnonzero(weight[:, dims].any(axis=1))
+        lone = sources.depends[-1][units].sum(axis=1) == 1
+        kept = (self.mask[dims] != 0) & (self.stream.owner[dims] != FREE)
+        demand(lone & (not channel.one_hot), "a sum is not put together from its parts")
+        demand((bias[dims] == 0) & ~kept, "something else is added to a sum")
+        off, size, form = 0.0, 0.0, self.stream.form
+        for i in range(len(sources.each)):
+            own = units[sources.depends[-1][units, i]]
+            x, w = sources.run(i, self.layers[:-1], own), weight[np.ix_(own, dims)]
+            goal = sources.total(i, channel.inputs)[:, None]
+            off += (np.abs(x.value @ w - goal) + x.total @ np.abs(w)).max()
+            size += ((np.abs(x.value) + x.total) @ np.abs(w)).max()
+        terms = np.array([len(units) + 1.0])
+        off += growth(form, terms)[0] * size + terms[0] * UNDERFLOW
+        value = channel.domain[:, None].astype(np.float64)
+        none = np.zeros((0, *value.shape))
+        out = Noisy(value, none, np.full_like(value, off * INFLATION), form).stored()
+        left = np.full_like(value, (self.stream.free * self.mask)[dims].max())
+        both = Noisy(np.zeros_like(value), none, left, form).plus(out)
+        return np.asarray(both.total[:, 0] * INFLATION)
+
+
+def _added_up(
+    rows: IntArray, free: BoolArray, table: FloatArray, every: FloatArray
+) -> FloatArray:
+    """``(rows, width)``: sums of rows of a table, but of ``every`` where it is ``free``."""
+    total = free.astype(np.float64) @ every
+    row, _ = np.nonzero(~free)
+    if len(row):
+        start = np.flatnonzero(np.diff(row, prepend=-1))
+        total[row[start]] += np.add.reduceat(table[rows[~free]], start)
+    return total
+
+
+def _joined(parts: list[Noisy]) -> Noisy:
+    slopes = np.concatenate([p.slopes for p in parts], axis=1)
+    value, rest = (
+        np.concatenate(x) for x in zip(*((p.value, p.rest) for p in parts), strict=True)
+    )
+    return Noisy(value, slopes, rest, parts[0].form)

@@ -1,1 +1,0 @@
-"""Finding evidence that the small checker `verify.recheck` can check. Nothing trusts it."""

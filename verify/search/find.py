@@ -1,0 +1,91 @@
+"""Finding evidence for a model: what the small checker `verify.checker` is told.
+
+What it finds is worth nothing until the checker has checked it.
+"""
+
+import hashlib
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from verify.checker import generator, network
+from verify.checker.model_file import Machine, Model, read
+from verify.search import refinement
+
+# Bounds are written a little larger than found: another processor may round otherwise.
+MARGIN = 1 + 2.0**-20
+
+Progress = Callable[[int, int], None]
+
+Watch = Callable[[dict[str, Any], network.Established], None]
+
+
+def find(
+    data: bytes, machine: Machine | None = None, progress: Progress | None = None
+) -> dict[str, Any]:
+    """Evidence that a model computes a machine, with the bounds that it shows.
+
+    Args:
+        data: The model file.
+        machine: The machine; that of the file's own header if absent.
+        progress: Called with the number of steps done, and in all.
+
+    Raises:
+        Refused: If none is found.
+    """
+    model = read(data)
+    machine = machine or model.machine
+    total = 3 + 2 * len(model.header["architecture"].get("blocks", []))
+
+    def report(evidence: Any, found: network.Established) -> None:
+        if progress is not None:
+            progress(1 + len(found.streams) + (found.margin > 0), total)
+
+    with np.errstate(all="ignore"):  # what is not a number fails every demand
+        evidence, found = search(model, machine, report)
+    return {
+        "format": "krohn-evidence",
+        "version": 1,
+        "model": hashlib.sha256(data).hexdigest(),
+        **evidence,
+        **claims(found),
+    }
+
+
+def search(
+    model: Model, machine: Machine, watch: Watch
+) -> tuple[dict[str, Any], network.Shown]:
+    """What the small checker must be told of a model, and what it shows then.
+
+    Args:
+        model: The model.
+        machine: The machine.
+        watch: Called after each step of the proof of a Transformer, with the evidence
+            and all that is shown up to there.
+
+    Raises:
+        Refused: If nothing is found that shows the claim.
+        WrongWord: With a shortest word, if the stated Program is another one.
+    """
+    check, evidence = network.check_of(model), dict[str, Any]()
+    if model.header["architecture"]["kind"] != "transformer":
+        # Nothing needs to be found: the checker visits all that such networks can do.
+        return evidence, check(model, evidence, machine)
+    program = network.stated(model, len(machine.transitions))
+    evidence["program"] = refinement.find(program, machine)
+    step = partial(watch, evidence)
+    return evidence, network.established(model, evidence, machine, step)
+
+
+def claims(found: network.Shown) -> dict[str, Any]:
+    """The bounds that were shown, a little larger."""
+    if isinstance(found, generator.Established):
+        return {"error": found.law["error"] * MARGIN}
+    told: dict[str, Any] = {"margin": found.margin / MARGIN}
+    if isinstance(found, network.Established):
+        facts = found.facts()
+        for kind in ("noise", "leak"):
+            told[kind] = {n: bound * MARGIN for n, bound in facts[kind].items()}
+    return told

@@ -1,0 +1,36 @@
+"""The longest prefixes for which the tensors of a generator would be verified."""
+
+from program.errors import Refused
+from verify.checker.brackets import claimed
+from verify.checker.generator import shown
+from verify.checker.layer_norm import REAL
+from verify.checker.model_file import Format, Machine, Model
+
+FARTHEST = 2**40
+
+
+def longest(model: Model, machine: Machine) -> dict[str, int]:
+    """T at most, in the format of the file and without rounding in its heads.
+
+    Raises:
+        Refused: If the file claims nothing about the machine.
+    """
+    return {form.name: _longest(model, machine, form) for form in (model.format, REAL)}
+
+
+def _longest(model: Model, machine: Machine, form: Format) -> int:
+    """By bisection from the length that the file claims, which passes."""
+    claim = claimed(model, machine)
+
+    def passes(length: int) -> bool:
+        try:
+            shown(model, claim._replace(length=length), form)
+        except Refused:
+            return False
+        return True
+
+    low, high = claim.length, FARTHEST
+    while low + 1 < high:
+        middle = min(2 * low, (low + high) // 2)
+        low, high = (middle, high) if passes(middle) else (low, middle)
+    return low

@@ -1,0 +1,20 @@
+"""Model files and machines in the words of the small checker."""
+
+import numpy as np
+
+from algebra.automaton import Automaton
+from algebra.semiautomaton import IntArray
+from network.modelfile import ModelFile, version_of
+from verify.checker.model_file import FORMATS, Machine, Model
+
+
+def model_of(file: ModelFile) -> Model:
+    """A model file that was read."""
+    header = {"version": version_of(file.header["architecture"]), **file.header}
+    return Model(FORMATS[file.precision.name], file.tensors, header)
+
+
+def machine_of(machine: Automaton, shows: IntArray | None = None) -> Machine:
+    """A machine with the logit that must be the largest in each state, or its own."""
+    each = np.arange(len(machine.states)) if shows is None else shows
+    return Machine(machine.start, machine.transitions, each)

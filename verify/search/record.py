@@ -1,0 +1,75 @@
+"""What was established of a network, step by step, for people."""
+
+from collections.abc import Iterator, Mapping
+from functools import singledispatch
+from typing import Any
+
+from verify.checker import generator, recurrent
+from verify.checker.attention.heads import Look
+from verify.checker.model_file import LARGEST_FLOAT64
+from verify.checker.network import Established, Shown
+
+
+@singledispatch
+def steps(found: Shown, evidence: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """JSON values, one for each step of the proof.
+
+    Args:
+        found: What the checker saw.
+        evidence: What it was told.
+    """
+    raise TypeError(f"nothing is said of {type(found)}")
+
+
+@steps.register
+def _(found: generator.Established, evidence: Mapping[str, Any]) -> list[Any]:
+    return [{"first layer": found.first}, {"law": found.law}]
+
+
+@steps.register
+def _(found: recurrent.Established, evidence: Mapping[str, Any]) -> list[Any]:
+    told = {"argument": "hidden states", "pairs": found.pairs, "margin": found.margin}
+    return [told]
+
+
+@steps.register
+def _(found: Established, evidence: Mapping[str, Any]) -> list[Any]:
+    """The Program, the embedding, every sublayer and the read-out, as far as it came."""
+    embedding, read_out = {"sublayer": "embedding"}, {"sublayer": "read-out"}
+    return [
+        followed(evidence["program"], found.readings),
+        *[embedding][: len(found.streams)],
+        *_sublayers(found),
+        *([{**read_out, "margin": found.margin}] if found.margin else []),
+    ]
+
+
+def followed(
+    evidence: Mapping[str, Any], readings: Mapping[tuple[int, ...], int]
+) -> dict[str, Any]:
+    """By how many abstract states a Program was followed, and what it can show."""
+    parts = evidence["parts"]
+    states = sum(len(part["states"]) for part in parts)
+    return {
+        "program": {"parts": len(parts), "states": states, "readings": len(readings)}
+    }
+
+
+def _sublayers(found: Established) -> Iterator[dict[str, Any]]:
+    for snapshot, stream in enumerate(found.streams[1:], start=1):
+        kind = "attention" if snapshot % 2 else "mlp"
+        channels = [
+            {"channel": name, "noise": float(noise.max()), **_look(found.looks, name)}
+            for name, noise in stream.noise.items()
+            if found.program.channels[name].born == snapshot
+        ]
+        yield {"sublayer": f"{kind} {(snapshot - 1) // 2}", "channels": channels}
+
+
+def _look(looks: Mapping[str, Look], name: str) -> dict[str, float]:
+    """Where the head of a channel looks; nothing if no head writes it."""
+    if name not in looks:
+        return {}
+    look = looks[name]
+    gap = min(look.gap, LARGEST_FLOAT64)  # JSON has no infinity
+    return {"gap": gap, "leak": look.leak, "score_error": look.error}

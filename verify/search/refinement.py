@@ -1,0 +1,268 @@
+"""Finding the evidence that a Program computes a machine (docs/recheck.md, 2).
+
+Nothing here is trusted: what is found is checked by `verify.checker.refinement`, whose own
+step function is used to explore. Each part of a Program is explored from BOS on with as
+few memories told apart as will do: by the state of the machine beside them; then by all
+but what latest matches remember; then by everything. At last the whole Program is
+explored, which finds a shortest word on which it is wrong.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from program.errors import Refused
+from program.functions import FUNCTIONS, LARGEST
+from program.statement import Channel, Statement
+from verify.checker import refinement
+from verify.checker.model_file import Machine
+from verify.checker.refinement import Part, Step, memory, steps
+from verify.search.chains import chain
+from verify.search.counts import about, counters, smallest
+from verify.search.effort import Effort
+from verify.search.exploration import Allowed, Explorer, GivenUp, Mode, explore
+from verify.search.sum_reductions import reductions
+from verify.search.windows import windows
+
+MOST_VALUES = 2**20  # of what one abstract state remembers of one channel
+
+
+def find(program: Statement, machine: Machine) -> dict[str, Any]:
+    """Evidence that the checker accepts.
+
+    Args:
+        program: The Program.
+        machine: The machine.
+
+    Returns:
+        A JSON value: windows, parts, and which parts have the outputs.
+
+    Raises:
+        WrongWord: With a shortest word, if the Program does not compute the machine.
+        Refused: If nothing is found.
+        Rejected: If that takes too much work.
+    """
+    search = Search(program, machine)
+    try:
+        return search.parts()
+    except (GivenUp, Refused):
+        pass
+    try:
+        return search.whole()
+    except GivenUp as error:
+        raise Refused(str(error)) from None
+
+
+class Search:
+    """A search for the evidence of one Program.
+
+    Attributes:
+        effort: What may still be spent.
+        windows: The windows of the Program.
+        found: The evidence of each part.
+        proved: The parts, with what they show.
+        counted: What was found of sums of letters.
+        left: The ways to explore the whole Program that were not tried.
+    """
+
+    def __init__(self, program: Statement, machine: Machine) -> None:
+        self.program, self.machine, self.effort = program, machine, Effort()
+        self.effort.allow(sum(map(_numbers, program.channels.values())))
+        self.windows = windows(program)
+        self.followed = refinement.ways(program, self.windows)
+        self.found, self.proved = list[dict[str, Any]](), list[Part]()
+        self.counted: dict[tuple[str, ...], tuple[dict[str, Any], Part] | None] = {}
+        self.left: list[Mode] = []
+
+    def parts(self) -> dict[str, Any]:
+        """Evidence part by part, each with some of the outputs."""
+        final, groups = list[int](), self._groups()
+        for outputs in groups:
+            alone = True
+            for said in self._links(outputs):
+                first, alone = self.start(said), False
+                self._explore(said, first, _modes(first.steps))
+            if alone:
+                said = self.said(outputs, self._count(outputs))
+                first = self.start(said)
+                modes = _modes(first.steps)
+                self.left = [modes.pop()] if len(groups) == 1 else []
+                self._explore(said, first, modes)
+            final.append(len(self.found) - 1)
+        return self._together(final)
+
+    def whole(self) -> dict[str, Any]:
+        """Evidence for all outputs at once."""
+        self.found, self.proved = [], []
+        outputs = list(dict.fromkeys(self.program.outputs))
+        said = self.said(outputs, self._count(outputs))
+        first = self.start(said)
+        self._explore(said, first, self.left or _modes(first.steps)[-2:])
+        return self._together([len(self.found) - 1])
+
+    def _together(self, final: list[int]) -> dict[str, Any]:
+        refinement.readings(self.program, self.machine, [self.proved[j] for j in final])
+        return {**self.windows, "parts": self.found, "final": final}
+
+    def _steps(self, said: dict[str, Any]) -> list[Step]:
+        known = self.followed | dict.fromkeys(said["assumed"], ("assumed", ()))
+        return steps(self.program, known, said["outputs"])
+
+    def _groups(self) -> list[list[str]]:
+        """The outputs, those together that share more than the letters."""
+        groups: list[tuple[set[str], list[str]]] = []
+        for output in dict.fromkeys(self.program.outputs):
+            cone = {
+                c.name
+                for c, k, _ in steps(self.program, self.followed, [output])
+                if k != "token"
+            }
+            names = [output]
+            for other in [group for group in groups if group[0] & cone]:
+                groups.remove(other)
+                cone, names = cone | other[0], other[1] + names
+            groups.append((cone, names))
+        return [names for _, names in groups]
+
+    def _links(self, outputs: list[str]) -> Iterator[dict[str, Any]]:
+        """What is to be explored in turn, if an output is the end of a chain."""
+        links = []
+        if len(outputs) == 1:
+            links = chain(self.program, self.followed, outputs[0])
+        for name, shift, length in links if len(links) > 1 else []:
+            assumed = {} if shift is None else {shift: len(self.found) - 1}
+            plain = {"reduced": [], "split": [], "assumed": assumed}
+            yield {**plain, "outputs": [name], "length": length}
+
+    def _count(self, outputs: list[str]) -> dict[str, int]:
+        """A lemma on what is read of sums of letters: which channels it has shown."""
+        said = self.said(outputs)
+        counted = counters(self._steps(said), outputs, said["reduced"])
+        if counted is None:
+            return {}
+        shown, rules = counted
+        if tuple(shown) not in self.counted:
+            told = {**said, "outputs": shown, "reduced": rules, "split": []}
+            self.counted[tuple(shown)] = self._counted(told)
+        found = self.counted[tuple(shown)]
+        if found is None:
+            return {}
+        self.found.append(found[0])
+        self.proved.append(found[1])
+        return dict.fromkeys(shown, len(self.found) - 1)
+
+    def _counted(self, said: dict[str, Any]) -> tuple[dict[str, Any], Part] | None:
+        """The evidence of such a lemma; None if it would not tell less apart."""
+        one = np.zeros((self.program.letters, 1), np.int64)
+        first = self.start({**said, "machine": about(Machine(0, one, one[0]))})
+        explorer = Explorer(replace(first, length=LARGEST), "all", self.effort)
+        try:
+            explorer.run()
+            shows = explorer.values()
+        except GivenUp:
+            return None
+        follow = explorer.follow[: explorer.size]
+        machine, classes = smallest(shows, follow, self.effort)
+        if 2 * len(machine.shows) > len(classes):
+            return None
+        values = np.column_stack([shows, classes]).tolist()
+        evidence = {**explorer.evidence(), "states": classes.tolist()}
+        part = replace(first, machine=machine, shown=set(map(tuple, values)))
+        return {**said, "machine": about(machine), **evidence}, part
+
+    def said(
+        self, outputs: list[str], assumed: dict[str, int] | None = None
+    ) -> dict[str, Any]:
+        """What is said of some outputs at once, without what exploring finds.
+
+        Args:
+            outputs: The outputs.
+            assumed: Channels of which an earlier part has shown something.
+        """
+        length, assumed = self.program.length, assumed or {}
+        said = {"outputs": outputs, "length": length, "assumed": assumed}
+        found = self._steps(said)
+        return {**said, "reduced": reductions(found, outputs), "split": _split(found)}
+
+    def _explore(self, said: dict[str, Any], first: Part, modes: list[Mode]) -> None:
+        """Explore a part in the first of some ways that leads to evidence."""
+        allowed = self.allowed(said["outputs"])
+        for mode in modes:
+            try:
+                found, part = explore(first, mode, self.effort, allowed)
+            except (GivenUp, Refused):
+                if mode == modes[-1]:
+                    raise
+                continue
+            self.found.append({**said, **found})
+            self.proved.append(part)
+            return
+
+    def start(self, said: dict[str, Any]) -> Part:
+        """The part, with the first abstract state alone."""
+        state = {"states": [said.get("machine", {}).get("start", self.machine.start)]}
+        state |= {"depths": [0], "follow": [[0] * self.program.letters]}
+        part = refinement.part(
+            self.program,
+            self.machine,
+            self.followed,
+            self.proved,
+            {**said, **state, "cells": {}},
+        )
+        cells = {}
+        for step in part.steps:
+            channel, kind, _ = step
+            if kind in ("at", "sibling-latest"):
+                raise Refused(
+                    f"{channel.name!r} depends on positions in a way that no rule covers"
+                )
+            if kind not in ("token", "position", *FUNCTIONS):
+                domain, start, size = memory(
+                    self.program, part.machine, step, part.assumed
+                )
+                if size * len(domain) > MOST_VALUES:
+                    raise Refused(f"{channel.name!r} looks back at too much to follow")
+                none = np.zeros((1, size), np.int64)
+                cells[channel.name] = (domain == start)[None], none
+        return replace(part, cells=cells)
+
+    def allowed(self, outputs: list[str]) -> Allowed:
+        """What outputs may show beside each class; None if not all are outputs."""
+        if not set(outputs) <= set(self.program.outputs):
+            return None
+        at = [self.program.outputs.index(name) for name in outputs]
+        every = self.program.decode.items()
+        return {(*(values[i] for i in at), right) for values, right in every}
+
+
+def _numbers(channel: Channel) -> int:
+    """How many numbers a file states of a channel."""
+    rows = (
+        channel.table.rows.size + len(channel.table.rows)
+        if channel.op == "table"
+        else 0
+    )
+    given = channel.values.given
+    return rows + len(channel.domain) + (0 if given is None else len(given))
+
+
+def _modes(steps: list[Step]) -> list[Mode]:
+    """The ways to explore a part."""
+    matches = any(kind == "latest-match" for _, kind, _ in steps)
+    return ["state", "joined", "all"] if matches else ["state", "all"]
+
+
+def _split(steps: list[Step]) -> list[str]:
+    """Latest matches that something remembered is computed from."""
+    read: dict[str, frozenset[str]] = {}
+    found = set[str]()
+    for channel, kind, reads in steps:
+        below = frozenset[str]().union(*(read[n] for n in reads))
+        read[channel.name] = below if kind in FUNCTIONS else frozenset()
+        if kind not in FUNCTIONS:
+            found |= below
+        if kind == "latest-match":
+            read[channel.name] = frozenset({channel.name})
+    return sorted(found)

@@ -1,0 +1,112 @@
+"""Every word up to a length, shard by shard: by many processes, and in several sittings.
+
+What is done is in the job file, so a run that is stopped or killed goes on where it was,
+and a shard that is run twice is counted once.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+
+from algebra.errors import KrohnError
+from jobs.worker_pool import WorkerDied, WorkerPool
+from verify.testing.counterexample import CheckError
+from verify.testing.job_journal import JobJournal
+from verify.testing.shards import Outcome, Shard
+from verify.testing.simulation import Progress
+
+AHEAD = 2
+"""How many shards are handed out for each worker, so that none waits for the next."""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How far a job is.
+
+    Attributes:
+        words: How many words were run; each is counted once.
+        done: How many shards are settled.
+        shards: How many there are.
+        best: What the shard with the first of the shortest wrong words came to.
+    """
+
+    words: int
+    done: int
+    shards: int
+    best: Outcome | None
+
+    @property
+    def complete(self) -> bool:
+        """Whether every word up to the length was run, or up to a wrong one's."""
+        return self.done == self.shards
+
+
+def tally(journal: JobJournal) -> Tally:
+    """What a job file says."""
+    settled = [journal.settled(shard) for shard in journal.job.shards()]
+    return Tally(journal.words, sum(settled), len(settled), journal.best)
+
+
+def share(journal: JobJournal, part: tuple[int, int]) -> list[Shard]:
+    """The shards of part i of n, counted from 1.
+
+    Raises:
+        CheckError: If there is no such part.
+    """
+    i, n = part
+    if not 1 <= i <= n:
+        raise CheckError(f"there is no shard {i}/{n}; name one of 1/{n} to {n}/{n}")
+    return list(journal.job.shards())[i - 1 :: n]
+
+
+def run_shards(
+    journal: JobJournal,
+    shards: Sequence[Shard],
+    workers: AbstractContextManager[WorkerPool[Shard, Outcome]],
+    progress: Progress | None = None,
+) -> Tally:
+    """Run the shards that are not settled yet.
+
+    Args:
+        journal: What is done; it grows.
+        shards: What is to be done.
+        workers: Who does it; entered here.
+        progress: Called after every shard with the words of these shards.
+
+    Raises:
+        KrohnError: If the run was interrupted or a worker died; what is done is kept.
+    """
+    total = sum(shard.words(journal.job.letters) for shard in shards)
+    known = (journal.outcomes.get(shard.name) for shard in shards)
+    words = sum(done.words for done in known if done is not None)
+    report = progress or (lambda done, total: None)
+    report(words, total)
+    try:
+        with workers as pool:
+            for _, done in pool.each(_unsettled(journal, shards), AHEAD):
+                if isinstance(done, KrohnError):
+                    raise done
+                words += done.words * journal.add(done)
+                report(words, total)
+    except KeyboardInterrupt:
+        raise CheckError(f"interrupted; {_kept(journal)}") from None
+    except WorkerDied as error:
+        raise CheckError(f"a worker died: {error}; {_kept(journal)}") from None
+    return tally(journal)
+
+
+def _unsettled(journal: JobJournal, shards: Sequence[Shard]) -> Iterator[Shard]:
+    """What is left to be done, as far as is of interest when it is asked for."""
+    for shard in shards:
+        if not journal.settled(shard):
+            yield replace(shard, length=min(shard.length, journal.limit))
+
+
+def _kept(journal: JobJournal) -> str:
+    if journal.path is None:
+        return "nothing was kept, because no job file was named (--job FILE)"
+    count = tally(journal)
+    return (
+        f"{count.done} of {count.shards} shards are kept in {journal.path}; run the same "
+        "command again to go on"
+    )

@@ -1,0 +1,41 @@
+"""Strategies: long words that break networks, each for a reason of its own.
+
+Random words hardly ever keep a state for long, count to an extreme, or come back to what
+was far away; networks fail there (thesis, section 3.5). Some strategies know the shapes
+of such words; others find them in the machine's algebra.
+"""
+
+from verify.testing.strategies.journeys import levels, rare, returns, walls
+from verify.testing.strategies.keeping import loops, no_ops, resets, synchronised
+from verify.testing.strategies.periods import code_periods, turns
+from verify.testing.strategies.shapes import (
+    constant,
+    counts,
+    needles,
+    periodic,
+    runs,
+    switch,
+)
+from verify.testing.strategies.strategy import Strategy, uniform
+
+STRATEGIES: dict[str, Strategy] = {
+    "uniform": uniform,
+    "constant": constant,
+    "runs": runs,
+    "switch": switch,
+    "needles": needles,
+    "periodic": periodic,
+    "loops": loops,
+    "counts": counts,
+    "no-ops": no_ops,
+    "resets": resets,
+    "synchronised": synchronised,
+    "levels": levels,
+    "walls": walls,
+    "rare": rare,
+    "turns": turns,
+    "code periods": code_periods,
+    "returns": returns,
+}
+
+__all__ = ["STRATEGIES", "Strategy", "uniform"]
