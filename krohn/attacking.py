@@ -7,7 +7,7 @@ import numpy as np
 
 from algebra.automaton import Automaton
 from krohn.report import Report, refuted
-from krohn.verification_target import Progress, Target, open_job
+from krohn.verification_target import Progress, Target, open_target
 from network.modelfile import ModelFile
 from verify.attack.campaign import Attack, Extent, attack
 from verify.testing.counterexample import Counterexample, pair
@@ -43,7 +43,7 @@ def attacked(
     if report.verdict != "verified" or report.proof is None:
         return report
     tell = progress or (lambda what, done, total: None)
-    target = open_job(model, machine, observation, tell)
+    target = open_target(model, machine, observation, tell)
     found = attack(
         target.file,
         target.machine,

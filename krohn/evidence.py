@@ -11,7 +11,7 @@ from algebra.errors import KrohnError
 from algebra.formats.files import atomic_write
 from algebra.shown import shown
 from krohn.report import Report
-from krohn.verification_target import Progress, open_job
+from krohn.verification_target import Progress, open_target
 from program.errors import Refused
 from verify.checker.model_file import Machine
 from verify.checker.network import Shown, recheck
@@ -145,7 +145,7 @@ def _check(
 def _machine(
     path: str | Path, machine: Automaton | None, observation: str | None
 ) -> Machine:
-    target = open_job(path, machine, observation, lambda what, done, total: None)
+    target = open_target(path, machine, observation, lambda what, done, total: None)
     shows = shown(target.machine, target.file.header["claim"].get("shows", "states")).of
     return machine_of(target.machine, shows)
 

@@ -10,7 +10,7 @@ from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from algebra.shown import shown
 from krohn.report import Report
-from krohn.verification_target import Progress, Target, open_job
+from krohn.verification_target import Progress, Target, open_target
 from network import modelfile
 from network.modelfile import ModelFile
 from verify.errors import Rejected
@@ -59,7 +59,7 @@ def verify_ideal(
         KrohnError: If the network is none that SMT can decide, the file is damaged, or
             the alphabets do not fit.
     """
-    target = open_job(model, machine, observation, progress or (lambda *_: None))
+    target = open_target(model, machine, observation, progress or (lambda *_: None))
     asked = question(target.file, target.machine, length)
     if smt_lib is not None:
         _write(Path(smt_lib), asked)

@@ -11,7 +11,12 @@ from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from krohn.report import Report, refuted, unrefuted
 from krohn.sharding import Sharding
-from krohn.verification_target import DEFAULT_SAMPLE_LENGTH, Progress, Target, open_job
+from krohn.verification_target import (
+    DEFAULT_SAMPLE_LENGTH,
+    Progress,
+    Target,
+    open_target,
+)
 from network.modelfile import ModelFile
 from network.trained import is_network
 from verify.attention_limits.head_limits import head_bounds
@@ -61,7 +66,7 @@ def verify(
             outputs. Only for models that say outputs.
         length: The longest words to look at, if nothing is proved; by default those
             that the file claims, or has positions for.
-        sharding: How to run every word: processes, memory, target file, cluster; by
+        sharding: How to run every word: processes, memory, job file, cluster; by
             default by this process, in one sitting.
         progress: Called with what is being done, how much is done, and of how much.
 
@@ -83,7 +88,7 @@ def verify(
             budget=budget,
             progress=progress,
         )
-    target = open_job(
+    target = open_target(
         model, machine, observation, progress or (lambda what, done, total: None)
     )
     target = replace(target, budget=budget, asked=length)
@@ -212,9 +217,6 @@ def _search(target: Target, method: str, done: Proof, seed: int) -> Report:
     if done.word is not None:
         both = pair(target.model, target.machine, len(done.word))
         found = both.replay(np.array(done.word))
-        found = pair(target.model, target.machine, len(done.word)).replay(
-            np.array(done.word)
-        )
         if found is not None:
             return _refuted(target, method, done, [], found)
     return _examine(target, done, done.reason, seed)

@@ -204,7 +204,7 @@ class Prefixes(Target):
         return along(word, found, "(the right law)")
 
 
-def open_job(
+def open_target(
     model: str | Path | ModelFile,
     machine: Automaton | str | Path | None,
     observation: str | None,

@@ -135,11 +135,11 @@ def _comparing(
     """What holds a model against its machine along a word, and that machine."""
     from krohn.replaying import held
     from krohn.trained import open_trained
-    from krohn.verification_target import open_job
+    from krohn.verification_target import open_target
 
     wanted = against.read()
     trained = open_trained(file, wanted, against.observation)
     if trained is not None:
         return partial(held, trained.network, trained.machine), trained.machine
-    target = open_job(file, wanted, against.observation, lambda *_: None)
+    target = open_target(file, wanted, against.observation, lambda *_: None)
     return target.compare, target.machine

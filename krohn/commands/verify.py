@@ -40,7 +40,7 @@ def verify(
     seed: own.Seed = 0,
     jobs: own.Jobs = None,
     memory: own.Memory = None,
-    target: own.JobFile = None,
+    job: own.JobFile = None,
     shard: own.Shard = None,
     cluster: own.Cluster = None,
     every_start: own.EveryStart = False,
@@ -63,7 +63,7 @@ def verify(
     _check_written(file, html or evidence)
     against = Wanted(machine, start, observe, reading(complete, kind))
     wanted = against.read()
-    how = sharding(jobs, memory, shard, target, cluster, every_start)
+    how = sharding(jobs, memory, shard, job, cluster, every_start)
     other = Solver(file, wanted, observe, smt, smt_lib, gadgets, error, timeout, seed)
     asked = exhaustive or sample or how or length or attack is not None
     other.check(proof or bool(asked))
