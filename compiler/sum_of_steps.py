@@ -19,7 +19,7 @@ from compiler.decision_paths import Opener, added, leaves
 from compiler.errors import CompileError
 from compiler.passes.base import evaluate_cone
 from network.precision import FloatArray
-from program import Earliest, Latest, Map, Program, SiblingLatest, Table, is_embedded
+from program import LookBack, Map, Program, Table, is_embedded
 
 MOST_INPUTS = 4
 MOST_ROWS = 20_000
@@ -149,8 +149,7 @@ def _is_flag(program: Program, name: str) -> bool:
     what is lost of it.
     """
     return any(
-        isinstance(operation, (Latest, Earliest, SiblingLatest))
-        and operation.where == name
+        isinstance(operation, LookBack) and operation.flag == name
         for operation in program.operations.values()
     )
 

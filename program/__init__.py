@@ -7,21 +7,18 @@ other.
 
 from program.errors import Refused
 from program.functions import Row, Select, Sum, Table, table
-from program.operations import (
-    At,
-    Earliest,
-    Latest,
-    LatestMatch,
-    LookBack,
-    Map,
-    MarkedSum,
-    Operation,
-    Position,
-    PrefixSum,
-    Shift,
-    SiblingLatest,
-    Token,
-)
+from program.operations.at import At
+from program.operations.base import LookBack, Operation
+from program.operations.earliest import Earliest
+from program.operations.latest import Latest
+from program.operations.latest_match import LatestMatch
+from program.operations.map import Map
+from program.operations.marked_sum import MarkedSum
+from program.operations.position import Position
+from program.operations.prefix_sum import PrefixSum
+from program.operations.shift import Shift
+from program.operations.sibling_latest import SiblingLatest
+from program.operations.token import Token
 from program.program import Domain, Program, cone, is_embedded, is_sum
 
 __all__ = [

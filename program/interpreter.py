@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from program.domains import IntArray
 from program.errors import Refused
-from program.operations import Operation
+from program.operations.base import Operation
 from program.program import Program
 
 

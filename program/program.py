@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from program.functions import Sum
-from program.operations import Map, Operation, Token
-from program.operations.base import Frame
+from program.operations.base import Frame, Operation
+from program.operations.map import Map
+from program.operations.token import Token
 
 Domain: TypeAlias = tuple[int, ...]
 

@@ -11,8 +11,9 @@ import numpy.typing as npt
 from program.domains import BoolArray, IntArray, Known, May, Values, places
 from program.errors import Refused, demand
 from program.functions import LARGEST, Table
-from program.operations import Map, Operation, Token
-from program.operations.base import Frame
+from program.operations.base import Frame, Operation
+from program.operations.map import Map
+from program.operations.token import Token
 from program.program import Program
 
 FloatArray = npt.NDArray[np.float64]

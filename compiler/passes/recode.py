@@ -10,16 +10,13 @@ from compiler.passes.base import PassError, check_frame, check_order
 from compiler.sum_of_steps import linear
 from program import (
     At,
-    Earliest,
-    Latest,
     LatestMatch,
+    LookBack,
     Map,
     MarkedSum,
     Operation,
     PrefixSum,
     Program,
-    Shift,
-    SiblingLatest,
     Table,
     Token,
     is_embedded,
@@ -193,28 +190,19 @@ class _Recoding:
         if made != name and (counted or (self.anew and not embedded)):
             return made, _identity(name, self.source.domains[name]), {name: False}
         codes = dict.fromkeys(self._plain_reads(operation), False)
-        match operation:
-            case Map(_, inputs) if len(inputs) > 1:
-                summed = is_sum(operation) or linear(self.source, name)
-                codes |= dict.fromkeys(inputs, not summed)
-            case Shift(source) | Latest(source) | LatestMatch(source):
-                codes[source] = one_hot
-            case SiblingLatest(source) | Earliest(source) | At(source):
-                codes[source] = one_hot
-            case _:
-                pass
+        if isinstance(operation, Map) and len(operation.inputs) > 1:
+            summed = is_sum(operation) or linear(self.source, name)
+            codes |= dict.fromkeys(operation.inputs, not summed)
+        elif isinstance(operation, LookBack):
+            codes[operation.source] = one_hot
         return made, operation, codes
 
     def _plain_reads(self, operation: Operation) -> tuple[str, ...]:
         """What is read as it is: single inputs of tables, flags, keys and queries."""
         read = operation.reads
-        match operation:
-            case Map(_, inputs):
-                return read if len(inputs) == 1 else ()
-            case Token() | PrefixSum() | MarkedSum():
-                return read
-            case _:
-                return read[1:]
+        if isinstance(operation, Map):
+            return read if len(read) == 1 else ()
+        return read[1:] if isinstance(operation, LookBack) else read
 
 
 @dataclass(frozen=True)

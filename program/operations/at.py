@@ -23,7 +23,6 @@ class At(LookBack):
     """
 
     wire: ClassVar[str] = "at"
-    source: str
     digits: tuple[str, ...]
 
     @property

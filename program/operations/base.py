@@ -133,7 +133,18 @@ class Operation(ABC):
 
 @dataclass(frozen=True, slots=True)
 class LookBack(Operation):
-    """An operation that fetches its first channel from one position, at most t."""
+    """An operation that fetches a channel from one position, at most t.
+
+    Attributes:
+        source: The channel that it fetches.
+    """
+
+    source: str
+
+    @property
+    def flag(self) -> str | None:
+        """The channel by whose ones it finds the position, if it does."""
+        return None
 
     @abstractmethod
     def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:

@@ -21,13 +21,17 @@ class Earliest(LookBack):
     """
 
     wire: ClassVar[str] = "earliest"
-    source: str
     where: str
 
     @property
     def reads(self) -> tuple[str, ...]:
         """The source and the flag."""
         return (self.source, self.where)
+
+    @property
+    def flag(self) -> str:
+        """The flag."""
+        return self.where
 
     def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
         """The first flagged position from 1 on, or 0."""

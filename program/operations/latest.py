@@ -13,13 +13,17 @@ class Latest(LookBack):
     """``source`` at the last position j ≤ t where ``where`` is 1; it is 1 at BOS."""
 
     wire: ClassVar[str] = "latest"
-    source: str
     where: str
 
     @property
     def reads(self) -> tuple[str, ...]:
         """The source and the flag."""
         return (self.source, self.where)
+
+    @property
+    def flag(self) -> str:
+        """The flag."""
+        return self.where
 
     def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
         """The last flagged position."""

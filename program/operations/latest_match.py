@@ -20,7 +20,6 @@ class LatestMatch(LookBack):
     """
 
     wire: ClassVar[str] = "latest-match"
-    source: str
     key: str
     query: str
 

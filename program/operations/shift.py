@@ -16,7 +16,6 @@ class Shift(LookBack):
     """``source`` at position ``max(t - by, 0)``."""
 
     wire: ClassVar[str] = "shift"
-    source: str
     by: int
 
     @property

@@ -28,7 +28,6 @@ class SiblingLatest(LookBack):
     """
 
     wire: ClassVar[str] = "sibling-latest"
-    source: str
     where: str
     level: int
 
@@ -36,6 +35,11 @@ class SiblingLatest(LookBack):
     def reads(self) -> tuple[str, ...]:
         """The source and the flag."""
         return (self.source, self.where)
+
+    @property
+    def flag(self) -> str:
+        """The flag."""
+        return self.where
 
     def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
         """The last flagged position of the block before, or 0."""

@@ -11,7 +11,7 @@ import numpy as np
 from program.domains import MOST, BoolArray, IntArray, May, beside
 from program.errors import Refused, demand
 from program.functions import FUNCTIONS, factors
-from program.operations import Latest
+from program.operations.latest import Latest
 from program.statement import MOST_CELLS, Channel, Sets, Statement, mapped, may, whole
 from verify.checker.departures import departures
 from verify.checker.model_file import Machine
@@ -439,7 +439,9 @@ def memory(
     read = [program.channels[n].known for n in reads]
     found = channel.operation.memory(channel.known, read)
     if found is None:
-        raise Refused(f"nothing is said of {channel.name!r}")
+        raise Refused(
+            f"{channel.name!r} depends on positions in a way that no rule covers"
+        )
     return found
 
 

@@ -214,10 +214,6 @@ class Search:
         cells = {}
         for step in part.steps:
             channel, kind, _ = step
-            if kind in ("at", "sibling-latest"):
-                raise Refused(
-                    f"{channel.name!r} depends on positions in a way that no rule covers"
-                )
             if kind not in ("token", "position", *FUNCTIONS):
                 domain, start, size = memory(
                     self.program, part.machine, step, part.assumed
