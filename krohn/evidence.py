@@ -13,6 +13,7 @@ from algebra.shown import shown
 from krohn.report import Report
 from krohn.verification_target import Progress, open_target
 from program.errors import Refused
+from verify.blas_threads import one_thread
 from verify.checker.model_file import Machine
 from verify.checker.network import Shown, recheck
 from verify.errors import Rejected
@@ -134,7 +135,8 @@ def _check(
     """What is told of a check, and what it showed if it went through."""
     began, shown, reason = time.monotonic(), None, ""
     try:
-        shown = recheck(data, evidence, machine)
+        with one_thread():
+            shown = recheck(data, evidence, machine)
     except Refused as refused:
         reason = str(refused)
     verdict, seconds = "verified" if shown else "undecided", time.monotonic() - began

@@ -16,6 +16,7 @@ from algebra.errors import MachineError
 from algebra.shown import SHOWS, Shown, shown
 from network.modelfile import ModelFile
 from program.errors import Refused
+from verify.blas_threads import one_thread
 from verify.checker import generator
 from verify.checker.model_file import WrongWord, check_numbers
 from verify.checker.network import Established
@@ -89,7 +90,8 @@ def prove(
             progress(len(told), 3 + 2 * len(file.header["architecture"]["blocks"]))
 
     try:
-        with np.errstate(all="ignore"):  # what is not a number fails every comparison
+        # What is not a number fails every comparison.
+        with one_thread(), np.errstate(all="ignore"):
             told[:], bounds = _established(file, machine, watch)
         result = Proof("verified", "", length, told, bounds=bounds)
     except WrongWord as found:
