@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from algebra.errors import MachineError
-from algebra.inputs import Inputs
+from algebra.input_decision_diagram import Inputs
 from algebra.semiautomaton import IntArray, Semiautomaton, shorten
 
 

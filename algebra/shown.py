@@ -1,4 +1,4 @@
-"""What of a machine a network says: its state, or only what the state shows."""
+"""The output classes of a machine, which a network says; Mealy machines as Moore ones."""
 
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
@@ -7,7 +7,7 @@ import numpy as np
 
 from algebra.automaton import Automaton, Output
 from algebra.errors import MachineError
-from algebra.operations import reachable
+from algebra.minimisation import reachable
 from algebra.semiautomaton import IntArray, Semiautomaton
 
 Shows = Literal["states", "outputs"]

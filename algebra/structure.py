@@ -9,7 +9,7 @@ import numpy as np
 from algebra.automaton import Automaton
 from algebra.congruences import principal_congruences
 from algebra.errors import MachineError
-from algebra.operations import quotient
+from algebra.minimisation import quotient
 from algebra.semiautomaton import IntArray
 
 MOST_FACTORED_STATES = 128

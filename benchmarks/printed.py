@@ -10,8 +10,8 @@ from math import ceil, log, log2
 import numpy as np
 
 from algebra.automaton import Automaton
+from algebra.minimisation import reachable
 from algebra.monoid import TransformationMonoid
-from algebra.operations import reachable
 from compiler.constructions.thesis import semidirect, wreath
 from compiler.constructions.thesis.permutation_reset import taken_apart
 from compiler.constructions.thesis.semidirect import Twisted

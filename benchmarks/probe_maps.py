@@ -18,8 +18,8 @@ from report import Table, publish
 
 from compare.models import build
 from compare.probes import ProbeMap, Survey, survey
-from compare.probes.map import Cell as Probed
-from compare.probes.map import Row
+from compare.probes.probe_map import Cell as Probed
+from compare.probes.probe_map import Row
 from compare.probes.sentences import conclusion
 from compare.tasks.catalogue import task
 from compare.training.cells import Cell

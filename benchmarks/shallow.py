@@ -15,7 +15,7 @@ from report import Row, Table, each, parser, publish
 
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
-from algebra.operations import minimise
+from algebra.minimisation import minimise
 from compiler.constructions.departures import construction, piecewise
 from compiler.errors import CompileError
 from compiler.plan import CONSTRUCTIONS, Plan, plans, realise

@@ -24,7 +24,7 @@ from network.model import Model
 from verify.proof import Proof
 from verify.testing.exhaustive import exhaustive
 from verify.testing.sampling import sample
-from verify.testing.simulation import Simulation
+from verify.testing.simulation_result import Simulation
 
 QUICK = ("C2", "C5", "C2xC2", "FlipFlop", "Grid4")
 RATE_WORDS = 500

@@ -1,4 +1,4 @@
-"""The ways to a network, best first, each followed no further than it can win.
+"""Best-first search over plans, with lower bounds (branch and bound).
 
 All ways start together, with what is known of them without work. The one whose bound is
 best goes a step further: its Program is built, put through the passes, scheduled, laid

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from typing import Protocol, TypeAlias, TypeVar
 
 from algebra.automaton import Automaton
-from algebra.operations import reachable
+from algebra.minimisation import reachable
 
 Result = TypeVar("Result")
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from algebra.semiautomaton import IntArray
-from compiler.numerics import circle_reader
+from compiler.attention_scales import circle_reader
 from compiler.units import Expression, Stage, combination
 from network.precision import FloatArray
 from program import Map, Operation, Program, Table

@@ -7,12 +7,13 @@ from typing import Any
 from compiler.attention import Lowering
 from compiler.bounds import Bound, Steps, finished
 from compiler.errors import CompileError
-from compiler.features import budget
 from compiler.head_assembly import patterns
 from compiler.latency import latency
+from compiler.layout import Layout, width
 from compiler.mlp import block_tables
-from compiler.positions import Positions
-from compiler.schedule import Layout, ranked, width
+from compiler.needed_features import budget
+from compiler.position_table import Positions
+from compiler.schedule import ranked
 from network.architecture import parameters
 from network.precision import PRECISIONS
 from program import Map, Program, cone, is_embedded

@@ -3,8 +3,8 @@
 import numpy as np
 
 from compiler.attention import Head, Lowering, look
-from compiler.positions import Positions
-from compiler.schedule import Layout
+from compiler.layout import Layout
+from compiler.position_table import Positions
 from network.precision import FloatArray
 from program import Operation
 

@@ -14,8 +14,9 @@ import numpy as np
 
 from compiler.circle import Circle, circle_of
 from compiler.decision_paths import Given
+from compiler.layout import Layout
 from compiler.passes.base import evaluate_cone
-from compiler.schedule import Layout, Schedule
+from compiler.schedule import Schedule
 from compiler.sum_of_steps import Linear, linear, too_steep
 from compiler.units import Expression, Stage, combination
 from network.precision import FloatArray

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from algebra.automaton import Automaton
-from algebra.operations import minimise
+from algebra.minimisation import minimise
 from compiler.passes.infer import InferDomains
 from program import Domain, Map, Operation, Program, Row, table
 

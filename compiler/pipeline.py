@@ -4,15 +4,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from compiler.errors import CompileError
-from compiler.features import budget, positions
+from compiler.layout import Layout, allocate
+from compiler.needed_features import budget, positions
 from compiler.passes.base import Pass
 from compiler.passes.fuse import Fuse
 from compiler.passes.infer import InferDomains
 from compiler.passes.prune import DropDead
 from compiler.passes.recode import OneHotMatches, RoundReads, Split, WidenOutputs
 from compiler.passes.share import Share
-from compiler.positions import Positions
-from compiler.schedule import Layout, Schedule, allocate, check_schedule, schedule
+from compiler.position_table import Positions
+from compiler.schedule import Schedule, check_schedule, schedule
 from network.precision import Precision
 from program import Program
 

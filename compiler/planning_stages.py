@@ -8,9 +8,10 @@ from compiler.bounds import Bound, Result, Steps
 from compiler.cost import Cost, priced, unplaced
 from compiler.errors import CompileError
 from compiler.latency import latency
+from compiler.layout import Layout
 from compiler.pipeline import Options, features_of, optimise, placed, scheduled
-from compiler.positions import Positions
-from compiler.schedule import Layout, Schedule
+from compiler.position_table import Positions
+from compiler.schedule import Schedule
 from program import Program
 
 # At most so many paths decide tables of tables at once; 0: one after the other.

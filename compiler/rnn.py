@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from algebra.automaton import Automaton
-from algebra.operations import reachable
+from algebra.minimisation import reachable
 from algebra.shown import shown
 from compiler.transformer import Network
 from network.precision import FloatArray, Precision

@@ -8,9 +8,9 @@ import numpy as np
 
 from compiler import head_assembly
 from compiler.attention import Head
+from compiler.layout import Layout
 from compiler.mlp import block_tables, code_matrix
-from compiler.positions import Positions
-from compiler.schedule import Layout
+from compiler.position_table import Positions
 from network.precision import FloatArray
 from program import Map, Position, Table, is_embedded
 from program.statement import Place, stated

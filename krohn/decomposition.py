@@ -22,7 +22,7 @@ from algebra.decomposition import methods
 from algebra.decomposition.cost import CascadeCost
 from algebra.errors import KrohnError
 from algebra.groups.naming import name
-from algebra.operations import reachable
+from algebra.minimisation import reachable
 from krohn import cascade_file
 from krohn.coordinate_meanings import common, merged
 from krohn.sources import read

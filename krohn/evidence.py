@@ -17,8 +17,8 @@ from verify.blas_threads import one_thread
 from verify.checker.model_file import Machine
 from verify.checker.network import Shown, recheck
 from verify.errors import Rejected
+from verify.search.conversion import machine_of
 from verify.search.find import find
-from verify.search.opened import machine_of
 from verify.search.record import steps
 
 LARGEST = 2**30

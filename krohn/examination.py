@@ -21,7 +21,7 @@ from verify.testing.black_box import BlackBox, black_box
 from verify.testing.examination import PREFIXES, SAMPLES, Examination
 from verify.testing.examination import examine as examined
 from verify.testing.shortest_failing import minimise
-from verify.testing.simulation import BUDGET
+from verify.testing.simulation_result import BUDGET
 from verify.testing.simulator import Simulator
 
 REASON = "a network known from outside cannot be proved"

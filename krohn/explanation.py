@@ -7,9 +7,9 @@ from typing import Any
 from algebra.automaton import Automaton
 from algebra.budget import Budget, steps_of
 from algebra.classification import Classification, classify
-from algebra.classification.content import LARGEST_COUNT, writable
 from algebra.classification.findings import find
-from algebra.operations import minimise, reachable
+from algebra.classification.group_names import LARGEST_COUNT, writable
+from algebra.minimisation import minimise, reachable
 from algebra.structure import as_counter, as_memory
 from compiler.plan import grows, planning
 from krohn.candidates import offers

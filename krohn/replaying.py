@@ -1,4 +1,4 @@
-"""Holding what a model says of one word against what it should say, and asking for it."""
+"""Replaying one word on a model beside the machine."""
 
 import shlex
 from collections.abc import Mapping, Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from verify.attention_limits.head_limits import HeadBounds
 from verify.proof import Proof, Verdict
-from verify.testing.simulation import Simulation
+from verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
     from verify.attack.campaign import Attack

@@ -241,7 +241,7 @@ def _cut_short(out: Console, facts: dict[str, Any]) -> None:
 
 def _monoid(facts: dict[str, Any]) -> Iterator[str]:
     """The monoid, its groups and the machine's properties, a line each."""
-    from algebra.classification.content import amount
+    from algebra.classification.group_names import amount
 
     if facts["monoid_size"] is None:
         known = amount(facts["monoid_at_least"])

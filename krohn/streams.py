@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from algebra.approaches import approaches
+from algebra.access_words import approaches
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from algebra.formats import json_format

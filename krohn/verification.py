@@ -21,7 +21,7 @@ from network.modelfile import ModelFile
 from network.trained import is_network
 from verify.attention_limits.head_limits import head_bounds
 from verify.proof import Proof, prove
-from verify.testing.simulation import BUDGET, Simulation
+from verify.testing.simulation_result import BUDGET, Simulation
 
 if TYPE_CHECKING:
     from krohn.trained import Trained

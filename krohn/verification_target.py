@@ -15,7 +15,7 @@ from krohn.sources import OWN, read, seen
 from network import modelfile
 from network.architecture import kind_of
 from network.modelfile import ModelFile
-from verify.testing.simulation import BUDGET, Simulation
+from verify.testing.simulation_result import BUDGET, Simulation
 
 if TYPE_CHECKING:
     from krohn.replaying import Replay
@@ -93,7 +93,7 @@ class Target:
     def run_all(self, length: int) -> Simulation:
         """Run every word of up to ``length`` letters."""
         # torch is there only where words are run.
-        from krohn.exhaustion import run_job
+        from krohn.exhaustive_job import run_job
         from verify.testing.exhaustive import exhaustive
 
         report = self.report("running all words")

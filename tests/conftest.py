@@ -15,9 +15,9 @@ from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray, Semiautomaton
 from compiler import plan
 from compiler.cost import Cost, predict
+from compiler.layout import Layout
 from compiler.pipeline import Options, arrange, optimise
-from compiler.positions import Positions
-from compiler.schedule import Layout
+from compiler.position_table import Positions
 from krohn.compilation import CompiledModel
 from network.model import Model
 from network.precision import PRECISIONS

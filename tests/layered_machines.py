@@ -3,7 +3,7 @@
 import numpy as np
 
 from algebra.automaton import Automaton
-from algebra.operations import reachable
+from algebra.minimisation import reachable
 from algebra.semiautomaton import IntArray, Semiautomaton
 
 KINDS = ("one", "cycle", "counter", "memory", "window", "resets")

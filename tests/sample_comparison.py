@@ -10,7 +10,7 @@ from algebra.formats import json_format
 from compare.measures.rates import Rate, spread
 from compare.probes.agreement import Agreement
 from compare.probes.interchange import Interchange
-from compare.probes.map import Cell, ProbeMap, Row
+from compare.probes.probe_map import Cell, ProbeMap, Row
 from compare.probes.scores import Score
 from compare.probes.verdict import Verdict
 from krohn.comparison.contestants import (

@@ -12,14 +12,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from departing import lowered
+from pointer_programs import lowered
 
 from algebra.automaton import Automaton
 from algebra.semiautomaton import Semiautomaton
 from compiler.attention.base import Lowering, Matrices, blank
-from compiler.numerics import recency_slope
-from compiler.positions import Positions
-from compiler.schedule import Layout
+from compiler.attention_scales import recency_slope
+from compiler.layout import Layout
+from compiler.position_table import Positions
 from network.model import Model
 from network.modelfile import ModelFile
 from program import LookBack, Map, Operation, Program, Token, table

@@ -21,9 +21,9 @@ from verify.checker import generator
 from verify.checker.model_file import WrongWord, check_numbers
 from verify.checker.network import Established
 from verify.errors import Rejected
+from verify.search.conversion import machine_of, model_of
 from verify.search.find import Watch, search
 from verify.search.longest import longest
-from verify.search.opened import machine_of, model_of
 from verify.search.record import steps
 
 Verdict = Literal["verified", "refuted", "undecided", "out-of-range"]

@@ -6,10 +6,10 @@ import numpy as np
 
 from algebra.automaton import Automaton
 from algebra.budget import NORMAL, Budget, BudgetExceeded
-from algebra.classification import digraph, elements, letters, subgroups
-from algebra.classification.content import Content, Subgroup, content, tractable
+from algebra.classification import aperiodic, digraph, elements, letters
 from algebra.classification.definite import definite, generalised_definite
 from algebra.classification.findings import Findings, find
+from algebra.classification.group_names import Content, Subgroup, content, tractable
 from algebra.classification.property import Property
 from algebra.classification.synchronising import synchronising
 from algebra.errors import MachineError
@@ -62,7 +62,7 @@ def classify(
 ) -> Classification:
     """Which classes of the theory a machine belongs to, each with evidence.
 
-    All states count, reachable or not; take `algebra.operations.reachable` before if
+    All states count, reachable or not; take `algebra.minimisation.reachable` before if
     only the reachable ones matter. What the budget does not decide is None; what was
     refuted before it ran out stays refuted.
 
@@ -90,7 +90,7 @@ def _properties(findings: Findings) -> tuple[Property, ...]:
     machine = findings.machine
     ordered, piecewise = digraph.r_trivial(machine), digraph.j_trivial(machine)
     commuting, local = letters.commutative(machine), generalised_definite(machine)
-    aperiodic = subgroups.aperiodic(findings, bool(ordered.holds))
+    star_free = aperiodic.aperiodic(findings, bool(ordered.holds))
     found = (
         letters.permutation(machine),
         letters.permutation_reset(machine),
@@ -108,10 +108,10 @@ def _properties(findings: Findings) -> tuple[Property, ...]:
         elements.l_trivial(findings),
         piecewise,
         elements.da(findings),
-        aperiodic,
-        subgroups.solvable(findings, bool(aperiodic.holds or commuting.holds)),
+        star_free,
+        aperiodic.solvable(findings, bool(star_free.holds or commuting.holds)),
     )
-    facts = {p.name: p for p in (ordered, piecewise, local, aperiodic)}
+    facts = {p.name: p for p in (ordered, piecewise, local, star_free)}
     return tuple(p if p.holds is not None else _implied(p, facts) for p in found)
 
 

@@ -7,12 +7,12 @@ import numpy as np
 
 from algebra.automaton import Automaton
 from algebra.budget import Budget, BudgetExceeded
-from algebra.classification.content import tractable
+from algebra.classification.group_names import tractable
 from algebra.froidure_pin import Enumeration
 from algebra.green import Green, green
 from algebra.groups.permutation_group import PermutationGroup
+from algebra.minimisation import reachable
 from algebra.monoid import TransformationMonoid
-from algebra.operations import reachable
 from algebra.rows import firsts
 from algebra.semiautomaton import Semiautomaton
 from algebra.skeleton import Skeleton, skeleton

@@ -10,7 +10,7 @@ from algebra.automaton import Automaton
 from algebra.classification.digraph import components
 from algebra.departures.parts import Part, parts
 from algebra.errors import MachineError
-from algebra.operations import reachable
+from algebra.minimisation import reachable
 from algebra.semiautomaton import IntArray, Semiautomaton
 
 MOST_PAIRS = 4_000

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from algebra.automaton import Automaton, Output
 from algebra.errors import MachineError
-from algebra.inputs import Inputs
+from algebra.input_decision_diagram import Inputs
 from algebra.semiautomaton import IntArray, Semiautomaton
 
 BoolArray = npt.NDArray[np.bool_]

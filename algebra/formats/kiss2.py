@@ -23,7 +23,7 @@ from algebra.formats.assembly import (
     shown_after,
 )
 from algebra.formats.kiss2_terms import OPEN, Term, tabulate
-from algebra.inputs import MOST_BITS
+from algebra.input_decision_diagram import MOST_BITS
 from algebra.semiautomaton import shorten
 
 MOST_COMBINATIONS = 8

@@ -13,7 +13,7 @@ import numpy as np
 
 from algebra.errors import MachineError
 from algebra.formats.assembly import problem, quote
-from algebra.inputs import Inputs, Node
+from algebra.input_decision_diagram import Inputs, Node
 from algebra.semiautomaton import IntArray
 
 OPEN = ("*", "-")

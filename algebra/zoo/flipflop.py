@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from algebra.automaton import Automaton, Output
 from algebra.errors import MachineError
-from algebra.operations import complete
+from algebra.products import complete
 from algebra.semiautomaton import IntArray, Semiautomaton
 from algebra.zoo.groups import require
 from algebra.zoo.languages import ERROR

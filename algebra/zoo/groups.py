@@ -7,7 +7,7 @@ import numpy as np
 
 from algebra.automaton import Automaton
 from algebra.errors import MachineError
-from algebra.operations import direct_product
+from algebra.products import direct_product
 from algebra.semiautomaton import IntArray, Semiautomaton
 
 MOST_COUNTS = 2_000

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 
 from algebra.automaton import Automaton
-from algebra.operations import UNDEFINED, complete
+from algebra.products import UNDEFINED, complete
 from algebra.semiautomaton import IntArray, Semiautomaton
 from algebra.zoo.groups import (
     arrangements,

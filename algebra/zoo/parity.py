@@ -3,7 +3,7 @@
 import numpy as np
 
 from algebra.automaton import Automaton, Output
-from algebra.operations import reachable
+from algebra.minimisation import reachable
 from algebra.semiautomaton import Semiautomaton
 from algebra.zoo.groups import require
 

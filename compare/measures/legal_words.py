@@ -14,7 +14,8 @@ from torch import Tensor, nn
 
 from algebra.automaton import Automaton, Output
 from algebra.errors import KrohnError
-from algebra.operations import parallel, reachable
+from algebra.minimisation import reachable
+from algebra.products import parallel
 from algebra.semiautomaton import IntArray, Semiautomaton
 from algebra.shown import Shows, shown
 from algebra.zoo.flipflop import VALUES, acceptor

@@ -1,7 +1,7 @@
 """Which algorithm? What a network holds of a derived one's variables, and what it uses."""
 
 from compare.probes.attention_landmarks import Attended, Likeness, Pointing, attended
-from compare.probes.map import Cell, ProbeMap, Row
+from compare.probes.probe_map import Cell, ProbeMap, Row
 from compare.probes.survey import Survey, survey
 
 __all__ = [

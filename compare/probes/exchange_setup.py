@@ -1,4 +1,4 @@
-"""A network on a bench: words in pairs, and exchanges that can be tried on them."""
+"""Pairs of words and hidden states, prepared for interchange interventions."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

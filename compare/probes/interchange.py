@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from compare.probes.agreement import Agreement
+from compare.probes.alignment_search import searched
 from compare.probes.exchange_setup import Bench, Trial
 from compare.probes.needed_subspace import needed
 from compare.probes.pairs import Pairs
 from compare.probes.scores import Split
-from compare.probes.search import searched
 from compare.probes.subspace import (
     between_means,
     read_by_probe,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from compare.probes.interchange import Interchange
-from compare.probes.map import ProbeMap, Row
+from compare.probes.probe_map import ProbeMap, Row
 from compare.probes.verdict import READ, quality, use
 
 LISTED = 6

@@ -9,8 +9,8 @@ from compare.models.network import Network
 from compare.probes.exchange_setup import Bench, bench_of
 from compare.probes.hidden import hidden
 from compare.probes.interchange import Aligned, Interchange, aligned, interchange
-from compare.probes.map import Cell, ProbeMap, Row
 from compare.probes.pairs import Positions
+from compare.probes.probe_map import Cell, ProbeMap, Row
 from compare.probes.scores import Score, score, split
 from compare.probes.sentences import conclusion, sentences
 from compare.probes.variable import depends_only_on
@@ -25,8 +25,8 @@ from compare.probes.verdict import (
     use,
 )
 from compare.tasks.task import Task
+from compare.training.random_streams import Purpose, stream
 from compare.training.scratchpad import Scratchpad
-from compare.training.streams import Purpose, stream
 from network.precision import FloatArray
 
 

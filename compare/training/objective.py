@@ -10,9 +10,9 @@ from compare.models.network import Inside, Network
 from compare.tasks.task import Task
 from compare.training.balance import nested, stacks
 from compare.training.losses import Lesson, lesson, mean_loss
+from compare.training.random_streams import Purpose, stream
 from compare.training.recipe import Recipe
 from compare.training.scratchpad import Scratchpad
-from compare.training.streams import Purpose, stream
 
 
 class Objective:

@@ -15,9 +15,9 @@ from compare.training.described import Json, described
 from compare.training.devices import usable
 from compare.training.folder import RunFolder
 from compare.training.objective import Objective
+from compare.training.random_streams import check_seed
 from compare.training.recipe import Recipe
 from compare.training.scratchpad import scratchpad
-from compare.training.streams import check_seed
 from compare.training.trainer import Outcome, Point, Report, Trainer
 
 SHARE = 100

@@ -13,8 +13,8 @@ from algebra.errors import KrohnError
 from compare.models.network import Network
 from compare.training.average import Average
 from compare.training.objective import Objective, accuracy, forward_format
+from compare.training.random_streams import Purpose, dropout_seed, stream
 from compare.training.schedule import rate
-from compare.training.streams import Purpose, dropout_seed, stream
 
 Outcome = Literal["finished", "early", "diverged"]
 Report = Callable[[int, int], None]

@@ -5,9 +5,9 @@ from math import ceil, log, log2
 import numpy as np
 
 from compiler.attention.base import Lowering, Matrices, blank
-from compiler.numerics import leak_allowed
-from compiler.positions import Positions
-from compiler.schedule import Layout
+from compiler.attention_scales import leak_allowed
+from compiler.layout import Layout
+from compiler.position_table import Positions
 from network.precision import Precision
 from program import At, Program
 

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from compiler.positions import Positions
-from compiler.schedule import Layout
+from compiler.layout import Layout
+from compiler.position_table import Positions
 from network.precision import FloatArray
 from program import Operation, Position, Program
 

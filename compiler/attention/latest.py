@@ -3,10 +3,10 @@
 from math import ceil, log2
 
 from compiler.attention.base import Lowering, Matrices, blank
+from compiler.attention_scales import recency_slope
 from compiler.errors import CompileError
-from compiler.numerics import recency_slope
-from compiler.positions import Positions
-from compiler.schedule import Layout
+from compiler.layout import Layout
+from compiler.position_table import Positions
 from network.precision import Precision
 from program import Latest, Program
 

@@ -5,10 +5,10 @@ from math import ceil, log, log2
 import numpy as np
 
 from compiler.attention.base import Lowering, Matrices, blank
+from compiler.attention_scales import leak_target
 from compiler.errors import CompileError
-from compiler.numerics import leak_target
-from compiler.positions import Positions
-from compiler.schedule import Layout
+from compiler.layout import Layout
+from compiler.position_table import Positions
 from network.precision import Precision
 from program import LatestMatch, Program
 from program.domains import IntArray

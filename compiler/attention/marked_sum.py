@@ -3,12 +3,12 @@
 from math import ceil, log, log2
 
 from compiler.attention.base import Lowering, Matrices, blank, flags
-from compiler.numerics import (
+from compiler.attention_scales import (
     leak_target,
     mark_scale,
 )
-from compiler.positions import Positions
-from compiler.schedule import Layout
+from compiler.layout import Layout
+from compiler.position_table import Positions
 from network.precision import Precision
 from program import MarkedSum, Program
 

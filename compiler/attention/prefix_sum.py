@@ -1,11 +1,11 @@
 """A uniform head, which adds up (Lemma 15)."""
 
 from compiler.attention.base import Lowering, Matrices, blank
-from compiler.numerics import (
+from compiler.attention_scales import (
     count_scale,
 )
-from compiler.positions import Positions
-from compiler.schedule import Layout
+from compiler.layout import Layout
+from compiler.position_table import Positions
 from program import PrefixSum, Program
 
 

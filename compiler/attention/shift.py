@@ -3,9 +3,9 @@
 import numpy as np
 
 from compiler.attention.base import Lowering, Matrices, blank
-from compiler.numerics import match_scale
-from compiler.positions import Positions
-from compiler.schedule import Layout
+from compiler.attention_scales import match_scale
+from compiler.layout import Layout
+from compiler.position_table import Positions
 from program import Program, Shift
 
 

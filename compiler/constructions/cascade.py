@@ -22,13 +22,13 @@ from algebra.decomposition.methods import decompose
 from algebra.decomposition.reach import restricted
 from algebra.decomposition.simplify import simplify
 from algebra.dependency import Dependency, Step, dependency
-from algebra.layered import clock
-from algebra.operations import reachable
+from algebra.layered_parity import clock
+from algebra.minimisation import reachable
 from algebra.semiautomaton import IntArray, Semiautomaton
 from algebra.structure import as_counter, as_memory
 from compiler.bounds import Bound, Steps
-from compiler.constructions.before import latest_before
 from compiler.constructions.counter import LARGEST_SUM
+from compiler.constructions.latest_before import latest_before
 from compiler.constructions.scan import compose, levels
 from compiler.errors import CompileError
 from program import Latest, Map, Operation, PrefixSum, Program, Row, Shift, Token, table

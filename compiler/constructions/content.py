@@ -3,7 +3,7 @@
 import numpy as np
 
 from algebra.automaton import Automaton
-from algebra.operations import reachable
+from algebra.minimisation import reachable
 from algebra.semiautomaton import IntArray
 from compiler.errors import CompileError
 from compiler.output_programs import one_tuple_each

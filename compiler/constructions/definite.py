@@ -4,7 +4,7 @@ import numpy as np
 
 from algebra.automaton import Automaton
 from algebra.classification.definite import equivalences
-from algebra.operations import reachable
+from algebra.minimisation import reachable
 from algebra.semiautomaton import IntArray
 from compiler.errors import CompileError
 from program import Latest, Map, Operation, Program, Row, Shift, Token, table

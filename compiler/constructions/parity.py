@@ -5,7 +5,7 @@ from itertools import product
 from math import prod
 
 from algebra.automaton import Automaton
-from algebra.layered import LayeredParity, as_layered_parity
+from algebra.layered_parity import LayeredParity, as_layered_parity
 from compiler.errors import CompileError
 from program import (
     Map,

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 
 from algebra.automaton import Automaton, Output
-from algebra.layered import ParityNode, as_parity_tree
+from algebra.layered_parity import ParityNode, as_parity_tree
 from compiler.constructions.parity import kinds, marked
 from compiler.errors import CompileError
 from compiler.output_programs import observed

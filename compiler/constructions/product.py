@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from algebra.automaton import Automaton
 from algebra.corridor import as_corridor
-from algebra.operations import reachable
+from algebra.minimisation import reachable
 from algebra.structure import Factor, as_counter, as_memory, parallel_factors
 from compiler.constructions import corridor, counter, memory
 from compiler.errors import CompileError

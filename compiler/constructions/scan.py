@@ -6,7 +6,7 @@ from math import ceil
 import numpy as np
 
 from algebra.automaton import Automaton
-from algebra.operations import reachable
+from algebra.minimisation import reachable
 from algebra.semiautomaton import IntArray
 from algebra.structure import reached_pairs
 from compiler.bounds import Steps, looking_back

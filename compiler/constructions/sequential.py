@@ -1,7 +1,7 @@
 """The sequential baseline: one layer for every letter (spec section 9)."""
 
 from algebra.automaton import Automaton
-from algebra.operations import reachable
+from algebra.minimisation import reachable
 from compiler.bounds import Steps, looking_back
 from compiler.errors import CompileError
 from program import Map, Operation, Program, Row, Shift, Token, table

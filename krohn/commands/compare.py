@@ -106,7 +106,7 @@ def compare(
             progress=report,
         )
     if output is not None:
-        from krohn.page.comparing import write
+        from krohn.page.comparison_page import write
 
         with waiting("writing the page"):
             write(found, output)

@@ -14,7 +14,7 @@ from compare.measures.curves import Curve
 from compare.measures.first_failures import EACH, by_strategy, first_failing
 from compare.measures.rates import Rate
 from compare.tasks.task import Task
-from compare.training import streams
+from compare.training import random_streams
 from krohn.comparison.contestants import Failure
 from krohn.comparison.settings import lengths_of
 from verify.testing.examination import PREFIXES, SAMPLES
@@ -152,4 +152,4 @@ def _along(curve: Curve) -> Along:
 
 
 def _rng(purpose: Purpose) -> np.random.Generator:
-    return streams.stream(purpose, 0, streams.Purpose.MEASURES)
+    return random_streams.stream(purpose, 0, random_streams.Purpose.MEASURES)

@@ -9,7 +9,7 @@ from typing import Any
 from algebra.errors import KrohnError
 from compare.measures.answers import simulator
 from compare.models import Architecture, assemble, build
-from compare.probes.map import ProbeMap
+from compare.probes.probe_map import ProbeMap
 from compare.probes.survey import Survey, survey
 from compare.tasks.task import Task
 from compare.training import presets

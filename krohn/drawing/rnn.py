@@ -7,7 +7,7 @@ from scipy import sparse
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from algebra.formats import json_format
-from algebra.operations import reachable
+from algebra.minimisation import reachable
 from algebra.semiautomaton import IntArray
 from krohn.drawing.canvas import (
     INK,

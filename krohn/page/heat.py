@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from compare.probes.interchange import Interchange
-from compare.probes.map import Cell, ProbeMap, Row
+from compare.probes.probe_map import Cell, ProbeMap, Row
 from compare.probes.verdict import Verdict, quality
 from krohn.comparison.inside import Probed
 

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra import zoo
-from algebra.approaches import approaches
+from algebra.access_words import approaches
 from algebra.automaton import Automaton
-from algebra.operations import reachable
+from algebra.minimisation import reachable
 from algebra.semiautomaton import Semiautomaton
 
 

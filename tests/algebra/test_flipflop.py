@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from algebra import zoo
 from algebra.errors import MachineError
-from algebra.operations import minimise, reachable
+from algebra.minimisation import minimise, reachable
 from algebra.semiautomaton import IntArray
 from algebra.zoo import flipflop, samplers
 from algebra.zoo.flipflop import READ, VALUES, WRITE, Instructions

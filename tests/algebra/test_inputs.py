@@ -11,7 +11,7 @@ import krohn
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError, MachineError
 from algebra.formats import json_format, kiss2, kiss2_terms, read, write
-from algebra.inputs import Inputs
+from algebra.input_decision_diagram import Inputs
 from krohn import cli
 from krohn.decomposition import decompose
 from krohn.explanation import explain

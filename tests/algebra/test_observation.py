@@ -6,8 +6,8 @@ import pytest
 from algebra import zoo
 from algebra.errors import MachineError
 from algebra.formats import from_regex
+from algebra.minimisation import minimise
 from algebra.observation import OBSERVATIONS, observe
-from algebra.operations import minimise
 
 
 def test_stack_top() -> None:

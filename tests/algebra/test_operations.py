@@ -10,15 +10,13 @@ from hypothesis import strategies as st
 from algebra import zoo
 from algebra.automaton import Automaton, Output
 from algebra.errors import MachineError
-from algebra.operations import (
+from algebra.minimisation import minimise, quotient, reachable
+from algebra.products import (
     cascade_product,
     complete,
     direct_product,
     join_names,
-    minimise,
     parallel,
-    quotient,
-    reachable,
 )
 from algebra.semiautomaton import Semiautomaton
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.errors import MachineError
-from algebra.operations import direct_product, parallel
+from algebra.products import direct_product, parallel
 from algebra.semiautomaton import Semiautomaton
 from algebra.structure import (
     Counter,

@@ -9,7 +9,7 @@ from sympy.combinatorics import Permutation, PermutationGroup
 from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.errors import MachineError
-from algebra.operations import reachable
+from algebra.minimisation import reachable
 from algebra.semiautomaton import IntArray
 
 # A busy machine may pause within an example; that is no failure.

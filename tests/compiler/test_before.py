@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from algebra import zoo
 from compiler.attention.sibling_latest import sibling_scale
+from compiler.attention_scales import leak_target
 from compiler.bounds import finished
-from compiler.constructions.before import latest_before
 from compiler.constructions.cascade import cascade
+from compiler.constructions.latest_before import latest_before
 from compiler.errors import CompileError
-from compiler.features import positions
 from compiler.head_assembly import build, patterns
-from compiler.numerics import leak_target
+from compiler.needed_features import positions
 from compiler.pipeline import Options, arrange, optimise
 from network.precision import FLOAT32, PRECISIONS, FloatArray
 from program import Map, Operation, Program, SiblingLatest, Token, table

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import krohn
 from algebra import zoo
 from compiler import plan
+from compiler.attention_scales import CIRCLE_PLATEAU, circle_reader
 from compiler.circle import Circle, circle_of
 from compiler.errors import CompileError
-from compiler.numerics import CIRCLE_PLATEAU, circle_reader
 from compiler.pipeline import Options, arrange, optimise
 from compiler.units import Stage
 from network.cache import Tree

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from algebra import zoo
 from algebra.automaton import Automaton
-from algebra.operations import reachable
+from algebra.minimisation import reachable
 from algebra.semiautomaton import Semiautomaton
 from compiler import plan
 from compiler.errors import CompileError

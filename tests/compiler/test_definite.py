@@ -13,7 +13,8 @@ import krohn
 from algebra import zoo
 from algebra.automaton import Automaton, Output
 from algebra.classification.definite import equivalences
-from algebra.operations import minimise, parallel, reachable
+from algebra.minimisation import minimise, reachable
+from algebra.products import parallel
 from algebra.semiautomaton import Semiautomaton
 from compiler import plan
 from compiler.errors import CompileError

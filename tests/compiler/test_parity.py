@@ -13,7 +13,7 @@ import krohn
 from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.errors import MachineError
-from algebra.layered import as_layered_parity, clock
+from algebra.layered_parity import as_layered_parity, clock
 from algebra.semiautomaton import IntArray, Semiautomaton
 from compiler import plan
 from compiler.errors import CompileError

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import krohn
 from algebra import zoo
 from algebra.errors import MachineError
-from algebra.layered import as_parity_tree
+from algebra.layered_parity import as_parity_tree
 from algebra.semiautomaton import IntArray
 from compiler import plan
 from compiler.errors import CompileError

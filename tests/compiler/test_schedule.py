@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from compiler.layout import Layout
 from compiler.passes.base import PassError
-from compiler.schedule import Layout, check_schedule
+from compiler.schedule import check_schedule
 from program import Map, Token, is_embedded
 
 Build = Callable[..., Any]

@@ -13,7 +13,7 @@ from sample_comparison import LEVELS, sample, score
 from compare.measures import Rate, spread
 from krohn.comparison.contestants import KEYS, Training
 from krohn.comparison.result import Curve, Sweep
-from krohn.page.comparing import render
+from krohn.page.comparison_page import render
 from krohn.page.curves import (
     HEIGHT,
     INSIDE,

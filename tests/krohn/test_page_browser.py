@@ -14,7 +14,7 @@ from sample_comparison import sample
 import krohn
 from algebra.formats import json_format
 from krohn import cli
-from krohn.page import comparing
+from krohn.page import comparison_page
 from network import modelfile
 from network.modelfile import ModelFile
 
@@ -138,7 +138,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         cli.run(["verify", str(path), "--html", str(page), "--html-effort", "0"])
     machine = json_format.from_object(stated_by_others())
     for name, found in zip(COMPARISONS, (sample(), sample(machine)), strict=True):
-        comparing.write(found, folder / f"{name}.html")
+        comparison_page.write(found, folder / f"{name}.html")
     return {name: folder / f"{name}.html" for name in (*files, *COMPARISONS)}
 
 

@@ -15,13 +15,13 @@ from krohn.compilation import CompiledModel
 from network.modelfile import ModelFile
 from network.precision import FloatArray
 from program.interpreter import interpret
-from verify.attack.arithmetic import Arithmetic
-from verify.attack.arithmetics import network, permuted, still, whole
 from verify.attack.campaign import Attack, Extent, attack
+from verify.attack.evolutionary_search import Breeding
 from verify.attack.generators import legalised
 from verify.attack.residual_stream import Stored
-from verify.attack.search import Breeding
+from verify.attack.rounding_variants import network, permuted, still, whole
 from verify.attack.true_values import values
+from verify.attack.worst_arithmetic import Arithmetic
 from verify.attack.worst_seen import Worst
 from verify.checker.network import Established
 from verify.checker.residual_stream import Stream

@@ -18,7 +18,7 @@ from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.formats import json_format
 from algebra.semiautomaton import IntArray, Semiautomaton
-from compiler.constructions.before import latest_before
+from compiler.constructions.latest_before import latest_before
 from compiler.pipeline import Options, arrange, optimise
 from compiler.transformer import describe, lower
 from network.model import Model

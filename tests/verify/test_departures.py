@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from departing import LETTERS, lowered, machine, program
+from pointer_programs import LETTERS, lowered, machine, program
 
 from algebra.semiautomaton import IntArray
 from compiler.constructions import pointers

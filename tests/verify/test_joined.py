@@ -23,9 +23,9 @@ from program.statement import parse
 from verify.checker.model_file import Machine, WrongWord
 from verify.checker.refinement import check
 from verify.search import exploration
+from verify.search.conversion import machine_of
 from verify.search.effort import Effort
 from verify.search.exploration import GivenUp, Mode, explore
-from verify.search.opened import machine_of
 from verify.search.refinement import Search, find
 
 

@@ -28,7 +28,7 @@ from program.interpreter import states
 from verify.checker import network as checker
 from verify.checker.attention.heads import Look
 from verify.proof import prove
-from verify.search.opened import model_of
+from verify.search.conversion import model_of
 from verify.testing.exhaustive import exhaustive
 
 torch.set_num_threads(1)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from departing import lowered, machine, program
+from pointer_programs import lowered, machine, program
 
 from krohn.page.operations import operations
 from network.model import Model

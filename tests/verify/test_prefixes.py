@@ -21,7 +21,7 @@ from program.statement import Statement as Stated
 from program.statement import parse
 from verify.checker.model_file import WrongWord
 from verify.checker.refinement import check
-from verify.search.opened import machine_of
+from verify.search.conversion import machine_of
 from verify.search.refinement import find
 
 BASELINES = ["sequential", "chunked", "memorising"]

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from verify.recheck.attention import heads
 
 import krohn
 from algebra import zoo
@@ -13,6 +12,7 @@ from compiler.errors import CompileError
 from krohn.compilation import CompiledModel
 from network.model import Model
 from network.modelfile import ModelFile
+from verify.checker.attention import heads
 from verify.proof import prove
 
 FLIP_FLOP = zoo.machine("FlipFlop")

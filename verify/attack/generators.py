@@ -11,7 +11,7 @@ from algebra.semiautomaton import IntArray
 from network.generator import Generator
 from network.modelfile import ModelFile
 from network.precision import BoolArray
-from verify.attack.search import Breeding
+from verify.attack.evolutionary_search import Breeding
 from verify.attack.worst_seen import Batch, Record
 from verify.testing.bracket_words import claimed, laws_of
 

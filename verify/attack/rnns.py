@@ -15,7 +15,7 @@ from network.precision import FLOAT64, FloatArray, Precision
 from network.rnn import Rnn
 from network.sparse import Sparse, is_index
 from verify.attack.answers import judge_margin
-from verify.attack.search import Breeding
+from verify.attack.evolutionary_search import Breeding
 from verify.attack.worst_seen import Batch, Record
 
 AT_ONCE = 1024

@@ -17,8 +17,9 @@ from algebra.semiautomaton import IntArray
 from network.modelfile import ModelFile
 from verify.attack import scores as looks
 from verify.attack.answers import Answers
-from verify.attack.arithmetic import Arithmetic
-from verify.attack.arithmetics import (
+from verify.attack.evolutionary_search import Breeding
+from verify.attack.residual_stream import Stored
+from verify.attack.rounding_variants import (
     Push,
     Seen,
     Way,
@@ -32,9 +33,8 @@ from verify.attack.arithmetics import (
     with_backend,
     with_threads,
 )
-from verify.attack.residual_stream import Stored
-from verify.attack.search import Breeding
 from verify.attack.true_values import Values, values
+from verify.attack.worst_arithmetic import Arithmetic
 from verify.attack.worst_seen import Batch, Record
 from verify.checker.network import Established
 

@@ -17,7 +17,7 @@ from network.precision import FloatArray
 from program.errors import Refused
 from verify.checker.brackets import Brackets, claimed
 from verify.checker.generator import tokens
-from verify.search.opened import machine_of, model_of
+from verify.search.conversion import machine_of, model_of
 
 MOST_STACKS = 100_000
 

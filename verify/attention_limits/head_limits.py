@@ -13,7 +13,7 @@ from network.modelfile import ModelFile
 from network.precision import FloatArray
 from verify.attention_limits.boxes import HeadBox, head_boxes
 from verify.attention_limits.dilution import holds_among, last_at_least, sharpest
-from verify.attention_limits.linear import line_of, linear_head
+from verify.attention_limits.linear_positions import line_of, linear_head
 from verify.attention_limits.packing import kept_apart, rank_of
 
 HALF = 0.5

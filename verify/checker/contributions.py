@@ -1,4 +1,4 @@
-"""What an MLP reads, taken apart into what is free of each other."""
+"""Inputs of an MLP grouped into independent sources, for bounds on its sums."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -13,8 +13,8 @@ import numpy as np
 
 from program.errors import demand
 from verify.checker.affine_arithmetic import Noisy, exact
+from verify.checker.balanced_head import all_cases
 from verify.checker.brackets import Claim, claimed
-from verify.checker.cancelling import all_cases
 from verify.checker.layer_norm import certain, head, projected
 from verify.checker.model_file import FloatArray, Format, Machine, Model
 

@@ -17,7 +17,7 @@ from network.modelfile import ModelFile
 from network.precision import BoolArray, FloatArray
 from verify.testing.counterexample import CheckError, Counterexample
 from verify.testing.shortest_failing import AllWords, Minimal, minimise_for
-from verify.testing.simulation import BUDGET, Progress, Simulation
+from verify.testing.simulation_result import BUDGET, Progress, Simulation
 
 BATCH = 512
 MOST_WORDS = 2_000_000

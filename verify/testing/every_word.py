@@ -14,7 +14,7 @@ from network.model import Model
 from verify.testing.counterexample import pair
 from verify.testing.exhaustive import exhaustive, words_below
 from verify.testing.sampling import first_failure
-from verify.testing.simulation import Progress, Simulation
+from verify.testing.simulation_result import Progress, Simulation
 from verify.testing.simulator import Simulator
 
 SCORES = 2**22

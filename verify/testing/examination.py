@@ -7,7 +7,7 @@ from algebra.automaton import Automaton
 from verify.testing.every_word import run_all
 from verify.testing.exhaustive import words_below
 from verify.testing.sampling import sample
-from verify.testing.simulation import Progress, Simulation
+from verify.testing.simulation_result import Progress, Simulation
 from verify.testing.simulator import Simulator
 
 PREFIXES = 20_000

@@ -20,7 +20,7 @@ from network.model import Model
 from network.rnn import Rnn
 from network.transformer import Transformer
 from verify.testing.counterexample import Counterexample, Pair, differs, pair
-from verify.testing.simulation import Progress, Simulation
+from verify.testing.simulation_result import Progress, Simulation
 from verify.testing.words import Block, Pass, Way, Word, way_of
 
 Network = Transformer | Rnn

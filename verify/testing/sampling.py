@@ -16,7 +16,7 @@ from verify.testing.counterexample import (
     pair,
 )
 from verify.testing.hill_climbing import changed, worst
-from verify.testing.simulation import Progress, Simulation
+from verify.testing.simulation_result import Progress, Simulation
 from verify.testing.simulator import Simulator
 from verify.testing.strategies import STRATEGIES, uniform
 

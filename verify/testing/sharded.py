@@ -13,7 +13,7 @@ from jobs.worker_pool import WorkerDied, WorkerPool
 from verify.testing.counterexample import CheckError
 from verify.testing.job_journal import JobJournal
 from verify.testing.shards import Outcome, Shard
-from verify.testing.simulation import Progress
+from verify.testing.simulation_result import Progress
 
 AHEAD = 2
 """How many shards are handed out for each worker, so that none waits for the next."""

@@ -19,7 +19,7 @@ from network.model import Model
 from network.modelfile import ModelFile
 from verify.testing.counterexample import Counterexample
 from verify.testing.exhaustive import BUDGET, exhaustive, words_below
-from verify.testing.simulation import Progress, Simulation
+from verify.testing.simulation_result import Progress, Simulation
 
 LEAVES = 2**17
 """A shard has about so many longest words: some passes of a network, some seconds."""

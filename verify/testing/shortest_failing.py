@@ -15,7 +15,7 @@ from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray
 from verify.testing.counterexample import Counterexample, at_once, pair
 from verify.testing.every_word import run_all
-from verify.testing.simulation import BUDGET, Simulation
+from verify.testing.simulation_result import BUDGET, Simulation
 from verify.testing.simulator import Simulator
 
 FIRST = 8

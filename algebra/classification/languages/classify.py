@@ -6,6 +6,7 @@ from functools import cached_property, partial
 
 from algebra.automaton import Automaton
 from algebra.budget import Budget, BudgetExceeded
+from algebra.classification.aperiodic import aperiodic
 from algebra.classification.digraph import r_trivial
 from algebra.classification.findings import Findings, find
 from algebra.classification.languages.counting import (
@@ -22,7 +23,6 @@ from algebra.classification.languages.local import locally_testable
 from algebra.classification.languages.piecewise import piecewise_testable
 from algebra.classification.languages.strict import strictly_local, strictly_piecewise
 from algebra.classification.property import Property
-from algebra.classification.subgroups import aperiodic
 from algebra.errors import MachineError
 
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from algebra.automaton import Automaton
 from algebra.formats.assembly import acceptance
-from algebra.operations import minimise
+from algebra.minimisation import minimise
 from algebra.rows import firsts
 from algebra.semiautomaton import Semiautomaton
 

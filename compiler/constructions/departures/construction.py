@@ -8,7 +8,7 @@ from algebra.automaton import Automaton
 from algebra.classification.digraph import components
 from algebra.departures.nodes import NEVER, Nodes, nodes
 from algebra.errors import MachineError
-from algebra.operations import reachable
+from algebra.minimisation import reachable
 from algebra.semiautomaton import IntArray
 from compiler.constructions.departures.beside import Beside
 from compiler.constructions.departures.paths import Path, Paths, Way

@@ -12,7 +12,7 @@ from algebra.departures.parts import Part
 from algebra.semiautomaton import IntArray
 from algebra.structure import Counter, as_counter
 from compiler.constructions import counter
-from compiler.constructions.before import latest_before
+from compiler.constructions.latest_before import latest_before
 from program import Latest, Map, Operation, Position, Row, Shift, table
 
 

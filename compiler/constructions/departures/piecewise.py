@@ -5,7 +5,7 @@ import numpy as np
 from algebra.automaton import Automaton
 from algebra.classification.digraph import j_trivial
 from algebra.departures.subsequences import Subsequences, subsequences
-from algebra.operations import reachable
+from algebra.minimisation import reachable
 from compiler.constructions.departures.beside import Beside
 from compiler.constructions.departures.construction import check_departs
 from compiler.constructions.departures.paths import Paths

@@ -12,7 +12,7 @@ from math import isqrt
 import numpy as np
 
 from algebra.automaton import Automaton
-from algebra.operations import reachable
+from algebra.minimisation import reachable
 from compiler.errors import CompileError
 from program import Map, Operation, Program, Row, Shift, Table, Token, table
 

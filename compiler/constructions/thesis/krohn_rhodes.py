@@ -16,7 +16,7 @@ from algebra.automaton import Automaton
 from algebra.budget import Budget
 from algebra.cascade import INVALID, Cascade
 from algebra.dependency import Dependency, dependency
-from algebra.operations import reachable
+from algebra.minimisation import reachable
 from algebra.semiautomaton import IntArray
 from compiler.constructions.cascade import decomposed
 from compiler.constructions.thesis.permutation_reset import (

@@ -14,7 +14,7 @@ import numpy as np
 
 from algebra.automaton import Automaton
 from algebra.groups.permutation_group import PermutationGroup
-from algebra.operations import reachable
+from algebra.minimisation import reachable
 from algebra.semiautomaton import IntArray
 from compiler.constructions.thesis import series
 from compiler.constructions.thesis.simulator import (

@@ -20,7 +20,7 @@ from algebra.decomposition.series import derived_chain
 from algebra.groups.closure import listed_keys
 from algebra.groups.permutation_group import PermutationGroup
 from algebra.groups.table import GroupTable
-from algebra.operations import reachable
+from algebra.minimisation import reachable
 from algebra.semiautomaton import IntArray
 from compiler.constructions.counter import LARGEST_SUM
 from compiler.errors import CompileError

@@ -9,7 +9,7 @@ from layered_machines import chained, machine, ordered
 from algebra.automaton import Automaton
 from algebra.departures.nodes import NEVER, Nodes, nodes
 from algebra.errors import MachineError
-from algebra.operations import minimise
+from algebra.minimisation import minimise
 from krohn import read
 
 

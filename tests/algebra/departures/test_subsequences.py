@@ -8,7 +8,7 @@ from layered_machines import machine, ordered
 
 from algebra.automaton import Automaton, Output
 from algebra.departures.subsequences import Subsequences, subsequences
-from algebra.operations import minimise
+from algebra.minimisation import minimise
 from krohn import read
 
 

@@ -11,12 +11,12 @@ from algebra.errors import KrohnError
 from algebra.semiautomaton import IntArray
 from compare.models import Compiled, Gpt
 from compare.probes.agreement import agreement, cases_of
+from compare.probes.alignment_search import searched
 from compare.probes.exchange import answers
 from compare.probes.exchange_setup import Bench, Trial, bench_of
 from compare.probes.interchange import aligned, interchange
 from compare.probes.pairs import UNDEFINED, Pairs, Positions, counterfactual, paired
 from compare.probes.scores import score, split
-from compare.probes.search import searched
 from compare.probes.subspace import orthonormal, uniform, varying
 from compare.probes.variable import Home, joined
 from compare.probes.variables import variables

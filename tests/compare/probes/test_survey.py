@@ -19,7 +19,7 @@ from compare.models import (
 )
 from compare.probes.agreement import Agreement
 from compare.probes.interchange import Interchange
-from compare.probes.map import ProbeMap
+from compare.probes.probe_map import ProbeMap
 from compare.probes.scores import Score
 from compare.probes.sentences import conclusion, sentences
 from compare.probes.survey import Survey, survey

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
-from algebra.operations import complete
+from algebra.products import complete
 from compare.tasks import Biased, Counted, Default, Uniform
 from compare.tasks.letters import forbids
 

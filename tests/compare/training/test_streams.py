@@ -12,7 +12,7 @@ from compare.models import Lstm, build
 from compare.probes.survey import Survey, survey
 from compare.tasks import Uniform
 from compare.tasks.catalogue import task
-from compare.training.streams import Purpose, stream
+from compare.training.random_streams import Purpose, stream
 from krohn.comparison import measured
 
 

@@ -11,7 +11,7 @@ from layered_machines import chained, machine, ordered
 from algebra.automaton import Automaton
 from algebra.classification.digraph import components
 from algebra.departures.nodes import Nodes, nodes
-from algebra.operations import minimise
+from algebra.minimisation import minimise
 from compiler.constructions.departures.construction import departures
 from compiler.constructions.departures.paths import LONGEST_SUM
 from compiler.constructions.departures.piecewise import piecewise

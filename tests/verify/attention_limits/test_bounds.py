@@ -26,7 +26,7 @@ from verify.attention_limits.dilution import (
 )
 from verify.attention_limits.head_limits import HeadBounds, head_bounds
 from verify.attention_limits.layer_norm import module_bounds
-from verify.attention_limits.linear import LinearHead, line_of, linear_head
+from verify.attention_limits.linear_positions import LinearHead, line_of, linear_head
 from verify.attention_limits.packing import kept_apart, rank_of
 from verify.testing.counterexample import pair
 from verify.testing.every_word import run_all

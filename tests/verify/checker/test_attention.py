@@ -17,12 +17,12 @@ from network.modelfile import ModelFile
 from network.precision import FLOAT32, FloatArray
 from program import At, Earliest, Latest, LookBack, Shift, SiblingLatest
 from program.errors import Refused
-from verify.attack.arithmetics import network, whole
+from verify.attack.rounding_variants import network, whole
 from verify.checker import network as checker
 from verify.checker.attention.heads import NEVER, worst_leak
 from verify.checker.model_file import Model
 from verify.checker.residual_stream import Stream
-from verify.search.opened import model_of
+from verify.search.conversion import model_of
 
 torch.set_num_threads(1)
 LENGTH = 6

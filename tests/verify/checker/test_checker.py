@@ -19,8 +19,8 @@ from verify.checker import network
 from verify.checker.mlp import Mlp
 from verify.checker.model_file import Machine
 from verify.checker.network import recheck
+from verify.search.conversion import model_of
 from verify.search.find import find
-from verify.search.opened import model_of
 
 RIGHT: list[tuple[str, int, str, dict[str, Any]]] = [
     ("S5", 12, "scan", {}),

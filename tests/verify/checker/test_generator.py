@@ -21,14 +21,14 @@ from krohn.generation import compile_generator
 from network.modelfile import ModelFile, pack
 from network.precision import FloatArray
 from program.errors import Refused
+from verify.checker.balanced_head import all_cases
 from verify.checker.brackets import Claim, brackets, claimed
-from verify.checker.cancelling import all_cases
 from verify.checker.generator import established, shown, tokens
 from verify.checker.layer_norm import REAL, Head, head
 from verify.checker.model_file import FORMATS
 from verify.checker.network import recheck
+from verify.search.conversion import machine_of, model_of
 from verify.search.find import find
-from verify.search.opened import machine_of, model_of
 from verify.testing.bracket_words import run_all
 
 

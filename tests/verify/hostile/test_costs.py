@@ -20,8 +20,8 @@ from verify.checker.network import recheck
 from verify.checker.refinement import Part
 from verify.errors import Rejected
 from verify.search import effort, exploration
+from verify.search.conversion import machine_of
 from verify.search.effort import Effort
-from verify.search.opened import machine_of
 from verify.search.refinement import find
 from verify.search.sum_reductions import overlaps, repeats
 

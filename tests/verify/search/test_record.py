@@ -11,7 +11,7 @@ import torch
 import krohn
 from network.modelfile import ModelFile, pack
 from program import LookBack
-from verify.attack.arithmetics import network
+from verify.attack.rounding_variants import network
 from verify.attack.scores import heads
 from verify.attack.true_values import sources, values
 from verify.checker.network import Established, recheck

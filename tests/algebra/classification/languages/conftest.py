@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from algebra.automaton import Automaton, Output
-from algebra.operations import minimise
+from algebra.minimisation import minimise
 from algebra.semiautomaton import IntArray, Semiautomaton
 
 Word = tuple[int, ...]

@@ -1,4 +1,4 @@
-"""Model files and machines in the words of the small checker."""
+"""Our model files and automata as the types of the checker."""
 
 import numpy as np
 

@@ -1,9 +1,7 @@
 """Which position features a Program needs, and what a format can hold of it."""
 
 from compiler.attention import Lowering, flags
-from compiler.circle import circle_of
-from compiler.errors import CompileError
-from compiler.numerics import (
+from compiler.attention_scales import (
     CIRCLE_PLATEAU,
     STEP_PLATEAU,
     PositionCode,
@@ -11,7 +9,9 @@ from compiler.numerics import (
     position_code,
     uniform_code,
 )
-from compiler.positions import Positions
+from compiler.circle import circle_of
+from compiler.errors import CompileError
+from compiler.position_table import Positions
 from network.precision import Precision
 from program import Map, MarkedSum, Operation, PrefixSum, Program, Shift
 

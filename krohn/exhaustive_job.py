@@ -16,7 +16,7 @@ from verify.testing.job_journal import JobJournal
 from verify.testing.shard_worker import ShardWork
 from verify.testing.sharded import Tally, run_shards, share
 from verify.testing.shards import Job, Outcome, Shard, job
-from verify.testing.simulation import Progress, Simulation
+from verify.testing.simulation_result import Progress, Simulation
 
 
 def run_job(

@@ -1,4 +1,4 @@
-"""Uniform heads, which add up."""
+"""A uniform head, which adds up."""
 
 import numpy as np
 
@@ -19,23 +19,11 @@ class Summed(Rule):
         self, heads: Heads, channel: Channel, gain: float
     ) -> tuple[FloatArray, Look]:
         """Theorem 13; every position but BOS is marked."""
-        return _added_up(heads, channel, gain)
+        return added_up(heads, channel, gain)
 
 
-class MarkedSummed(Rule):
-    """The sum over the marked positions so far."""
-
-    operation = "marked-sum"
-
-    def noise(
-        self, heads: Heads, channel: Channel, gain: float
-    ) -> tuple[FloatArray, Look]:
-        """Theorem 13."""
-        return _added_up(heads, channel, gain)
-
-
-def _added_up(heads: Heads, channel: Channel, gain: float) -> tuple[FloatArray, Look]:
-    """Theorem 13."""
+def added_up(heads: Heads, channel: Channel, gain: float) -> tuple[FloatArray, Look]:
+    """The noise of each value of a sum, and where its head looks (Theorem 13)."""
     form, source = heads.stream.form, heads.stream.channel(channel.inputs[0])
     demand(not source.one_hot, "a sum of what is no number")
     where = heads.stream.channel(channel.inputs[1]) if channel.inputs[1:] else None

@@ -22,8 +22,8 @@ from itertools import combinations
 import numpy as np
 
 from algebra.budget import Budget, BudgetExceeded
-from algebra.classification.content import called, tractable, writable
 from algebra.classification.findings import Findings
+from algebra.classification.group_names import called, tractable, writable
 from algebra.classification.property import Property, Witness, act, call, spell
 from algebra.froidure_pin import Enumeration
 from algebra.groups.permutation_group import PermutationGroup

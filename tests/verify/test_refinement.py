@@ -28,7 +28,7 @@ from verify.checker.model_file import WrongWord
 from verify.checker.refinement import check
 from verify.errors import Rejected
 from verify.search import exploration
-from verify.search.opened import machine_of
+from verify.search.conversion import machine_of
 from verify.search.refinement import find
 
 Build = Callable[..., Any]

@@ -11,8 +11,7 @@ from algebra.errors import KrohnError
 from compiler import plan
 from compiler.attention.latest import recency_scale, uniform_scale
 from compiler.attention.latest_match import equality_scale
-from compiler.errors import CompileError
-from compiler.numerics import (
+from compiler.attention_scales import (
     PositionCode,
     count_scale,
     count_scores,
@@ -21,6 +20,7 @@ from compiler.numerics import (
     position_code,
     recency_slope,
 )
+from compiler.errors import CompileError
 from compiler.pipeline import Options
 from network.precision import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, PRECISIONS, Precision
 

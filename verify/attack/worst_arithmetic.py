@@ -18,7 +18,7 @@ from torch import Tensor
 
 from network.precision import Precision
 from network.transformer import Attention, Mlp, Transformer, activated
-from verify.attack.arithmetics import Push, Seen
+from verify.attack.rounding_variants import Push, Seen
 from verify.checker.affine_arithmetic import SINE
 from verify.checker.attention.heads import AT_ZERO, COARSE, NEAR, relative_error
 from verify.checker.model_file import FORMATS

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from compiler.numerics import PositionCode, count_scores, mark_scores
+from compiler.attention_scales import PositionCode, count_scores, mark_scores
 from network.precision import FloatArray, Precision
 from program import Operation
 

@@ -1,0 +1,18 @@
+"""A head that is uniform on marked positions."""
+
+from program.statement import Channel
+from verify.checker.attention.heads import Heads, Look, Rule
+from verify.checker.attention.prefix_sum import added_up
+from verify.checker.model_file import FloatArray
+
+
+class MarkedSummed(Rule):
+    """The sum over the marked positions so far."""
+
+    operation = "marked-sum"
+
+    def noise(
+        self, heads: Heads, channel: Channel, gain: float
+    ) -> tuple[FloatArray, Look]:
+        """Theorem 13."""
+        return added_up(heads, channel, gain)

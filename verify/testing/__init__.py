@@ -1,0 +1,1 @@
+"""Words through networks: all short ones, long hard ones, the shortest wrong one."""
