@@ -1,7 +1,7 @@
 """Evidence for every machine of the zoo: finding it, checking it, and what that rests on.
 
 For each network: how long the proof takes, the search for evidence and the check of it, how
-large the evidence is, and how many lines of the small checker were executed at all.
+large the evidence is, and how many lines of the trusted base were executed at all.
 """
 
 import argparse
@@ -19,6 +19,7 @@ import torch
 from report import Row, Table, each, parser, publish
 
 import krohn
+import program
 import verify.checker
 from algebra.errors import KrohnError
 from network.modelfile import pack
@@ -27,7 +28,9 @@ from verify.checker.network import recheck
 from verify.errors import Rejected
 from verify.search.find import find
 
-PACKAGE = Path(verify.checker.__file__).parent
+# The trusted base: the small checker, and the Program language that it reads.
+ROOT = Path(__file__).parents[1]
+BASE = [Path(p).parent for p in (verify.checker.__file__, program.__file__) if p]
 
 
 def code_lines(path: Path) -> set[int]:
@@ -45,17 +48,17 @@ def code_lines(path: Path) -> set[int]:
 
 
 def sizes() -> list[Row]:
-    """The lines of each module of the small checker."""
+    """The lines of each module of the trusted base."""
     rows: list[Row] = []
-    for path in sorted(PACKAGE.glob("*.py")):
-        every = len(path.read_text().splitlines())
-        rows.append({"module": path.name, "code": len(code_lines(path)), "all": every})
+    for path in sorted(path for folder in BASE for path in folder.rglob("*.py")):
+        name, every = path.relative_to(ROOT), len(path.read_text().splitlines())
+        rows.append({"module": str(name), "code": len(code_lines(path)), "all": every})
     total = {key: sum(row[key] for row in rows) for key in ("code", "all")}
     return [*rows, {"module": "together", **total}]
 
 
 def executed(run: Callable[[], Any]) -> int:
-    """How many lines of functions of the small checker a run executes."""
+    """How many lines of functions of the trusted base a run executes."""
     seen: set[tuple[str, int]] = set()
 
     def local(frame: FrameType, event: str, _: Any) -> Any:
@@ -63,7 +66,7 @@ def executed(run: Callable[[], Any]) -> int:
         return local
 
     def called(frame: FrameType, event: str, _: Any) -> Any:
-        return local if Path(frame.f_code.co_filename).parent == PACKAGE else None
+        return local if {*Path(frame.f_code.co_filename).parents} & {*BASE} else None
 
     sys.settrace(called)
     try:
@@ -108,7 +111,7 @@ def main() -> None:
     jobs = [(name, chosen.length, "auto") for name in names]
     jobs += [("S5", 1024, "scan")] if chosen.only is None else []
     found = list(each(partial(measure, trace=chosen.trace), jobs, 1))
-    publish([Table("Evidence", found), Table("The small checker", sizes())], chosen)
+    publish([Table("Evidence", found), Table("The trusted base", sizes())], chosen)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Evidence files: writing what a second, small checker can check, and checking it."""
+"""Evidence files: writing what the small checker can check, and checking it."""
 
 import json
 import time

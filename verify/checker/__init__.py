@@ -1,1 +1,1 @@
-"""A second, small proof checker, which trusts nothing else of this project."""
+"""The small checker: what it accepts is `verified`; it trusts nothing but `program`."""

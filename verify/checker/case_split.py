@@ -1,4 +1,4 @@
-"""Cases: sets of stored values on which a map has one value (docs/recheck.md, 5)."""
+"""Cases: sets of stored values on which a map has one value (docs/soundness.md, 5)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -43,7 +43,7 @@ class Cases:
     def of(self, channel: Channel) -> tuple[IntArray, IntArray]:
         """``(cases, sources)`` and ``(cases,)``: cases with the value of a map in each.
 
-        Every position after BOS is in one of them (Theorem R2).
+        Every position after BOS is in one of them (Theorem R3).
         """
         every = np.zeros((1, len(self.sources)), np.int64)
         cases, _, answer = self._opened(channel, np.arange(len(channel.later)), every)

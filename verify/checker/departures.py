@@ -1,4 +1,4 @@
-"""Flags that come one after the other, recognised in pointers (docs/recheck.md, 2)."""
+"""Flags that come one after the other, recognised in pointers (docs/soundness.md, 2.5)."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""MLPs: what they write is the stated function of what was there (docs/recheck.md, 5)."""
+"""MLPs: what they write is the stated function of what was there (docs/soundness.md, 5)."""
 
 from dataclasses import dataclass, field
 from itertools import pairwise

@@ -2,7 +2,7 @@
 
 Weights and places come from the file; what a channel must hold is worked out here from
 the Program that the file states, value by value, without the code of the proof that
-covers them by cubes.
+covers them by cases.
 """
 
 from collections.abc import Iterator, Mapping

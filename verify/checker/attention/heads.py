@@ -1,4 +1,4 @@
-"""Attention: what heads must do, and what their channels hold (docs/recheck.md, 4)."""
+"""Attention: what heads must do, and what their channels hold (docs/soundness.md, 4)."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -220,7 +220,7 @@ class Fetches(Rule):
         """The worst leak's logarithm, error of a score with its exponent, largest score.
 
         Every position is right for some word or for none; all ways to set flags, and
-        all keys and queries, are covered term by term (docs/recheck.md, Theorem R1).
+        all keys and queries, are covered term by term (Theorem R1).
         """
         key = heads.stream.channel(channel.inputs[1]) if channel.inputs[1:] else None
         query = heads.stream.channel(channel.inputs[2]) if channel.inputs[2:] else None

@@ -1,0 +1,127 @@
+"""Documents and docstrings name files, folders and modules that are there."""
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = (
+    *("algebra", "network", "program", "jobs", "compiler", "verify", "compare"),
+    *("krohn", "benchmarks", "examples"),
+)
+FOLDERS = (*PACKAGES, "docs", "tests", "results")
+PAGES = sorted(
+    path.relative_to(ROOT)
+    for where in (ROOT.glob("*.md"), (ROOT / "docs").glob("*.md"))
+    for path in where
+)
+SOURCES = sorted(
+    p.relative_to(ROOT) for n in PACKAGES for p in (ROOT / n).rglob("*.py")
+)
+
+FILE = re.compile(r"(?<![\w./*:-])[\w/-]*\w\.(?:py|md)\b(?!/)")
+FOLDER = re.compile(rf"(?<![\w./-])(?:{'|'.join(PACKAGES)})/[\w/-]*(?![\w.*/-])")
+NAME = re.compile(rf"`((?:{'|'.join(PACKAGES)})(?:\.\w+)+)[`(]")
+# Names of examples: a script to be saved, what a network to compare with is called.
+EXAMPLES = {"reader.py", "network.inside", "network.layers", "network.longest"}
+
+
+@cache
+def files() -> frozenset[str]:
+    """All files, as `docs/page.md` and by every shorter end, `page.md`."""
+    paths = [p for n in FOLDERS for p in (ROOT / n).rglob("*") if p.is_file()]
+    parts = [p.relative_to(ROOT).parts for p in [*paths, *ROOT.glob("*.*")]]
+    return frozenset("/".join(p[i:]).lower() for p in parts for i in range(len(p)))
+
+
+def is_there(name: str) -> bool:
+    """Whether a file has this name; one in capitals stands for any name."""
+    return Path(name).stem.isupper() or name.lower() in files()
+
+
+def is_folder(name: str) -> bool:
+    """Whether it is a folder, or a module without its ending."""
+    path = ROOT / name.rstrip("/")
+    return path.is_dir() or path.with_suffix(".py").is_file() or path.is_file()
+
+
+def is_name(name: str) -> bool:
+    """Whether it is a module, or something that its last module defines or hands on."""
+    at, *rest = name.split(".")
+    path = ROOT / at
+    while rest and ((path / rest[0]).is_dir() or (path / f"{rest[0]}.py").is_file()):
+        path /= rest.pop(0)
+    module = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    return not rest or {*rest} <= defined(module)
+
+
+@cache
+def defined(module: Path) -> frozenset[str]:
+    """The names that a module and its classes define or import."""
+    found = set[str]()
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.ImportFrom | ast.Import):
+            found |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+    return frozenset(found)
+
+
+def missing(text: str) -> list[str]:
+    """What a text names and is not there."""
+    text = re.sub(r"https?://\S+", "", text)
+    found = [
+        *(x for x in FILE.findall(text) if not is_there(x)),
+        *(x for x in FOLDER.findall(text) if not is_folder(x)),
+        *(x for x in NAME.findall(text) if not (is_there(x) or is_name(x))),
+    ]
+    return [name for name in found if name not in EXAMPLES]
+
+
+@pytest.mark.parametrize("path", [*PAGES, *SOURCES], ids=str)
+def test_what_is_named_is_there(path: Path) -> None:
+    assert missing((ROOT / path).read_text()) == []
+
+
+LINK = re.compile(r"\[[^\]]*\]\((?!https?:)([\w./-]*)(?:#([\w-]*))?\)")
+
+
+@pytest.mark.parametrize("path", PAGES, ids=str)
+def test_links_lead_somewhere(path: Path) -> None:
+    for target, anchor in LINK.findall((ROOT / path).read_text()):
+        page = (ROOT / path).parent / target if target else ROOT / path
+        assert page.exists(), target
+        if anchor:
+            assert anchor in {heading(x) for x in page.read_text().splitlines()}
+
+
+def heading(line: str) -> str:
+    """The anchor of a heading."""
+    kept = re.sub(r"[^\w\s-]", "", line.lstrip("#").strip().lower())
+    return kept.replace(" ", "-") if line.startswith("#") else ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Lemma 1 (`verify/nothing.py`)",
+        "verify/nothing.py, line 3",
+        "the folder verify/nothing/ has it",
+        "`nothing.py`",
+        "see docs/nothing.md",
+        "`verify.nothing.prove` does it",
+        "`verify.proof.nothing(F)` does it",
+    ],
+)
+def test_what_is_not_there_is_found(text: str) -> None:
+    assert len(missing(text)) > 0
+
+
+def test_what_is_there_is_not_reported() -> None:
+    text = "`compiler/plan.py`, `plan.py`, verify/checker/, `verify.proof.prove`, X.py"
+    assert missing(text) == []
