@@ -125,3 +125,17 @@ def test_what_is_not_there_is_found(text: str) -> None:
 def test_what_is_there_is_not_reported() -> None:
     text = "`compiler/plan.py`, `plan.py`, verify/checker/, `verify.proof.prove`, X.py"
     assert missing(text) == []
+
+
+ARROW = re.compile(r"^\| [^|]+ \| ([^|]*`\w+`[^|]*) \| ([^|]*`[\w/.]+`[^|]*) \|$", re.M)
+
+
+def test_every_arrow_is_where_the_architecture_says() -> None:
+    text = (ROOT / "docs/architecture.md").read_text()
+    rows = ARROW.findall(text.partition("## The arrows")[2].partition("\n## ")[0])
+    assert len(rows) == 11
+    for functions, places in rows:
+        paths = [ROOT / place for place in re.findall(r"`([\w/.]+)`", places)]
+        modules = [m for p in paths for m in (p.glob("*.py") if p.is_dir() else [p])]
+        named = frozenset[str]().union(*map(defined, modules))
+        assert named >= {*re.findall(r"`(\w+)`", functions)}

@@ -24,7 +24,7 @@ def recheck(
     kind: common.ReadAs = None,
     as_json: common.Json = False,
 ) -> int:
-    """Check evidence again, by the small checker alone, without the search that found it."""
+    """Check evidence again by the small checker alone, without the search for it."""
     from krohn.evidence import check as checked
 
     check(context, RECHECK)
