@@ -29,8 +29,25 @@ from verify.errors import Rejected
 from verify.search.find import find
 
 # The trusted base: the small checker, and the Program language that it reads.
-ROOT = Path(__file__).parents[1]
 BASE = [Path(p).parent for p in (verify.checker.__file__, program.__file__) if p]
+# What modules or, if they are not named, folders are about.
+PARTS = {
+    "checker": "the file, the whole network",
+    "refinement": "the Program and the machine",
+    "departures": "the Program and the machine",
+    "affine_arithmetic": "arithmetic",
+    "attention": "heads",
+    "mlp": "MLPs",
+    "case_split": "MLPs",
+    "contributions": "MLPs",
+    "recurrent": "RNNs",
+    "generator": "generators",
+    "balanced_head": "generators",
+    "layer_norm": "generators",
+    "brackets": "generators",
+    "program": "the Program language",
+    "operations": "the Program language",
+}
 
 
 def code_lines(path: Path) -> set[int]:
@@ -48,13 +65,16 @@ def code_lines(path: Path) -> set[int]:
 
 
 def sizes() -> list[Row]:
-    """The lines of each module of the trusted base."""
-    rows: list[Row] = []
+    """The lines of each part of the trusted base."""
+    rows: dict[str, Row] = {}
     for path in sorted(path for folder in BASE for path in folder.rglob("*.py")):
-        name, every = path.relative_to(ROOT), len(path.read_text().splitlines())
-        rows.append({"module": str(name), "code": len(code_lines(path)), "all": every})
-    total = {key: sum(row[key] for row in rows) for key in ("code", "all")}
-    return [*rows, {"module": "together", **total}]
+        part = PARTS.get(path.stem) or PARTS[path.parent.name]
+        row = rows.setdefault(part, {"part": part, "modules": 0, "code": 0, "all": 0})
+        every = len(path.read_text().splitlines())
+        found = {"modules": 1, "code": len(code_lines(path)), "all": every}
+        row |= {key: row[key] + number for key, number in found.items()}
+    total = {key: sum(row[key] for row in rows.values()) for key in found}
+    return [*rows.values(), {"part": "together", **total}]
 
 
 def executed(run: Callable[[], Any]) -> int:
