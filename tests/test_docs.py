@@ -25,6 +25,7 @@ SOURCES = sorted(
 FILE = re.compile(r"(?<![\w./*:-])[\w/-]*\w\.(?:py|md)\b(?!/)")
 FOLDER = re.compile(rf"(?<![\w./-])(?:{'|'.join(PACKAGES)})/[\w/-]*(?![\w.*/-])")
 NAME = re.compile(rf"`((?:{'|'.join(PACKAGES)})(?:\.\w+)+)[`(]")
+PRIVATE = re.compile(r"`(?:\w+\.)?(_[a-z]\w*)[`(]")
 # Names of examples: a script to be saved, what a network to compare with is called.
 EXAMPLES = {"reader.py", "network.inside", "network.layers", "network.longest"}
 
@@ -72,6 +73,12 @@ def defined(module: Path) -> frozenset[str]:
     return frozenset(found)
 
 
+@cache
+def every_name() -> frozenset[str]:
+    """The names that any module defines or imports."""
+    return frozenset[str]().union(*(defined(ROOT / path) for path in SOURCES))
+
+
 def missing(text: str) -> list[str]:
     """What a text names and is not there."""
     text = re.sub(r"https?://\S+", "", text)
@@ -79,6 +86,7 @@ def missing(text: str) -> list[str]:
         *(x for x in FILE.findall(text) if not is_there(x)),
         *(x for x in FOLDER.findall(text) if not is_folder(x)),
         *(x for x in NAME.findall(text) if not (is_there(x) or is_name(x))),
+        *(x for x in PRIVATE.findall(text) if x not in every_name()),
     ]
     return [name for name in found if name not in EXAMPLES]
 
@@ -116,6 +124,7 @@ def heading(line: str) -> str:
         "see docs/nothing.md",
         "`verify.nothing.prove` does it",
         "`verify.proof.nothing(F)` does it",
+        "`_nothing` does it, and `Noisy._nothing(x)`",
     ],
 )
 def test_what_is_not_there_is_found(text: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from verify.blas_threads import one_thread
 from verify.checker import generator, network
 from verify.checker.model_file import Machine, Model, read
 from verify.search import refinement
@@ -43,7 +44,8 @@ def find(
         if progress is not None:
             progress(1 + len(found.streams) + (found.margin > 0), total)
 
-    with np.errstate(all="ignore"):  # what is not a number fails every demand
+    # What is not a number fails every demand.
+    with one_thread(), np.errstate(all="ignore"):
         evidence, found = search(model, machine, report)
     return {
         "format": "krohn-evidence",
