@@ -8,7 +8,7 @@ import numpy as np
 from algebra.semiautomaton import IntArray
 from compare.probes.variable import Home
 from compare.tasks.task import BoolArray
-from compiler.errors import CompileError
+from program.errors import Refused
 from program.interpreter import interpret, states
 
 Positions = Literal["all", "one"]
@@ -86,7 +86,7 @@ def counterfactual(home: Home, pairs: Pairs) -> IntArray:
     """
     try:
         return _answers(home, pairs)
-    except CompileError:  # a table without such a row, in one of the words at least
+    except Refused:  # a table without such a row, in one of the words at least
         each = (pairs.some(slice(i, i + 1)) for i in range(len(pairs)))
         return np.concatenate([_alone(home, pair) for pair in each])
 
@@ -102,5 +102,5 @@ def _answers(home: Home, pairs: Pairs) -> IntArray:
 def _alone(home: Home, pair: Pairs) -> IntArray:
     try:
         return _answers(home, pair)
-    except CompileError:
+    except Refused:
         return np.full_like(pair.base, UNDEFINED)

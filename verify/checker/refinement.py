@@ -419,7 +419,8 @@ def lemma(channel: Channel, part: Part, machine: Machine, length: int) -> Assume
     demand(prod(size) <= MOST_CELLS, "a lemma tells too much")
     beside_state = np.zeros(size, np.bool_)
     beside_state[rows[:, -1], channel.place(rows[:, column])] = True
-    beside_state[machine.start] |= (channel.domain == channel.bos) & (back > 0)
+    if back:
+        beside_state[machine.start] |= channel.domain == channel.bos
     return Assumed(beside_state, back, None if same else part.machine)
 
 
