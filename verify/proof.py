@@ -14,6 +14,7 @@ import numpy as np
 from algebra.automaton import Automaton
 from algebra.errors import MachineError
 from algebra.shown import SHOWS, Shown, shown
+from network.architecture import kind_of
 from network.modelfile import ModelFile
 from program.errors import Refused
 from verify.blas_threads import one_thread
@@ -111,7 +112,7 @@ def _established(
     model = model_of(file)
     for name, values in model.tensors.items():
         check_numbers(name, values, model.format)
-    brackets = file.header["architecture"]["kind"] == "generator"
+    brackets = kind_of(file.header["architecture"]).answers == "laws"
     own = machine_of(machine, None if brackets else _classes(file, machine).of)
     evidence, found = search(model, own, watch)
     told = steps(found, evidence)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from network.architecture import kind_of
 from verify.blas_threads import one_thread
 from verify.checker import generator, network
 from verify.checker.model_file import Machine, Model, read
@@ -72,7 +73,7 @@ def search(
         WrongWord: With a shortest word, if the stated Program is another one.
     """
     check, evidence = network.check_of(model), dict[str, Any]()
-    if model.header["architecture"]["kind"] != "transformer":
+    if not kind_of(model.header["architecture"]).program:
         # Nothing needs to be found: the checker visits all that such networks can do.
         return evidence, check(model, evidence, machine)
     program = network.stated(model, len(machine.transitions))

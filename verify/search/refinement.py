@@ -228,9 +228,13 @@ class Search:
         """What outputs may show beside each class; None if not all are outputs."""
         if not set(outputs) <= set(self.program.outputs):
             return None
-        at = [self.program.outputs.index(name) for name in outputs]
-        every = self.program.decode.items()
-        return {(*(values[i] for i in at), right) for values, right in every}
+        named = self.program.outputs  # one may be there twice
+        found = set()
+        for values, right in self.program.decode.items():
+            value = dict(zip(named, values, strict=True))
+            if values == tuple(value[n] for n in named):
+                found.add((*(value[n] for n in outputs), right))
+        return found
 
 
 def _numbers(channel: Channel) -> int:
