@@ -105,7 +105,7 @@ def budget(
     """
     features = positions(program, precision, uniform, circle)
     for kind in features.fetched:
-        Lowering.of[kind].check(program, features)
+        Lowering.of[kind].largest(features)  # refuses what the format cannot hold
     for name, operation in program.operations.items():
         if isinstance(operation, (PrefixSum, MarkedSum)):
             most = max(program.domains[name])

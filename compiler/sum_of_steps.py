@@ -19,7 +19,7 @@ from compiler.decision_paths import Opener, added, leaves
 from compiler.errors import CompileError
 from compiler.passes.base import evaluate_cone
 from network.precision import FloatArray
-from program import LookBack, Map, Program, Table, is_embedded
+from program import Flagged, Map, Program, Table, is_embedded
 
 MOST_INPUTS = 4
 MOST_ROWS = 20_000
@@ -149,7 +149,7 @@ def _is_flag(program: Program, name: str) -> bool:
     what is lost of it.
     """
     return any(
-        isinstance(operation, LookBack) and operation.flag == name
+        isinstance(operation, Flagged) and operation.where == name
         for operation in program.operations.values()
     )
 

@@ -8,7 +8,7 @@ other.
 from program.errors import Refused
 from program.functions import Row, Select, Sum, Table, table
 from program.operations.at import At
-from program.operations.base import LookBack, Operation
+from program.operations.base import Flagged, LookBack, Operation
 from program.operations.earliest import Earliest
 from program.operations.latest import Latest
 from program.operations.latest_match import LatestMatch
@@ -25,6 +25,7 @@ __all__ = [
     "At",
     "Domain",
     "Earliest",
+    "Flagged",
     "Latest",
     "LatestMatch",
     "LookBack",

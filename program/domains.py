@@ -13,6 +13,8 @@ from program.errors import demand
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
+LARGEST = 2**31
+"""All numbers of a Program are less: sums of a few fit 64 bits, products of two too."""
 MOST = 4_000_000
 """How many values, or joint values of some channels, are listed at once."""
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 import numpy as np
 
 from program.domains import (
+    LARGEST,
     MOST,
     BoolArray,
     IntArray,
@@ -20,13 +21,9 @@ from program.domains import (
     places,
     sums,
 )
-from program.errors import demand
+from program.errors import Refused, demand
 
 MOST_NUMBERED = 2**62
-LARGEST = 2**31
-"""All numbers of a Program are less: sums of a few fit 64 bits, products of two too."""
-
-
 Row: TypeAlias = tuple[int, ...]
 
 
@@ -108,7 +105,7 @@ class Table:
         at = self.place(columns)
         if (at < 0).any():
             row = [int(column[at < 0][0]) for column in columns]
-            demand(False, f"a table has no row for the values {row}")
+            raise Refused(f"a table has no row for the values {row}")
         return self.values[at]
 
     @cached_property
@@ -146,7 +143,7 @@ class Table:
         order = np.argsort(number, kind="stable")
         demand(np.diff(number[order]) > 0, "a table has a row twice")
         if later.sum() < prod(len(v.later) for v in read) or not start.any():
-            demand(False, f"a table has no row for {self._missing(read)}")
+            raise Refused(f"a table has no row for {self._missing(read)}")
         if kept.all() and np.array_equal(order, np.arange(len(order))):
             return self
         return Table(self.rows[kept][order], self.values[kept][order])

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from program.domains import BoolArray, IntArray, Known, May, Values, places
+from program.domains import LARGEST, BoolArray, IntArray, Known, May, Values, places
 from program.errors import Refused, demand
-from program.functions import LARGEST, Table
+from program.functions import Table
 from program.operations.base import Frame, Operation
 from program.operations.map import Map
 from program.operations.token import Token
@@ -252,8 +252,7 @@ def _channel(
 ) -> Channel:
     name, kind = entry["name"], Operation.named.get(entry["op"])
     if kind is None:
-        demand(False, f"there is no operation {entry['op']!r}")
-        raise AssertionError
+        raise Refused(f"there is no operation {str(entry['op'])[:40]!r}")
     operation, domain = kind.from_wire(entry), whole(entry["domain"], 1)
     demand(
         len(domain) > 0 and np.diff(domain) > 0, f"{name!r}: a domain does not ascend"

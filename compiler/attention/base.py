@@ -54,7 +54,11 @@ class Lowering(ABC):
 
     @abstractmethod
     def largest(self, positions: Positions) -> Sequence[float]:
-        """Numbers of its queries and keys, the largest among them."""
+        """Numbers of its queries and keys, the largest among them.
+
+        Raises:
+            CompileError: If the format cannot hold them.
+        """
 
     def query_size(self, program: Program, positions: Positions, looked: Any) -> int:
         """How many entries its queries and keys have."""
@@ -63,14 +67,6 @@ class Lowering(ABC):
     def gain(self, program: Program, looked: Any) -> float:
         """What is copied is multiplied by this."""
         return 1.0
-
-    def check(self, program: Program, positions: Positions) -> None:
-        """Refuse what the format cannot hold.
-
-        Raises:
-            CompileError: If it cannot.
-        """
-        self.largest(positions)
 
 
 def look(operation: Operation) -> Operation:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from program.domains import BoolArray, IntArray, Known, May, Values
+from program.domains import LARGEST, BoolArray, IntArray, Known, May, Values
 from program.errors import demand
 
 
@@ -141,11 +141,6 @@ class LookBack(Operation):
 
     source: str
 
-    @property
-    def flag(self) -> str | None:
-        """The channel by whose ones it finds the position, if it does."""
-        return None
-
     @abstractmethod
     def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
         """``(batch, length + 1)``: from which position each position t fetches.
@@ -164,6 +159,29 @@ class LookBack(Operation):
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
         """Those of its source; at later positions also the value at BOS."""
         return Values(read[0].bos, np.union1d(read[0].later, read[0].bos))
+
+
+@dataclass(frozen=True, slots=True)
+class Flagged(LookBack):
+    """A look-back to a position where a flag is 1.
+
+    Attributes:
+        where: The flag, a channel with values 0 and 1.
+        at_bos: The value of the flag at BOS.
+    """
+
+    at_bos: ClassVar[int] = 1
+    where: str
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The source and the flag."""
+        return (self.source, self.where)
+
+    def infer(self, read: Sequence[Values], frame: Frame) -> Values:
+        """Those of its source."""
+        demand_flag(read[1], self.at_bos)
+        return LookBack.infer(self, read, frame)
 
 
 def last(flags: BoolArray) -> IntArray:
@@ -195,5 +213,5 @@ def _read(value: Any, kind: Any) -> Any:
         demand(type(value) is list, "a list is missing")
         return tuple(_read(one, each) for one in value)
     demand(type(value) is kind, f"{str(value)[:40]!r} is of the wrong type")
-    demand(kind is str or 0 <= value < 2**31, "a number is negative or too large")
+    demand(kind is str or 0 <= value < LARGEST, "a number is negative or too large")
     return value

@@ -6,43 +6,28 @@ from typing import ClassVar
 
 import numpy as np
 
-from program.domains import BoolArray, IntArray, Known, May, Values
-from program.operations.base import Frame, LookBack, Memory, demand_flag
+from program.domains import BoolArray, IntArray, Known, May
+from program.operations.base import Flagged, Memory
 
 NOTHING = -1
 """What the cell holds until a flag comes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Earliest(LookBack):
+class Earliest(Flagged):
     """``source`` at the first position j, 1 ≤ j ≤ t, where ``where`` is 1.
 
     If there is none, ``source`` at BOS. ``where`` is 0 at BOS, unlike that of `Latest`.
     """
 
     wire: ClassVar[str] = "earliest"
-    where: str
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """The source and the flag."""
-        return (self.source, self.where)
-
-    @property
-    def flag(self) -> str:
-        """The flag."""
-        return self.where
+    at_bos: ClassVar[int] = 0
 
     def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
         """The first flagged position from 1 on, or 0."""
         marked = np.where((read[0] == 1) & (t > 0), t, len(t))
         first = np.minimum.accumulate(marked, axis=1)
         return np.where(first == len(t), 0, first)
-
-    def infer(self, read: Sequence[Values], frame: Frame) -> Values:
-        """Those of its source."""
-        demand_flag(read[1], bos=0)
-        return LookBack.infer(self, read, frame)
 
     def memory(self, own: Known, read: Sequence[Known]) -> Memory:
         """What stood where the flag came first; `NOTHING` at first."""

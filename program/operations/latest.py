@@ -4,35 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from program.domains import BoolArray, IntArray, Known, May, Values
-from program.operations.base import Frame, LookBack, Memory, demand_flag, last
+from program.domains import BoolArray, IntArray, Known, May
+from program.operations.base import Flagged, Memory, last
 
 
 @dataclass(frozen=True, slots=True)
-class Latest(LookBack):
+class Latest(Flagged):
     """``source`` at the last position j ≤ t where ``where`` is 1; it is 1 at BOS."""
 
     wire: ClassVar[str] = "latest"
-    where: str
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """The source and the flag."""
-        return (self.source, self.where)
-
-    @property
-    def flag(self) -> str:
-        """The flag."""
-        return self.where
 
     def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
         """The last flagged position."""
         return last(read[0] == 1)
-
-    def infer(self, read: Sequence[Values], frame: Frame) -> Values:
-        """Those of its source."""
-        demand_flag(read[1], bos=1)
-        return LookBack.infer(self, read, frame)
 
     def memory(self, own: Known, read: Sequence[Known]) -> Memory:
         """Its value."""

@@ -6,9 +6,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from program.domains import IntArray, Values
+from program.domains import LARGEST, IntArray, Values
 from program.errors import demand
-from program.functions import FUNCTIONS, LARGEST, Select, Sum, Table
+from program.functions import FUNCTIONS, Select, Sum, Table
 from program.operations.base import Frame, Operation
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from program.domains import BoolArray, IntArray, Known, May, Values
-from program.errors import demand
+from program.errors import Refused
 from program.operations.base import Frame, Memory, Operation, demand_flag
 from program.operations.prefix_sum import grown, totals
 
@@ -37,10 +37,9 @@ class MarkedSum(Operation):
         """Multiples of what all summands are multiples of."""
         marks = read[1].given
         if marks is None:
-            demand(
-                False, "a sum over marked positions needs a function of the position"
+            raise Refused(
+                "a sum over marked positions needs a function of the position"
             )
-            return read[0]
         demand_flag(read[1], bos=0)
         return totals(read[0], int(marks.sum()))
 

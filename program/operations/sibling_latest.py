@@ -8,13 +8,13 @@ import numpy as np
 
 from program.domains import IntArray, Values
 from program.errors import demand
-from program.operations.base import Frame, LookBack, demand_flag, last
+from program.operations.base import Flagged, Frame, last
 
 MOST_LEVELS = 63
 
 
 @dataclass(frozen=True, slots=True)
-class SiblingLatest(LookBack):
+class SiblingLatest(Flagged):
     """``source`` at the last flagged position of the block just before t's block.
 
     Positions fall into blocks of 2^level. If t's block is the second of a pair, this is
@@ -28,18 +28,7 @@ class SiblingLatest(LookBack):
     """
 
     wire: ClassVar[str] = "sibling-latest"
-    where: str
     level: int
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """The source and the flag."""
-        return (self.source, self.where)
-
-    @property
-    def flag(self) -> str:
-        """The flag."""
-        return self.where
 
     def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
         """The last flagged position of the block before, or 0."""
@@ -51,5 +40,4 @@ class SiblingLatest(LookBack):
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
         """Those of its source."""
         demand(0 <= self.level < MOST_LEVELS, "blocks of no size")
-        demand_flag(read[1], bos=1)
-        return LookBack.infer(self, read, frame)
+        return Flagged.infer(self, read, frame)

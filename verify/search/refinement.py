@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from program.domains import LARGEST
 from program.errors import Refused
-from program.functions import FUNCTIONS, LARGEST
+from program.functions import FUNCTIONS
 from program.statement import Channel, Statement
 from verify.checker import refinement
 from verify.checker.model_file import Machine
