@@ -332,30 +332,6 @@ Sets = dict[str, BoolArray]
 """``(rows, values of the domain)``: what channels may be."""
 
 
-def spread(statement: Statement, known: Sets, name: str) -> BoolArray:
-    """What a channel may be in each row, given what those that it is a map of may be.
-
-    Args:
-        statement: The Program.
-        known: What some channels may be; what is found on the way is added.
-        name: The channel.
-
-    Raises:
-        Refused: If it depends on a channel of which nothing is known.
-    """
-    todo, needed = [name], set[str]()
-    while todo:
-        one = todo.pop()
-        if one not in known and one not in needed:
-            is_map = isinstance(statement.operations[one], Map)
-            demand(is_map, f"{one!r} may be anything")
-            needed.add(one)
-            todo += statement.operations[one].reads
-    for one in [n for n in statement.channels if n in needed]:
-        known[one] = mapped(statement, known, statement.channels[one])
-    return known[name]
-
-
 def mapped(statement: Statement, known: Sets, channel: Channel) -> BoolArray:
     """What a map may be in each row, given what its inputs may be."""
     operation = channel.operation
