@@ -19,7 +19,7 @@ Way: TypeAlias = "Steps[Found | list[Way[Found]]]"
 """Bounds, and at the end a plan, or the ways into which it parts."""
 
 Key = Callable[[Bound], tuple[float, ...]]
-Place: TypeAlias = tuple[int, ...]
+Rank: TypeAlias = tuple[int, ...]
 """Where a way stands among equals; its parts follow it."""
 
 
@@ -29,13 +29,13 @@ class Open(Generic[Found]):
 
     Attributes:
         name: The construction.
-        place: Where it stands among equals.
+        rank: Where it stands among equals.
         steps: The rest of it.
         bound: What is known of all that it can lead to.
     """
 
     name: str
-    place: Place
+    rank: Rank
     steps: "Way[Found]"
     bound: Bound = field(default_factory=Bound)
 
@@ -45,13 +45,13 @@ class Search(Generic[Found]):
     """What is known of all ways so far.
 
     Attributes:
-        ways: Those still open, by their place.
-        found: The plans that were priced, by their place.
+        ways: Those still open, by their rank.
+        found: The plans that were priced, by their rank.
         reasons: Why a construction, or a form of it, leads to nothing.
     """
 
-    ways: dict[Place, Open[Found]]
-    found: dict[Place, Found] = field(default_factory=dict)
+    ways: dict[Rank, Open[Found]]
+    found: dict[Rank, Found] = field(default_factory=dict)
     reasons: dict[str, list[str]] = field(default_factory=dict)
 
     @classmethod
@@ -71,51 +71,51 @@ class Search(Generic[Found]):
             names: The constructions to choose from.
         """
         ahead = [
-            (key(way.bound), place)
-            for place, way in self.ways.items()
+            (key(way.bound), rank)
+            for rank, way in self.ways.items()
             if way.name in names
         ]
         ahead += [
-            (key(plan.cost), place)
-            for place, plan in self.found.items()
+            (key(plan.cost), rank)
+            for rank, plan in self.found.items()
             if plan.construction in names
         ]
         heapify(ahead)
         while ahead:
-            _, place = heappop(ahead)
-            if place in self.found:
-                yield self.found[place]
+            _, rank = heappop(ahead)
+            if rank in self.found:
+                yield self.found[rank]
                 continue
-            for after in self.advance(place):
+            for after in self.advance(rank):
                 known = self.ways.get(after)
                 bound = known.bound if known else self.found[after].cost
                 heappush(ahead, (key(bound), after))
 
-    def advance(self, place: Place) -> list[Place]:
+    def advance(self, rank: Rank) -> list[Rank]:
         """Follow a way to its next bound, its end, or where it parts.
 
         Returns:
-            The places of what it led to: the same, or those of its parts.
+            The ranks of what it led to: the same, or those of its parts.
         """
-        way = self.ways[place]
+        way = self.ways[rank]
         try:
             way.bound = way.bound.and_also(next(way.steps))
         except StopIteration as end:
-            del self.ways[place]
+            del self.ways[rank]
             return self._ended(way, end.value)
         except CompileError as error:
-            del self.ways[place]
+            del self.ways[rank]
             self.reasons.setdefault(way.name, []).append(str(error))
             return []
-        return [place]
+        return [rank]
 
-    def _ended(self, way: Open[Found], end: Any) -> list[Place]:
+    def _ended(self, way: Open[Found], end: Any) -> list[Rank]:
         if not isinstance(end, list):
-            self.found[way.place] = end
-            return [way.place]
+            self.found[way.rank] = end
+            return [way.rank]
         parts = [
-            Open(way.name, (*way.place, i), steps, way.bound)
+            Open(way.name, (*way.rank, i), steps, way.bound)
             for i, steps in enumerate(end)
         ]
-        self.ways |= {part.place: part for part in parts}
-        return [part.place for part in parts]
+        self.ways |= {part.rank: part for part in parts}
+        return [part.rank for part in parts]

@@ -9,7 +9,7 @@ from program import Program
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class AllocatedPlace:
     """Where a channel lies: residual dimensions ``[start, stop)`` of some snapshots.
 
     Attributes:
@@ -38,7 +38,7 @@ class Layout:
 
     plan: Schedule
     features: Mapping[str, tuple[int, int]]
-    places: Mapping[str, Place]
+    places: Mapping[str, AllocatedPlace]
     d_model: int
 
     def freed(self, block: int) -> list[str]:
@@ -73,7 +73,7 @@ def allocate(
         size = width(plan.program, name)
         spans[name] = stream.take(name, size, plan.born[name], until)
     places = {
-        name: Place(
+        name: AllocatedPlace(
             *spans[name],
             snapshot,
             freed[name] - 1 if name in stream.reused else plan.last,

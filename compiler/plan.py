@@ -202,8 +202,8 @@ class Planning:
         while True:
             known = [plan.cost for plan in search.found.values()]
             ahead = [
-                (sizes(way.bound, COMPROMISE), place)
-                for place, way in search.ways.items()
+                (sizes(way.bound, COMPROMISE), rank)
+                for rank, way in search.ways.items()
                 if not no_better(way.bound, known)
             ]
             if not ahead:

@@ -13,7 +13,7 @@ from compiler.mlp import block_tables, code_matrix
 from compiler.position_table import Positions
 from network.precision import FloatArray
 from program import Map, Position, Table, is_embedded
-from program.statement import Place, stated
+from program.statement import StatedPlace, stated
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ def describe(layout: Layout, network: Network) -> dict[str, Any]:
     """The Program and the place of every channel, as the model file states them."""
     program = layout.plan.program
     places = {
-        n: Place(
+        n: StatedPlace(
             p.start, p.stop, p.born, p.dies, n in program.one_hot, network.heads.get(n)
         )
         for n, p in layout.places.items()

@@ -23,7 +23,7 @@ TIED = "(tied)"
 
 
 @dataclass(frozen=True)
-class Place:
+class VariablePlace:
     """Where a variable of the machine lies in the residual stream.
 
     Attributes:
@@ -157,7 +157,7 @@ class Model(nn.Module):
             return []
         return list(said(self(self.encode(word))[0], self.classes))
 
-    def places(self) -> dict[str, Place]:
+    def places(self) -> dict[str, VariablePlace]:
         """Where every stored channel lies, by name (none for an RNN).
 
         Raises:
@@ -243,10 +243,10 @@ def names(holder: object, key: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _place(channel: Mapping[str, Any]) -> Place:
+def _place(channel: Mapping[str, Any]) -> VariablePlace:
     where = ("name", "dims", "snapshots", "code", "head", "domain")
     operation = {k: v for k, v in channel.items() if k not in where}
-    return Place(
+    return VariablePlace(
         channel=channel["name"],
         dims=(channel["dims"][0], channel["dims"][1]),
         snapshots=(channel["snapshots"][0], channel["snapshots"][1]),

@@ -58,7 +58,7 @@ class Values:
         return low <= least and max(self.bos, int(self.later[-1])) <= high
 
 
-class Known(NamedTuple):
+class ChannelDomain(NamedTuple):
     """The domain of a channel, ascending, and its value at BOS."""
 
     domain: IntArray
@@ -66,7 +66,7 @@ class Known(NamedTuple):
 
 
 @dataclass(frozen=True)
-class May:
+class PossibleValues:
     """What a channel may be, row by row.
 
     Attributes:
@@ -77,12 +77,12 @@ class May:
     domain: IntArray
     sets: BoolArray
 
-    def be(self, value: int) -> BoolArray:
+    def can_be(self, value: int) -> BoolArray:
         """``(rows, 1)``: whether it may have a value."""
         found = (self.sets & (self.domain == value)).any(axis=1, keepdims=True)
         return np.asarray(found)
 
-    def into(self, domain: IntArray) -> BoolArray:
+    def in_domain(self, domain: IntArray) -> BoolArray:
         """``(rows, len(domain))``: the same in another domain, where that has the value."""
         if np.array_equal(self.domain, domain):
             return self.sets

@@ -12,9 +12,9 @@ from program.domains import (
     LARGEST,
     MOST,
     BoolArray,
+    ChannelDomain,
     IntArray,
-    Known,
-    May,
+    PossibleValues,
     Values,
     beside,
     joint,
@@ -40,7 +40,7 @@ class Function(Protocol):
         """The values that occur, from those of the inputs."""
         ...
 
-    def step(self, own: Known, read: Sequence[May]) -> BoolArray:
+    def step(self, own: ChannelDomain, read: Sequence[PossibleValues]) -> BoolArray:
         """``(rows, values)``: what the result may be."""
         ...
 
@@ -163,7 +163,7 @@ class Table:
         later = np.all([np.isin(x, v.later) for x, v in inputs], axis=0)
         return Values(int(self.values[bos[0]]), np.unique(self.values[later]))
 
-    def step(self, own: Known, read: Sequence[May]) -> BoolArray:
+    def step(self, own: ChannelDomain, read: Sequence[PossibleValues]) -> BoolArray:
         """What it may be: every joint value of the inputs is looked up."""
         weights, numbers = self._numbered(tuple(int(m.domain[-1]) for m in read))
         at, number = _combined(read, weights)
@@ -193,12 +193,14 @@ class Select:
         demand(sum(map(len, chosen)) <= MOST, "a selection has too many values")
         return Values(rest[index.bos].bos, np.unique(np.concatenate(chosen)))
 
-    def step(self, own: Known, read: Sequence[May]) -> BoolArray:
+    def step(self, own: ChannelDomain, read: Sequence[PossibleValues]) -> BoolArray:
         """What any of those may be that may be chosen."""
         index, *rest = read
         found = np.zeros((len(index.sets), len(own.domain)), np.bool_)
         for i in np.flatnonzero(index.sets.any(axis=0) & (index.domain < len(rest))):
-            found |= index.sets[:, i, None] & rest[index.domain[i]].into(own.domain)
+            found |= index.sets[:, i, None] & rest[index.domain[i]].in_domain(
+                own.domain
+            )
         return found
 
 
@@ -217,7 +219,7 @@ class Sum:
         later = reduce(sums, (v.later for v in read))
         return Values(sum(v.bos for v in read), later)
 
-    def step(self, own: Known, read: Sequence[May]) -> BoolArray:
+    def step(self, own: ChannelDomain, read: Sequence[PossibleValues]) -> BoolArray:
         """All sums of one value of each that are in the domain."""
         at, total = _combined(read, np.ones(len(read), np.int64), own.domain[-1])
         hit = np.isin(total, own.domain)
@@ -252,7 +254,7 @@ def factors(domains: Sequence[Any]) -> IntArray:
 
 
 def _combined(
-    read: Sequence[May], weights: IntArray, most: int | None = None
+    read: Sequence[PossibleValues], weights: IntArray, most: int | None = None
 ) -> tuple[IntArray, IntArray]:
     """All weighted sums of one value of each input, at most so large, row by row."""
     at = np.arange(len(read[0].sets))

@@ -8,7 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from program.domains import LARGEST, BoolArray, IntArray, Known, May, Values, places
+from program.domains import (
+    LARGEST,
+    BoolArray,
+    ChannelDomain,
+    IntArray,
+    PossibleValues,
+    Values,
+    places,
+)
 from program.errors import Refused, demand
 from program.functions import Table
 from program.operations.base import Frame, Operation
@@ -24,7 +32,7 @@ MOST_CELLS = 2**28
 """How many cases there are at most, each with all values of a channel."""
 
 
-class Place(NamedTuple):
+class StatedPlace(NamedTuple):
     """Where a channel lies.
 
     Attributes:
@@ -66,7 +74,7 @@ class Channel:
     operation: Operation
     domain: IntArray
     values: Values
-    stored: Place | None
+    stored: StatedPlace | None
 
     @property
     def op(self) -> str:
@@ -120,9 +128,9 @@ class Channel:
         return self.values.later
 
     @property
-    def known(self) -> Known:
+    def own_domain(self) -> ChannelDomain:
         """Its domain, and its value at BOS."""
-        return Known(self.domain, self.values.bos)
+        return ChannelDomain(self.domain, self.values.bos)
 
     @property
     def born(self) -> int:
@@ -266,7 +274,7 @@ def _channel(
     return Channel(name, operation, domain, values, _place(entry, domain))
 
 
-def _place(entry: Mapping[str, Any], domain: IntArray) -> Place | None:
+def _place(entry: Mapping[str, Any], domain: IntArray) -> StatedPlace | None:
     if "dims" not in entry:
         return None
     start, stop = _pair(entry["dims"])
@@ -279,7 +287,7 @@ def _place(entry: Mapping[str, Any], domain: IntArray) -> Place | None:
     demand(stop - start == width, f"{entry['name']!r} does not fit its place")
     demand(born <= dies, f"{entry['name']!r} is never there")
     head = int(whole(entry["head"], 0)) if "head" in entry else None
-    return Place(start, stop, born, dies, one_hot, head)
+    return StatedPlace(start, stop, born, dies, one_hot, head)
 
 
 def whole(values: Any, axes: int) -> IntArray:
@@ -302,7 +310,7 @@ def _pair(value: Any) -> tuple[int, int]:
 
 def stated(
     program: Program,
-    places_of: Mapping[str, Place],
+    places_of: Mapping[str, StatedPlace],
     features: Mapping[str, tuple[int, int]],
 ) -> dict[str, Any]:
     """A Program with the place of every stored channel, as a model file states them.
@@ -336,12 +344,14 @@ def mapped(statement: Statement, known: Sets, channel: Channel) -> BoolArray:
     """What a map may be in each row, given what its inputs may be."""
     operation = channel.operation
     assert isinstance(operation, Map)
-    read = may(statement, known, operation.inputs)
+    read = possible_values(statement, known, operation.inputs)
     cells = len(read[0].sets) * len(channel.domain)
     demand(cells <= MOST_CELLS, "too many values in all cases")
-    return operation.function.step(channel.known, read)
+    return operation.function.step(channel.own_domain, read)
 
 
-def may(statement: Statement, known: Sets, names: Sequence[str]) -> list[May]:
+def possible_values(
+    statement: Statement, known: Sets, names: Sequence[str]
+) -> list[PossibleValues]:
     """What some channels may be, with their domains."""
-    return [May(statement.channels[n].domain, known[n]) for n in names]
+    return [PossibleValues(statement.channels[n].domain, known[n]) for n in names]

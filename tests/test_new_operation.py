@@ -23,7 +23,7 @@ from compiler.position_table import Positions
 from network.model import Model
 from network.modelfile import ModelFile
 from program import LookBack, Map, Operation, Program, Token, table
-from program.domains import BoolArray, IntArray, Known, May
+from program.domains import BoolArray, ChannelDomain, IntArray, PossibleValues
 from program.interpreter import states
 from program.operations.base import Memory
 from program.statement import Channel
@@ -62,13 +62,13 @@ def initial() -> Iterator[type[Operation]]:
         def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
             return np.minimum(t, 1)
 
-        def memory(self, own: Known, read: Sequence[Known]) -> Memory:
+        def memory(self, own: ChannelDomain, read: Sequence[ChannelDomain]) -> Memory:
             return Memory(np.append(-1, own.domain), -1, 1)
 
         def step(
-            self, own: Known, read: Sequence[May], cells: BoolArray
+            self, own: ChannelDomain, read: Sequence[PossibleValues], cells: BoolArray
         ) -> tuple[BoolArray, BoolArray]:
-            old, now = cells[:, 0], read[0].into(own.domain)
+            old, now = cells[:, 0], read[0].in_domain(own.domain)
             held = old[:, 1:] | old[:, :1] & now
             return held, np.hstack([np.zeros_like(old[:, :1]), held])[:, None]
 

@@ -8,7 +8,14 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from program.domains import LARGEST, BoolArray, IntArray, Known, May, Values
+from program.domains import (
+    LARGEST,
+    BoolArray,
+    ChannelDomain,
+    IntArray,
+    PossibleValues,
+    Values,
+)
 from program.errors import demand
 
 
@@ -83,12 +90,14 @@ class Operation(ABC):
             Refused: If these do not suit it.
         """
 
-    def memory(self, own: Known, read: Sequence[Known]) -> Memory | None:
+    def memory(
+        self, own: ChannelDomain, read: Sequence[ChannelDomain]
+    ) -> Memory | None:
         """What must be kept of it; None if it cannot be followed letter by letter."""
         return None
 
     def step(
-        self, own: Known, read: Sequence[May], cells: BoolArray
+        self, own: ChannelDomain, read: Sequence[PossibleValues], cells: BoolArray
     ) -> tuple[BoolArray, BoolArray]:
         """What it may be at a position, and what its cells may hold from then on.
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from program.domains import BoolArray, IntArray, Known, May
+from program.domains import BoolArray, ChannelDomain, IntArray, PossibleValues
 from program.operations.base import Flagged, Memory
 
 NOTHING = -1
@@ -29,16 +29,19 @@ class Earliest(Flagged):
         first = np.minimum.accumulate(marked, axis=1)
         return np.where(first == len(t), 0, first)
 
-    def memory(self, own: Known, read: Sequence[Known]) -> Memory:
+    def memory(self, own: ChannelDomain, read: Sequence[ChannelDomain]) -> Memory:
         """What stood where the flag came first; `NOTHING` at first."""
         return Memory(np.append(NOTHING, own.domain), NOTHING, 1)
 
     def step(
-        self, own: Known, read: Sequence[May], cells: BoolArray
+        self, own: ChannelDomain, read: Sequence[PossibleValues], cells: BoolArray
     ) -> tuple[BoolArray, BoolArray]:
         """What is held; the source, if nothing was and the flag may be 1."""
         source, flag = read
-        old, now = cells[:, 0], source.into(own.domain)
-        none, held = old[:, :1] & flag.be(0), old[:, 1:] | old[:, :1] & flag.be(1) & now
+        old, now = cells[:, 0], source.in_domain(own.domain)
+        none, held = (
+            old[:, :1] & flag.can_be(0),
+            old[:, 1:] | old[:, :1] & flag.can_be(1) & now,
+        )
         shown = held | none & (own.domain == own.bos)
         return shown, np.hstack([none, held])[:, None]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from program.domains import BoolArray, IntArray, Known, May
+from program.domains import BoolArray, ChannelDomain, IntArray, PossibleValues
 from program.operations.base import Flagged, Memory, last
 
 
@@ -18,14 +18,16 @@ class Latest(Flagged):
         """The last flagged position."""
         return last(read[0] == 1)
 
-    def memory(self, own: Known, read: Sequence[Known]) -> Memory:
+    def memory(self, own: ChannelDomain, read: Sequence[ChannelDomain]) -> Memory:
         """Its value."""
         return Memory(own.domain, own.bos, 1)
 
     def step(
-        self, own: Known, read: Sequence[May], cells: BoolArray
+        self, own: ChannelDomain, read: Sequence[PossibleValues], cells: BoolArray
     ) -> tuple[BoolArray, BoolArray]:
         """The source, if the flag may be 1; what was found before, if it may be 0."""
         source, flag = read
-        found = source.into(own.domain) & flag.be(1) | cells[:, 0] & flag.be(0)
+        found = source.in_domain(own.domain) & flag.can_be(1) | cells[
+            :, 0
+        ] & flag.can_be(0)
         return found, found[:, None]

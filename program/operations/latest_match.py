@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from program.domains import BoolArray, IntArray, Known, May
+from program.domains import BoolArray, ChannelDomain, IntArray, PossibleValues
 from program.operations.base import LookBack, Memory, last
 
 
@@ -36,20 +36,20 @@ class LatestMatch(LookBack):
             found = np.where(queries == value, last(keys == value), found)
         return found
 
-    def memory(self, own: Known, read: Sequence[Known]) -> Memory:
+    def memory(self, own: ChannelDomain, read: Sequence[ChannelDomain]) -> Memory:
         """The last value behind each value of the key."""
         return Memory(own.domain, own.bos, len(read[1].domain))
 
     def step(
-        self, own: Known, read: Sequence[May], cells: BoolArray
+        self, own: ChannelDomain, read: Sequence[PossibleValues], cells: BoolArray
     ) -> tuple[BoolArray, BoolArray]:
         """The cell of what is asked for, after that of the key has the source."""
         source, key, query = read
-        now = source.into(own.domain)[:, None]
+        now = source.in_domain(own.domain)[:, None]
         sure = key.sets.sum(axis=1)[:, None, None] == 1
         new = np.where(key.sets[:, :, None], now | cells & ~sure, cells)
         unknown = ~np.isin(query.domain, key.domain)
         missed = query.sets[:, unknown].any(axis=1, keepdims=True)
-        asked = query.into(key.domain)
+        asked = query.in_domain(key.domain)
         found = (asked[:, :, None] & new).any(axis=1)
         return found | missed & (own.domain == own.bos), new

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from program.domains import BoolArray, IntArray, Known, May, Values
+from program.domains import BoolArray, ChannelDomain, IntArray, PossibleValues, Values
 from program.errors import Refused
 from program.operations.base import Frame, Memory, Operation, demand_flag
 from program.operations.prefix_sum import grown, totals
@@ -43,15 +43,15 @@ class MarkedSum(Operation):
         demand_flag(read[1], bos=0)
         return totals(read[0], int(marks.sum()))
 
-    def memory(self, own: Known, read: Sequence[Known]) -> Memory:
+    def memory(self, own: ChannelDomain, read: Sequence[ChannelDomain]) -> Memory:
         """The sum."""
         return Memory(own.domain, own.bos, 1)
 
     def step(
-        self, own: Known, read: Sequence[May], cells: BoolArray
+        self, own: ChannelDomain, read: Sequence[PossibleValues], cells: BoolArray
     ) -> tuple[BoolArray, BoolArray]:
         """The sum before; with the source, if the position may be marked."""
         source, marked = read
         more = grown(own, source, cells[:, 0])
-        found = more & marked.be(1) | cells[:, 0] & marked.be(0)
+        found = more & marked.can_be(1) | cells[:, 0] & marked.can_be(0)
         return found, found[:, None]

@@ -9,9 +9,9 @@ import numpy as np
 from program.domains import (
     MOST,
     BoolArray,
+    ChannelDomain,
     IntArray,
-    Known,
-    May,
+    PossibleValues,
     Values,
     beside,
     places,
@@ -40,12 +40,12 @@ class PrefixSum(Operation):
         """Multiples of what all summands are multiples of."""
         return totals(read[0], frame.length)
 
-    def memory(self, own: Known, read: Sequence[Known]) -> Memory:
+    def memory(self, own: ChannelDomain, read: Sequence[ChannelDomain]) -> Memory:
         """The sum."""
         return Memory(own.domain, own.bos, 1)
 
     def step(
-        self, own: Known, read: Sequence[May], cells: BoolArray
+        self, own: ChannelDomain, read: Sequence[PossibleValues], cells: BoolArray
     ) -> tuple[BoolArray, BoolArray]:
         """The sum before and the source; totals outside the domain do not occur."""
         found = grown(own, read[0], cells[:, 0])
@@ -68,7 +68,7 @@ def totals(source: Values, count: int) -> Values:
     return Values(0, np.arange(0, most + 1, step))
 
 
-def grown(own: Known, source: May, before: BoolArray) -> BoolArray:
+def grown(own: ChannelDomain, source: PossibleValues, before: BoolArray) -> BoolArray:
     """``(rows, values)``: what a sum may be, given what it was and what is added."""
     which, value = beside(np.arange(len(before)), before)
     then, more = beside(which, source.sets)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from program.domains import BoolArray, IntArray, Known, May, Values
+from program.domains import BoolArray, ChannelDomain, IntArray, PossibleValues, Values
 from program.errors import demand
 from program.operations.base import Frame, LookBack, Memory
 
@@ -32,13 +32,13 @@ class Shift(LookBack):
         demand(self.by > 0, "a shift by nothing")
         return LookBack.infer(self, read, frame)
 
-    def memory(self, own: Known, read: Sequence[Known]) -> Memory:
+    def memory(self, own: ChannelDomain, read: Sequence[ChannelDomain]) -> Memory:
         """The last values of the source, the oldest first."""
         return Memory(own.domain, own.bos, self.by)
 
     def step(
-        self, own: Known, read: Sequence[May], cells: BoolArray
+        self, own: ChannelDomain, read: Sequence[PossibleValues], cells: BoolArray
     ) -> tuple[BoolArray, BoolArray]:
         """The oldest value; the new one comes last."""
-        now = read[0].into(own.domain)
+        now = read[0].in_domain(own.domain)
         return cells[:, 0], np.concatenate([cells[:, 1:], now[:, None]], axis=1)

@@ -23,7 +23,7 @@ from program import (
     Token,
     table,
 )
-from program.domains import Known, May, Values, beside, joint, sums
+from program.domains import ChannelDomain, PossibleValues, Values, beside, joint, sums
 from program.operations.base import Frame
 
 DIGITS = np.array([0, 1])
@@ -38,8 +38,8 @@ FOLLOWED = [
 ]
 
 
-def may(sets: list[list[int]], domain: Any = DIGITS) -> May:
-    return May(domain, np.array(sets, np.bool_))
+def possible_values(sets: list[list[int]], domain: Any = DIGITS) -> PossibleValues:
+    return PossibleValues(domain, np.array(sets, np.bool_))
 
 
 @pytest.mark.parametrize("operation", FOLLOWED, ids=repr)
@@ -56,13 +56,19 @@ def test_steps_are_the_meaning_letter_by_letter(operation: Operation) -> None:
     read = [columns[n] for n in operation.reads]
     meant = operation.evaluate(read, np.zeros_like(read[0]))
     domain = np.arange(length + 1)
-    own, known = Known(domain, 0), [Known(DIGITS, bos[n]) for n in operation.reads]
+    own, known = (
+        ChannelDomain(domain, 0),
+        [ChannelDomain(DIGITS, bos[n]) for n in operation.reads],
+    )
     memory = operation.memory(own, known)
     assert memory is not None
     cells = np.zeros((len(words), memory.cells, len(memory.domain)), np.bool_)
     cells[:, :, memory.domain == memory.start] = True
     for t in range(1, length + 1):
-        now = [May(DIGITS, np.equal.outer(column[:, t], DIGITS)) for column in read]
+        now = [
+            PossibleValues(DIGITS, np.equal.outer(column[:, t], DIGITS))
+            for column in read
+        ]
         found, cells = operation.step(own, now, cells)
         assert np.array_equal(found, np.equal.outer(meant[:, t], domain)), t
 
@@ -70,8 +76,8 @@ def test_steps_are_the_meaning_letter_by_letter(operation: Operation) -> None:
 @pytest.mark.parametrize("operation", FOLLOWED, ids=repr)
 def test_what_may_be_holds_what_is(operation: Operation) -> None:
     random = np.random.default_rng(5)
-    known = [Known(DIGITS, int(n == "f")) for n in operation.reads]
-    own = Known(np.arange(7), 0)
+    known = [ChannelDomain(DIGITS, int(n == "f")) for n in operation.reads]
+    own = ChannelDomain(np.arange(7), 0)
     memory = operation.memory(own, known)
     assert memory is not None
     shape = (300, memory.cells, len(memory.domain))
@@ -79,8 +85,11 @@ def test_what_may_be_holds_what_is(operation: Operation) -> None:
     one = np.equal.outer(cell, np.arange(shape[2]))
     some = one | (random.random(shape) < 0.3)
     value = [random.integers(2, size=300) for _ in operation.reads]
-    narrow = [May(DIGITS, np.equal.outer(v, DIGITS)) for v in value]
-    wide = [May(DIGITS, m.sets | (random.random(m.sets.shape) < 0.4)) for m in narrow]
+    narrow = [PossibleValues(DIGITS, np.equal.outer(v, DIGITS)) for v in value]
+    wide = [
+        PossibleValues(DIGITS, m.sets | (random.random(m.sets.shape) < 0.4))
+        for m in narrow
+    ]
     few = operation.step(own, narrow, one)
     many = operation.step(own, wide, some)
     assert all((x <= y).all() for x, y in zip(few, many, strict=True))
@@ -88,11 +97,11 @@ def test_what_may_be_holds_what_is(operation: Operation) -> None:
 
 
 def test_a_latest_match_that_finds_nothing_is_the_value_at_bos() -> None:
-    source, key = may([[0, 1]] * 3), may([[1, 0]] * 3)
-    query = may([[1, 0, 0], [0, 0, 1], [0, 1, 1]], np.arange(3))
+    source, key = possible_values([[0, 1]] * 3), possible_values([[1, 0]] * 3)
+    query = possible_values([[1, 0, 0], [0, 0, 1], [0, 1, 1]], np.arange(3))
     old = np.array([[[True, False], [True, False]]] * 3)
     operation = LatestMatch("x", "k", "c")
-    found, new = operation.step(Known(DIGITS, 1), [source, key, query], old)
+    found, new = operation.step(ChannelDomain(DIGITS, 1), [source, key, query], old)
     assert found.tolist() == [[False, True], [False, True], [True, True]]
     assert new.tolist() == [[[False, True], [True, False]]] * 3
 

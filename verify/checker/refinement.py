@@ -8,11 +8,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from program.domains import MOST, BoolArray, IntArray, May, beside
+from program.domains import MOST, BoolArray, IntArray, PossibleValues, beside
 from program.errors import Refused, demand
 from program.functions import FUNCTIONS, factors
 from program.operations.latest import Latest
-from program.statement import MOST_CELLS, Channel, Sets, Statement, mapped, may, whole
+from program.statement import (
+    MOST_CELLS,
+    Channel,
+    Sets,
+    Statement,
+    mapped,
+    possible_values,
+    whole,
+)
 from verify.checker.departures import departures
 from verify.checker.model_file import Machine
 
@@ -275,19 +283,19 @@ class Part:
         """What a channel may be, and what is remembered of it from then on."""
         if kind == "assumed":
             return _passed(self.assumed[channel.name], reads, old)
-        read = may(self.program, known, reads)
+        read = possible_values(self.program, known, reads)
         if kind == "departures":
             return _come(channel, read, old)
         if kind == "window":
             value = np.zeros_like(old[:, 0])
             for p in np.flatnonzero(old[:, 0].any(axis=0)):
-                member = read[channel.domain[p]].into(channel.domain)
+                member = read[channel.domain[p]].in_domain(channel.domain)
                 value |= old[:, 0, p, None] & member
             return value, value[:, None]
         if kind == "before":
-            _, held = Latest(*reads).step(channel.known, read, old)
+            _, held = Latest(*reads).step(channel.own_domain, read, old)
             return old[:, 0], held
-        return channel.operation.step(channel.known, read, old)
+        return channel.operation.step(channel.own_domain, read, old)
 
     def _check_reduced(self, sums: list[str], by: IntArray, least: IntArray) -> None:
         """Every reader gives the same after and before a step down, where both occur."""
@@ -346,14 +354,14 @@ def _lower(channels: list[Channel], by: IntArray, least: IntArray, known: Sets) 
 
 
 def _come(
-    channel: Channel, read: list[May], old: BoolArray
+    channel: Channel, read: list[PossibleValues], old: BoolArray
 ) -> tuple[BoolArray, BoolArray]:
     """Whether some flags have come in turn; how many of them is remembered."""
     new = np.zeros_like(old[:, 0])
     new[:, -1] = old[:, 0, -1]
     for stage, flag in enumerate(read):
-        new[:, stage] |= old[:, 0, stage] & flag.be(0)[:, 0]
-        new[:, stage + 1] |= old[:, 0, stage] & flag.be(1)[:, 0]
+        new[:, stage] |= old[:, 0, stage] & flag.can_be(0)[:, 0]
+        new[:, stage + 1] |= old[:, 0, stage] & flag.can_be(1)[:, 0]
     some, all_of_them = new[:, :-1].any(axis=1), new[:, -1]
     shown = [all_of_them if value else some for value in channel.domain]
     return np.stack(shown, axis=1), new[:, None]
@@ -437,8 +445,8 @@ def memory(
         return np.arange(len(of.shows)), of.start, size
     if kind in ("window", "before"):
         return channel.domain, channel.bos, 1
-    read = [program.channels[n].known for n in reads]
-    found = channel.operation.memory(channel.known, read)
+    read = [program.channels[n].own_domain for n in reads]
+    found = channel.operation.memory(channel.own_domain, read)
     if found is None:
         raise Refused(
             f"{channel.name!r} depends on positions in a way that no rule covers"
