@@ -26,7 +26,7 @@ from compare.training.cells import Cell
 from compare.training.presets import gpt
 from compare.training.run import Run
 from compare.training.sweep import Result
-from krohn.comparison.reading import read
+from krohn.comparison.json_values import read
 
 SEEDS = (0, 1, 2)
 SHOWN = 8

@@ -13,15 +13,15 @@ from compare.probes.interchange import Interchange
 from compare.probes.probe_map import Cell, ProbeMap, Row
 from compare.probes.scores import Score
 from compare.probes.verdict import Verdict
-from krohn.comparison.contestants import (
-    Contestant,
+from krohn.comparison.interpretability import AttentionMap, AttentionMaps, ProbeResult
+from krohn.comparison.model_results import (
     Failure,
-    One,
+    ModelResult,
     Proved,
+    SeedResult,
     Size,
     Training,
 )
-from krohn.comparison.inside import Attention, Maps, Probed
 from krohn.comparison.result import (
     Comparison,
     Curve,
@@ -82,10 +82,10 @@ def failure(key: str, letters: tuple[str, ...]) -> Failure | None:
     )
 
 
-def contestant(key: str, letters: tuple[str, ...]) -> Contestant:
+def contestant(key: str, letters: tuple[str, ...]) -> ModelResult:
     level = LEVELS[key]
     ones = tuple(
-        One(
+        SeedResult(
             SEEDS[i] if key in TRAINED else None,
             share(level - 0.01 * i * (key == "gpt")),
             share(level**8),
@@ -99,7 +99,7 @@ def contestant(key: str, letters: tuple[str, ...]) -> Contestant:
         Size(12_345, 2, 4_567_890, 0.0012) if key not in ("ngram", "majority") else None
     )
     several = over if key in TRAINED else None
-    return Contestant(
+    return ModelResult(
         key, TITLES[key], "2 layers of width 64", ones, several, several, size
     )
 
@@ -141,7 +141,7 @@ def score(accuracy: float) -> Score:
     return Score(accuracy, 0.01, 0.5, 0.55, None)
 
 
-def probed(key: str) -> Probed:
+def probed(key: str) -> ProbeResult:
     layers = ("embedding", "layer 1", "layer 2")
     verdicts: tuple[Verdict, ...] = ("used", "partly used", "readable", "free")
     good = Agreement(0.97, 0.01, 0.99, 0.95)
@@ -184,10 +184,10 @@ def probed(key: str) -> Probed:
     found = ProbeMap(
         "C2", 480, 32, 0, 0.99, layers, rows, (), (), "It uses: ones.", said
     )
-    return Probed(key, TITLES[key], found)
+    return ProbeResult(key, TITLES[key], found)
 
 
-def attention(length: int, letters: tuple[str, ...]) -> Maps:
+def attention(length: int, letters: tuple[str, ...]) -> AttentionMaps:
     rng = np.random.default_rng(0)
     uniform = np.tril(np.ones((length, length)))
     noisy = np.tril(rng.random((length, length)) ** 4)
@@ -199,9 +199,11 @@ def attention(length: int, letters: tuple[str, ...]) -> Maps:
     ):
         rows = found / found.sum(axis=1, keepdims=True)
         patterns.append(
-            Attention(key, title, tuple(map(tuple, rows.tolist())), "0.31 from head 1")
+            AttentionMap(
+                key, title, tuple(map(tuple, rows.tolist())), "0.31 from head 1"
+            )
         )
-    return Maps(
+    return AttentionMaps(
         (letters * length)[:length],
         tuple(patterns),
         ("On 64 words, heads are 0.31 from the compiled one.",),

@@ -13,25 +13,31 @@ from compare.tasks.default import Default
 from compare.tasks.task import Task
 from compare.training.cells import Cell
 from compare.training.provenance import commit, device_name, versions
-from krohn.comparison.contestants import GPT
-from krohn.comparison.contests import Team, strategies, sweeps, trained_spans
+from krohn.comparison.attention_maps import attention_maps
 from krohn.comparison.costs import sizes
 from krohn.comparison.derived import derive
-from krohn.comparison.head_patterns import maps
-from krohn.comparison.inside import Probed
-from krohn.comparison.networks import Trained, cells, check_buildable, train_all
+from krohn.comparison.interpretability import ProbeResult
+from krohn.comparison.measured_model import MeasuredModel
+from krohn.comparison.model_results import GPT
+from krohn.comparison.models import (
+    TITLES,
+    affordable,
+    baseline_models,
+    best,
+    compiled_model,
+    opened,
+    sized,
+    trained_models,
+)
 from krohn.comparison.reductions import reductions
 from krohn.comparison.result import Comparison, Origin
 from krohn.comparison.settings import Settings, lengths_of
-from krohn.comparison.teams import (
-    TITLES,
-    affordable,
-    best,
-    compiled_team,
-    opened,
-    rule_teams,
-    sized,
-    trained_teams,
+from krohn.comparison.sweeps import strategies, sweeps, trained_spans
+from krohn.comparison.trained_networks import (
+    TrainedNetwork,
+    cells,
+    check_buildable,
+    train_all,
 )
 from krohn.verification_target import Progress
 
@@ -61,47 +67,45 @@ def assemble(
     derived = derive(task, lengths, partial(told, "proving"))
     trained = train_all(wanted, settings, folder, command, told)
     told("measuring", 0, STAGES)
-    derived_network = compiled(derived.file)
-    share = affordable(derived_network, length)
-    teams = (
-        compiled_team(derived, task, length, share),
-        *trained_teams(trained),
-        *rule_teams(task, length),
+    network = compiled(derived.file)
+    share = affordable(network, length)
+    models = (
+        compiled_model(derived, task, length, share),
+        *trained_models(trained),
+        *baseline_models(task, length),
     )
     told("measuring", 1, STAGES)
     chosen = best(trained)
-    networks = opened(derived_network, chosen, settings.device)
-    teams = sized(teams, sizes(networks, length))
+    networks = opened(network, chosen, settings.device)
+    models = sized(models, sizes(networks, length))
     told("measuring", 2, STAGES)
-    seen = maps(task, length, derived_network, networks.get(GPT))
-    spans = trained_spans(task, length, _letter(teams))
+    maps = attention_maps(task, length, network, networks.get(GPT))
+    spans = trained_spans(task, length, _letter(models))
     told("measuring", STAGES, STAGES)
-    remarks = tuple(
-        filter(
-            None,
-            (
-                task.machine.remark,
-                derived.remark,
-                _fewer(share),
-                _missing(wanted, trained),
-            ),
-        )
+    remarks = (
+        task.machine.remark,
+        derived.remark,
+        _fewer(share),
+        _missing(wanted, trained),
     )
+    seconds = time.monotonic() - began
     return Comparison(
-        json_format.to_object(task.machine),
-        _asked(task),
-        _inputs(task),
-        len(task.classes),
-        length,
-        settings.preset,
-        derived.proved,
-        tuple(team.contestant() for team in teams),
-        sweeps(teams, length, spans, derived.proved.length),
-        strategies(teams, EACH),
-        tuple(Probed(k, TITLES[k], one.probed) for k, one in chosen.items()),
-        seen,
-        reductions(task, wanted),
-        _origin(settings, command, time.monotonic() - began, remarks),
+        machine=json_format.to_object(task.machine),
+        task=_asked(task),
+        inputs=_inputs(task),
+        classes=len(task.classes),
+        length=length,
+        preset=settings.preset,
+        proved=derived.proved,
+        contestants=tuple(model.result() for model in models),
+        sweeps=sweeps(models, length, spans, derived.proved.length),
+        strategies=strategies(models, EACH),
+        probes=tuple(
+            ProbeResult(k, TITLES[k], one.probed) for k, one in chosen.items()
+        ),
+        maps=maps,
+        reductions=reductions(task, wanted),
+        origin=_origin(settings, command, seconds, tuple(filter(None, remarks))),
     )
 
 
@@ -115,7 +119,9 @@ def _fewer(share: float) -> str:
     )
 
 
-def _missing(wanted: Mapping[str, Sequence[Cell]], trained: Sequence[Trained]) -> str:
+def _missing(
+    wanted: Mapping[str, Sequence[Cell]], trained: Sequence[TrainedNetwork]
+) -> str:
     """Which networks there was no time for; empty if there are all."""
     done = {t.result.cell.name for t in trained}
     asked = [cell for group in wanted.values() for cell in group]
@@ -125,8 +131,8 @@ def _missing(wanted: Mapping[str, Sequence[Cell]], trained: Sequence[Trained]) -
     return f"The time was up before these were trained: {'; '.join(said)}."
 
 
-def _letter(teams: Sequence[Team]) -> str | None:
-    curve = teams[0].entries[0].measured.curves.get("bias")
+def _letter(models: Sequence[MeasuredModel]) -> str | None:
+    curve = models[0].seeds[0].measured.curves.get("bias")
     return None if curve is None else curve.letter
 
 

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 
 from compare.models import Network, cost, latencies
-from krohn.comparison.contestants import Size
+from krohn.comparison.model_results import Size
 
 
 def sizes(networks: Mapping[str, Network], length: int) -> dict[str, Size]:
-    """The sizes of networks, one for each contestant.
+    """The sizes of networks, one for each model.
 
     Args:
-        networks: By contestant; they take turns when they are timed.
+        networks: By model; they take turns when they are timed.
         length: Of the word.
     """
     taken = latencies(networks, length)

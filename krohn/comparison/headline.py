@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from algebra.wording import count
-from krohn.comparison.contestants import COMPILED, GPT, LSTM, Contestant
+from krohn.comparison.model_results import COMPILED, GPT, LSTM, ModelResult
 from krohn.comparison.result import Comparison, Sweep
 
 PERFECT = 0.99995
@@ -30,7 +30,7 @@ def percent(share: float) -> str:
     return f"{100 * share:.2f} %" if share > 0.99 else f"{100 * share:.1f} %"
 
 
-def average(one: Contestant) -> float:
+def average(one: ModelResult) -> float:
     """Token accuracy, the mean over seeds."""
     return sum(o.token.value for o in one.ones) / len(one.ones)
 
@@ -93,5 +93,5 @@ def _fall(sweep: Sweep, key: str, usual: float) -> str | None:
     return f"{percent(lowest)} {sweep.said.replace('{}', f'{at:g}')}"
 
 
-def _short(network: Contestant) -> str:
+def _short(network: ModelResult) -> str:
     return {GPT: "Transformer", LSTM: "LSTM"}.get(network.key, network.title)

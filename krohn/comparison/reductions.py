@@ -8,8 +8,8 @@ from compare.training import presets
 from compare.training.cells import Cell
 from compare.training.presets import GPT_RATES, LSTM_RATES
 from compare.training.recipe import Recipe
-from krohn.comparison.contestants import GPT, LSTM
-from krohn.comparison.measured import FEWER, WORDS
+from krohn.comparison.measurements import FEWER, WORDS
+from krohn.comparison.model_results import GPT, LSTM
 from krohn.comparison.result import Reduction
 
 THESIS = "paper"
@@ -26,7 +26,7 @@ def reductions(
 
     Args:
         task: What is trained on.
-        wanted: What is trained, by contestant.
+        wanted: What is trained, by model.
     """
     simulates = presets.family(task) == "simulation"
     rows = [*_networks(task, wanted, simulates)]

@@ -4,16 +4,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from compare.measures.rates import Rate
-from krohn.comparison.contestants import Contestant, Proved
-from krohn.comparison.inside import Maps, Probed
-from krohn.comparison.reading import from_object, to_object
+from krohn.comparison.interpretability import AttentionMaps, ProbeResult
+from krohn.comparison.json_values import from_object, to_object
+from krohn.comparison.model_results import ModelResult, Proved
 
 VERSION = 1
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Token accuracy of one contestant: for each seed, at each place of the axis.
+    """Token accuracy of one model: for each seed, at each place of the axis.
 
     A place where nothing was asked, or the network cannot go, is None.
     """
@@ -34,7 +34,7 @@ class Sweep:
         trained: Between which places the training words lie; None if that says nothing.
         proved: Up to which place the proof reaches; None if it covers all of them.
         words: How many at each place.
-        curves: Of the contestants.
+        curves: Of the models.
         remark: What is to be known to read it.
     """
 
@@ -110,8 +110,8 @@ class Comparison:
         length: Of the words that are trained on.
         preset: Which sizes.
         proved: What is proved of the compiled network.
-        contestants: In the order of `KEYS`.
-        sweeps: Along position, bias, count and length.
+        contestants: The models, in the order of `KEYS`.
+        sweeps: AccuracyCurve position, bias, count and length.
         strategies: Words that are made to break networks.
         probes: A map for each kind of trained network, of its best seed.
         maps: Attention.
@@ -126,11 +126,11 @@ class Comparison:
     length: int
     preset: str
     proved: Proved
-    contestants: tuple[Contestant, ...]
+    contestants: tuple[ModelResult, ...]
     sweeps: tuple[Sweep, ...]
     strategies: tuple[Strategy, ...]
-    probes: tuple[Probed, ...]
-    maps: Maps | None
+    probes: tuple[ProbeResult, ...]
+    maps: AttentionMaps | None
     reductions: tuple[Reduction, ...]
     origin: Origin
     version: int = field(default=VERSION)
@@ -140,8 +140,8 @@ class Comparison:
         """Of the machine."""
         return str(self.machine.get("name", ""))
 
-    def of(self, key: str) -> Contestant | None:
-        """The contestant of a key, if it takes part."""
+    def of(self, key: str) -> ModelResult | None:
+        """The result of a model, if it takes part."""
         return next((c for c in self.contestants if c.key == key), None)
 
     def to_object(self) -> dict[str, Any]:

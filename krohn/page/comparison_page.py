@@ -5,8 +5,8 @@ from typing import Any
 
 from algebra.formats import json_format
 from algebra.formats.files import atomic_write
-from krohn.comparison.contestants import KEYS, Failure
 from krohn.comparison.headline import headline, percent
+from krohn.comparison.model_results import KEYS, Failure
 from krohn.comparison.result import Comparison
 from krohn.page import pictures
 from krohn.page.curves import LABELS, accuracy_charts, training_charts

@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, PercentFormatter
 
-from krohn.comparison.contestants import KEYS, Contestant
+from krohn.comparison.model_results import KEYS, ModelResult
 from krohn.comparison.result import Comparison, Sweep
 from krohn.drawing import render
 
@@ -92,7 +92,7 @@ def _sweep(sweep: Sweep) -> Chart:
 
 
 def _history(
-    trained: Sequence[Contestant], loss: bool
+    trained: Sequence[ModelResult], loss: bool
 ) -> tuple[list[float], dict[str, Rows]]:
     """What was noted while training, on the steps of all runs together."""
     runs = {c.key: [o.training for o in c.ones if o.training] for c in trained}

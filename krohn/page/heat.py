@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from compare.probes.interchange import Interchange
 from compare.probes.probe_map import Cell, ProbeMap, Row
 from compare.probes.verdict import Verdict, quality
-from krohn.comparison.inside import Probed
+from krohn.comparison.interpretability import ProbeResult
 
 SHADES = 10
 MOST_ROWS = 20
@@ -67,7 +67,7 @@ class HeatMap:
     exchanged: tuple[tuple[str, Interchange], ...]
 
 
-def heat_map(probed: Probed) -> HeatMap:
+def heat_map(probed: ProbeResult) -> HeatMap:
     """The rows of a map, as many as can be read, those that say most first."""
     found = probed.found
     order = sorted(found.rows, key=_rank)

@@ -1,16 +1,16 @@
-"""The table of a comparison: a row for each measure, a column for each contestant."""
+"""The table of a comparison: a row for each measure, a column for each model."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from compare.measures.rates import Rate, Spread
-from krohn.comparison.contestants import (
+from krohn.comparison.headline import percent
+from krohn.comparison.model_results import (
     COMPILED,
-    Contestant,
-    One,
+    ModelResult,
+    SeedResult,
     Size,
 )
-from krohn.comparison.headline import percent
 from krohn.comparison.result import Comparison
 
 
@@ -31,8 +31,8 @@ class Measure:
 
 
 def summary(found: Comparison) -> tuple[Measure, ...]:
-    """The rows, each with an entry for each contestant."""
-    ways: dict[str, Callable[[Contestant], Entry]] = {
+    """The rows, each with an entry for each model."""
+    ways: dict[str, Callable[[ModelResult], Entry]] = {
         "token accuracy": lambda c: _share(c, lambda o: o.token, c.token),
         "sequence accuracy": lambda c: _share(c, lambda o: o.sequence, c.sequence),
         "proved": lambda c: _proved(found, c),
@@ -74,7 +74,7 @@ def duration(seconds: float | None) -> str:
 
 
 def _share(
-    network: Contestant, of: Callable[[One], Rate], seeds: Spread | None
+    network: ModelResult, of: Callable[[SeedResult], Rate], seeds: Spread | None
 ) -> Entry:
     rates = [of(one) for one in network.ones]
     if seeds is None or seeds.low is None or seeds.high is None:
@@ -94,7 +94,7 @@ def _bounds(low: float, high: float) -> str:
     return f"{down:g}, {min(100.0, up):g}"
 
 
-def _proved(found: Comparison, network: Contestant) -> Entry:
+def _proved(found: Comparison, network: ModelResult) -> Entry:
     if network.key != COMPILED:
         return Entry("no" if network.size else "–")
     proof = found.proved
@@ -102,7 +102,7 @@ def _proved(found: Comparison, network: Contestant) -> Entry:
     return Entry("✓ " + words if proof.verdict == "verified" else proof.verdict)
 
 
-def _failing(network: Contestant) -> Entry:
+def _failing(network: ModelResult) -> Entry:
     failures = [one.failure for one in network.ones if one.failure is not None]
     if not failures:
         return Entry("–")
@@ -114,11 +114,11 @@ def _failing(network: Contestant) -> Entry:
     return Entry(letters, some)
 
 
-def _size(network: Contestant, write: Callable[[Size], str]) -> Entry:
+def _size(network: ModelResult, write: Callable[[Size], str]) -> Entry:
     return Entry("–") if network.size is None else Entry(write(network.size))
 
 
-def _training(network: Contestant) -> Entry:
+def _training(network: ModelResult) -> Entry:
     runs = [one.training for one in network.ones if one.training is not None]
     if not runs:
         return Entry("none" if network.key == COMPILED else "counted")

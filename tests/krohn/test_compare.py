@@ -15,7 +15,7 @@ import pytest
 
 import krohn
 from krohn import cli
-from krohn.comparison import Comparison, derived, measured, networks, teams
+from krohn.comparison import Comparison, derived, measurements, models, trained_networks
 from krohn.comparison.settings import lengths_of
 
 TINY = ("--width", 16, "--steps", 4, "--seeds", 1, "--jobs", 1, "-T", 4)
@@ -29,10 +29,10 @@ def few_words(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measured, "WORDS", 64)
-    monkeypatch.setattr(measured, "FEWER", 8)
-    monkeypatch.setattr(networks, "PROBE_WORDS", 24)
-    monkeypatch.setattr(networks, "EXCHANGES", 1)
+    monkeypatch.setattr(measurements, "WORDS", 64)
+    monkeypatch.setattr(measurements, "FEWER", 8)
+    monkeypatch.setattr(trained_networks, "PROBE_WORDS", 24)
+    monkeypatch.setattr(trained_networks, "EXCHANGES", 1)
 
 
 @pytest.fixture
@@ -217,7 +217,7 @@ def test_a_machine_that_is_too_large_is_refused_before_anything_is_trained(
 def test_a_large_network_is_run_on_fewer_words_and_the_page_says_so(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(teams, "OPERATIONS", 1e6)
+    monkeypatch.setattr(models, "OPERATIONS", 1e6)
     found = Comparison.from_object(json.loads(call("C2", *TINY, "--json")[1]))
     compiled = found.of("compiled")
     assert compiled is not None
@@ -291,7 +291,7 @@ def test_ctrl_c_after_training_says_where_the_networks_are(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("krohn.comparison.assembling.compiled_team", interrupted)
+    monkeypatch.setattr("krohn.comparison.assembling.compiled_model", interrupted)
     page = tmp_path / "c2.html"
     code, _, err = call("C2", *TINY, "-o", page)
     assert code == 2

@@ -13,7 +13,7 @@ from compare.probes.survey import Survey, survey
 from compare.tasks import Uniform
 from compare.tasks.catalogue import task
 from compare.training.random_streams import Purpose, stream
-from krohn.comparison import measured
+from krohn.comparison import measurements
 
 
 def first(rng: np.random.Generator) -> int:
@@ -33,8 +33,8 @@ def test_a_seed_alone_gives_the_words_of_the_first_step() -> None:
 def test_a_comparison_draws_nothing_that_training_draws() -> None:
     training = [use for use in Purpose if use < Purpose.PROBES]
     taught = {first(stream(s, 0, use)) for s in range(9) for use in training}
-    found = {first(measured._rng(purpose)) for purpose in measured.Purpose}
-    assert len(found) == len(measured.Purpose)
+    found = {first(measurements._rng(purpose)) for purpose in measurements.Purpose}
+    assert len(found) == len(measurements.Purpose)
     assert not found & taught
 
 

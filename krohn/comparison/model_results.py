@@ -93,7 +93,7 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class One:
+class SeedResult:
     """A network of one seed.
 
     Attributes:
@@ -112,7 +112,7 @@ class One:
 
 
 @dataclass(frozen=True)
-class Contestant:
+class ModelResult:
     """A network, or a rule to set numbers beside.
 
     Attributes:
@@ -128,7 +128,7 @@ class Contestant:
     key: str
     title: str
     about: str
-    ones: tuple[One, ...]
+    ones: tuple[SeedResult, ...]
     token: Spread | None
     sequence: Spread | None
     size: Size | None = None

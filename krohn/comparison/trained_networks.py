@@ -19,10 +19,10 @@ from compare.training.recipe import Recipe
 from compare.training.run import Run
 from compare.training.sweep import Result, sweep
 from compare.training.trainer import Point
-from krohn.comparison.contestants import GPT, LSTM, Failure, Training
-from krohn.comparison.contests import Entry
-from krohn.comparison.measured import Measured, first_failure, measure
-from krohn.comparison.reading import read, to_object
+from krohn.comparison.json_values import read, to_object
+from krohn.comparison.measured_model import MeasuredSeed
+from krohn.comparison.measurements import Measurements, first_failure, measure
+from krohn.comparison.model_results import GPT, LSTM, Failure, Training
 from krohn.comparison.settings import Settings
 from krohn.replaying import replay_command
 from verify.testing.black_box import BlackBox
@@ -41,7 +41,7 @@ EXCHANGES = 10
 
 
 @dataclass(frozen=True)
-class Looked:
+class RunMeasurements:
     """What was found out about a network where it was trained.
 
     Attributes:
@@ -50,17 +50,17 @@ class Looked:
         probed: Which variables of derived networks it holds and uses.
     """
 
-    measured: Measured
+    measured: Measurements
     failure: Failure
     probed: ProbeMap
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainedNetwork:
     """A network that was trained.
 
     Attributes:
-        key: Of the contestant.
+        key: Of the model.
         result: Where its weights are, and what came of it.
         entry: What is known of it.
         probed: Which variables of derived networks it holds and uses.
@@ -68,7 +68,7 @@ class Trained:
 
     key: str
     result: Result
-    entry: Entry
+    entry: MeasuredSeed
     probed: ProbeMap
 
 
@@ -82,7 +82,7 @@ def look(run: Run) -> Any:
     model, length = reads(run), run.recipe.length
     measured = measure(model, run.task, length)
     failure = first_failure(model, run.task, length)
-    return to_object(Looked(measured, failure, _probed(run)))
+    return to_object(RunMeasurements(measured, failure, _probed(run)))
 
 
 def _probed(run: Run) -> ProbeMap:
@@ -94,7 +94,7 @@ def _probed(run: Run) -> ProbeMap:
 
 
 def cells(task: Task, settings: Settings) -> dict[str, tuple[Cell, ...]]:
-    """What is to be trained, by contestant, a cell for each seed."""
+    """What is to be trained, by model, a cell for each seed."""
     return {
         key: tuple(
             Cell(task, architecture, recipe, seed) for seed in range(settings.seeds)
@@ -137,11 +137,11 @@ def train_all(
     folder: Path,
     command: str,
     report: Callable[[str, int, int], None] | None = None,
-) -> tuple[Trained, ...]:
+) -> tuple[TrainedNetwork, ...]:
     """Train, measure and search what is not done yet.
 
     Args:
-        wanted: The cells, by contestant.
+        wanted: The cells, by model.
         settings: How many side by side, where, and how long.
         folder: Of the runs.
         command: What does all this again.
@@ -174,19 +174,19 @@ def _forget_unreadable(wanted: dict[str, tuple[Cell, ...]], job: Job) -> None:
         record = job.done(cell)
         try:
             if record is not None:
-                read(Looked, record["measured"], "a run")
+                read(RunMeasurements, record["measured"], "a run")
         except KrohnError:
             job.file(cell).unlink()
 
 
-def _trained(key: str, result: Result, settings: Settings) -> Trained:
-    looked = read(Looked, result.measured, "a run")
+def _trained(key: str, result: Result, settings: Settings) -> TrainedNetwork:
+    looked = read(RunMeasurements, result.measured, "a run")
     run = result.run()
     failure = _replayed(result.cell, looked.failure, settings)
     ended = ENDED[run.outcome].format(steps=run.steps)
     training = _training(run.history, ended)
-    entry = Entry(result.cell.seed, looked.measured, failure, training)
-    return Trained(key, result, entry, looked.probed)
+    entry = MeasuredSeed(result.cell.seed, looked.measured, failure, training)
+    return TrainedNetwork(key, result, entry, looked.probed)
 
 
 def _replayed(cell: Cell, failure: Failure, settings: Settings) -> Failure:

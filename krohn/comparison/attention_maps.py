@@ -8,8 +8,8 @@ from compare.models import Compiled, Network
 from compare.probes.attention_landmarks import Attended, attended
 from compare.probes.head_patterns import Head, heads
 from compare.tasks.task import Task
-from krohn.comparison.contestants import COMPILED, GPT
-from krohn.comparison.inside import Attention, Maps
+from krohn.comparison.interpretability import AttentionMap, AttentionMaps
+from krohn.comparison.model_results import COMPILED, GPT
 
 MOST_HEADS = 16
 """So many of each network are shown, from the first layer on."""
@@ -19,9 +19,9 @@ START = (
 )
 
 
-def maps(
+def attention_maps(
     task: Task, length: int, compiled: Compiled, trained: Network | None
-) -> Maps | None:
+) -> AttentionMaps | None:
     """The patterns of two networks on a word of the task.
 
     Args:
@@ -41,15 +41,15 @@ def maps(
     if not shown:
         return None
     named = tuple(task.letters[a] for a in word[0])
-    return Maps(named, tuple(shown), (START,))
+    return AttentionMaps(named, tuple(shown), (START,))
 
 
-def _compiled(found: Sequence[Head]) -> Iterator[Attention]:
+def _compiled(found: Sequence[Head]) -> Iterator[AttentionMap]:
     for head in found[:MOST_HEADS]:
-        yield Attention(COMPILED, head.title, _rows(head))
+        yield AttentionMap(COMPILED, head.title, _rows(head))
 
 
-def _trained(found: Sequence[Head], like: Attended) -> Iterator[Attention]:
+def _trained(found: Sequence[Head], like: Attended) -> Iterator[AttentionMap]:
     most = {one.head: one for one in like.likenesses}
     points = {one.head: one for one in like.pointings}
     for head in found[:MOST_HEADS]:
@@ -63,7 +63,7 @@ def _trained(found: Sequence[Head], like: Attended) -> Iterator[Attention]:
                 f"{one.similarity:.2f} like {one.compiled} (uniform: {one.uniform:.2f}, "
                 f"other words: {one.elsewhere:.2f})"
             )
-        yield Attention(GPT, head.title, _rows(head), "; ".join(said))
+        yield AttentionMap(GPT, head.title, _rows(head), "; ".join(said))
 
 
 def _rows(head: Head) -> tuple[tuple[float, ...], ...]:

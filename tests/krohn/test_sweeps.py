@@ -6,7 +6,7 @@ import pytest
 
 from compare.tasks import DyckPrefixes
 from compare.tasks.catalogue import task
-from krohn.comparison.contests import trained_spans
+from krohn.comparison.sweeps import trained_spans
 
 
 def test_letters_of_a_counter_are_one_in_half_of_the_places() -> None:

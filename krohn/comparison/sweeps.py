@@ -1,7 +1,6 @@
-"""From what was measured of every network to contestants, sweeps and strategies."""
+"""Curves of token accuracy: along position, length, bias and count, and on hard words."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,10 +8,9 @@ from algebra.automaton import Automaton
 from algebra.brackets import Brackets, as_brackets
 from algebra.semiautomaton import IntArray
 from compare.measures.curves import flips, nests
-from compare.measures.rates import spread
 from compare.tasks.task import Task
-from krohn.comparison.contestants import Contestant, Failure, One, Size, Training
-from krohn.comparison.measured import FEWER, WORDS, Along, Measured
+from krohn.comparison.measured_model import MeasuredModel
+from krohn.comparison.measurements import FEWER, WORDS, AccuracyCurve, Measurements
 from krohn.comparison.result import Curve, Strategy, Sweep
 
 Span = tuple[float, float]
@@ -30,57 +28,8 @@ TITLES = {
 """What is varied; what stands along the axis; a place in a sentence."""
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A network of one seed with all that is known of it.
-
-    Attributes:
-        seed: None for what is not drawn.
-        measured: What was measured.
-        failure: The first failing word; None if none was searched.
-        training: How it came about; None for what is not trained.
-    """
-
-    seed: int | None
-    measured: Measured
-    failure: Failure | None = None
-    training: Training | None = None
-
-
-@dataclass(frozen=True)
-class Team:
-    """The networks of one kind.
-
-    Attributes:
-        key: Of the contestant.
-        title: What tables call it.
-        about: What it is.
-        entries: One for each seed.
-        size: What it costs.
-    """
-
-    key: str
-    title: str
-    about: str
-    entries: tuple[Entry, ...]
-    size: Size | None = None
-
-    def contestant(self) -> Contestant:
-        """What tables show of it."""
-        ones = tuple(
-            One(e.seed, e.measured.token, e.measured.sequence, e.failure, e.training)
-            for e in self.entries
-        )
-        drawn = all(one.seed is not None for one in ones)
-        token = spread([one.token.value for one in ones]) if drawn else None
-        sequence = spread([one.sequence.value for one in ones]) if drawn else None
-        return Contestant(
-            self.key, self.title, self.about, ones, token, sequence, self.size
-        )
-
-
 def sweeps(
-    teams: Sequence[Team],
+    models: Sequence[MeasuredModel],
     length: int,
     trained: Mapping[str, Span | None],
     proved: int | None,
@@ -88,17 +37,17 @@ def sweeps(
     """Token accuracy along position, length, bias and count.
 
     Args:
-        teams: All contestants.
+        models: All that are compared.
         length: Of the words that were trained on.
         trained: Where these lie on the axes of what is varied.
         proved: The longest word of which the compiled network is proved.
     """
-    found = [_by_position(teams, length)]
+    found = [_by_position(models, length)]
     for over in TITLES:
-        first = _first(teams, over)
+        first = _first(models, over)
         if first is not None:
             reach = proved if over == "length" else None
-            found.append(_along(teams, over, first, trained.get(over), reach))
+            found.append(_along(models, over, first, trained.get(over), reach))
     return tuple(found)
 
 
@@ -145,27 +94,27 @@ def _opened(machine: Automaton, brackets: Brackets, words: IntArray) -> Span | N
     return share, share
 
 
-def strategies(teams: Sequence[Team], words: int) -> tuple[Strategy, ...]:
+def strategies(models: Sequence[MeasuredModel], words: int) -> tuple[Strategy, ...]:
     """Words that are made to break networks, those that break most first.
 
     Args:
-        teams: All contestants.
+        models: All that are compared.
         words: How many of each strategy.
     """
     names = dict.fromkeys(
-        n for t in teams for e in t.entries for n in e.measured.strategies
+        n for model in models for seed in model.seeds for n in seed.measured.strategies
     )
     rows = [
         Strategy(
             name,
             words,
             {
-                t.key: tuple(
-                    e.measured.strategies[name]
-                    for e in t.entries
-                    if name in e.measured.strategies
+                model.key: tuple(
+                    seed.measured.strategies[name]
+                    for seed in model.seeds
+                    if name in seed.measured.strategies
                 )
-                for t in teams
+                for model in models
             },
         )
         for name in names
@@ -179,18 +128,18 @@ def _worst(row: Strategy) -> float:
     return min(trained, default=1.0)
 
 
-def _first(teams: Sequence[Team], over: str) -> Along | None:
+def _first(models: Sequence[MeasuredModel], over: str) -> AccuracyCurve | None:
     """The curve with the most places: some networks do not read long words."""
     found = [
-        e.measured.curves[over]
-        for t in teams
-        for e in t.entries
-        if over in e.measured.curves
+        seed.measured.curves[over]
+        for model in models
+        for seed in model.seeds
+        if over in seed.measured.curves
     ]
     return max(found, key=lambda a: len(a.at), default=None)
 
 
-def _by_position(teams: Sequence[Team], length: int) -> Sweep:
+def _by_position(models: Sequence[MeasuredModel], length: int) -> Sweep:
     return Sweep(
         "By position",
         "position in the word",
@@ -199,34 +148,36 @@ def _by_position(teams: Sequence[Team], length: int) -> Sweep:
         None,
         None,
         WORDS,
-        _curves(teams, lambda m: m.positions),
+        _curves(models, lambda m: m.positions),
     )
 
 
 def _along(
-    teams: Sequence[Team],
+    models: Sequence[MeasuredModel],
     over: str,
-    first: Along,
+    first: AccuracyCurve,
     trained: Span | None,
     proved: int | None,
 ) -> Sweep:
     letter = first.letter or ""
     title, *said = TITLES[over]
     axis, place = (text.replace("[letter]", letter) for text in said)
-    curves = _curves(teams, lambda m: _at(m.curves.get(over), first.at))
+    curves = _curves(models, lambda m: _at(m.curves.get(over), first.at))
     reach = None if proved is None else float(proved)
     return Sweep(title, axis, place, first.at, trained, reach, FEWER, curves)
 
 
-def _at(curve: Along | None, at: Sequence[float]) -> tuple[float | None, ...]:
+def _at(curve: AccuracyCurve | None, at: Sequence[float]) -> tuple[float | None, ...]:
     """The values at given places; None where there is none."""
     known = {} if curve is None else dict(zip(curve.at, curve.values, strict=True))
     return tuple(known.get(x) for x in at)
 
 
 def _curves(
-    teams: Sequence[Team], values: Callable[[Measured], tuple[float | None, ...]]
+    models: Sequence[MeasuredModel],
+    values: Callable[[Measurements], tuple[float | None, ...]],
 ) -> tuple[Curve, ...]:
     return tuple(
-        Curve(t.key, tuple(values(e.measured) for e in t.entries)) for t in teams
+        Curve(model.key, tuple(values(seed.measured) for seed in model.seeds))
+        for model in models
     )

@@ -1,20 +1,21 @@
-"""Who takes part: the compiled network, the trained ones, and rules to set beside them."""
+"""The models of a comparison: the compiled network, trained ones, and baselines."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from compare.measures.baselines import baselines
 from compare.models import Network, cost
 from compare.tasks.task import Task
-from krohn.comparison.contestants import COMPILED, GPT, LSTM, MAJORITY, NGRAM, Size
-from krohn.comparison.contests import Entry, Team
 from krohn.comparison.derived import Derived
-from krohn.comparison.measured import first_failure, measure
-from krohn.comparison.networks import Trained
+from krohn.comparison.measured_model import MeasuredModel, MeasuredSeed
+from krohn.comparison.measurements import first_failure, measure
+from krohn.comparison.model_results import COMPILED, GPT, LSTM, MAJORITY, NGRAM, Size
+from krohn.comparison.trained_networks import TrainedNetwork
 
 TITLES = {GPT: "Transformer", LSTM: "LSTM"}
-RULES = {NGRAM: "n-gram", MAJORITY: "majority"}
+BASELINES = {NGRAM: "n-gram", MAJORITY: "majority"}
 """Baselines that are shown, by what `compare.measures.baselines` calls them."""
 
 MANY = 40_000
@@ -28,7 +29,9 @@ def affordable(network: Network, length: int) -> float:
     return min(1.0, OPERATIONS / (MANY * (cost(network, length).flops or 1)))
 
 
-def compiled_team(derived: Derived, task: Task, length: int, share: float) -> Team:
+def compiled_model(
+    derived: Derived, task: Task, length: int, share: float
+) -> MeasuredModel:
     """The compiled network, measured like the others and searched for failing words.
 
     Args:
@@ -37,7 +40,7 @@ def compiled_team(derived: Derived, task: Task, length: int, share: float) -> Te
         length: Of the words that others were trained on.
         share: Of the usual number of words.
     """
-    entry = Entry(
+    entry = MeasuredSeed(
         None,
         measure(derived.model, task, length, share),
         first_failure(derived.model, task, length, share),
@@ -47,58 +50,56 @@ def compiled_team(derived: Derived, task: Task, length: int, share: float) -> Te
         f"construction {proved.construction}, for words of up to {proved.length} "
         f"letters, {proved.dtype}"
     )
-    return Team(COMPILED, "compiled", about, (entry,))
+    return MeasuredModel(COMPILED, "compiled", about, (entry,))
 
 
-def trained_teams(trained: Sequence[Trained]) -> tuple[Team, ...]:
+def trained_models(trained: Sequence[TrainedNetwork]) -> tuple[MeasuredModel, ...]:
     """The networks of each kind that were trained."""
-    teams = []
+    models = []
     for key, title in TITLES.items():
         group = [t for t in trained if t.key == key]
         if group:
             about = group[0].result.cell.architecture.said
-            teams.append(Team(key, title, about, tuple(t.entry for t in group)))
-    return tuple(teams)
+            models.append(
+                MeasuredModel(key, title, about, tuple(t.entry for t in group))
+            )
+    return tuple(models)
 
 
-def rule_teams(task: Task, length: int) -> tuple[Team, ...]:
+def baseline_models(task: Task, length: int) -> tuple[MeasuredModel, ...]:
     """What needs no learning."""
     known = {b.name: b for b in baselines(task, np.random.default_rng(0), length)}
     return tuple(
-        Team(
+        MeasuredModel(
             key,
             name,
             known[name].about,
-            (Entry(None, measure(known[name].model, task, length)),),
+            (MeasuredSeed(None, measure(known[name].model, task, length)),),
         )
-        for key, name in RULES.items()
+        for key, name in BASELINES.items()
     )
 
 
-def best(trained: Sequence[Trained]) -> dict[str, Trained]:
+def best(trained: Sequence[TrainedNetwork]) -> dict[str, TrainedNetwork]:
     """The network of each kind with most right answers; of equals, the first seed."""
-    found: dict[str, Trained] = {}
-    for one in trained:
-        known = found.get(one.key)
-        if known is None or _right(one) > _right(known):
-            found[one.key] = one
-    return found
+    keys = dict.fromkeys(one.key for one in trained)
+    return {k: max((t for t in trained if t.key == k), key=_right) for k in keys}
 
 
-def _right(one: Trained) -> float:
+def _right(one: TrainedNetwork) -> float:
     return one.entry.measured.token.value
 
 
 def opened(
-    derived: Network, chosen: Mapping[str, Trained], device: str
+    derived: Network, chosen: Mapping[str, TrainedNetwork], device: str
 ) -> dict[str, Network]:
     """The networks themselves, the compiled one first."""
     trained = {key: one.result.run(device).network for key, one in chosen.items()}
     return {COMPILED: derived.to(device), **trained}
 
 
-def sized(teams: Sequence[Team], sizes: Mapping[str, Size]) -> tuple[Team, ...]:
+def sized(
+    models: Sequence[MeasuredModel], sizes: Mapping[str, Size]
+) -> tuple[MeasuredModel, ...]:
     """The same with what they cost."""
-    return tuple(
-        Team(t.key, t.title, t.about, t.entries, sizes.get(t.key)) for t in teams
-    )
+    return tuple(replace(model, size=sizes.get(model.key)) for model in models)

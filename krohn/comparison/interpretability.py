@@ -6,11 +6,11 @@ from compare.probes.probe_map import ProbeMap
 
 
 @dataclass(frozen=True)
-class Probed:
+class ProbeResult:
     """Which variables of derived networks a trained one holds and uses.
 
     Attributes:
-        key: Of the contestant.
+        key: Of the model.
         title: Which network.
         found: The map.
     """
@@ -21,11 +21,11 @@ class Probed:
 
 
 @dataclass(frozen=True)
-class Attention:
+class AttentionMap:
     """A head's pattern on one word, trained or compiled.
 
     Attributes:
-        key: Of the contestant.
+        key: Of the model.
         title: Which head.
         weights: A row for each position that looks.
         remark: What it is most like, for example.
@@ -38,7 +38,7 @@ class Attention:
 
 
 @dataclass(frozen=True)
-class Maps:
+class AttentionMaps:
     """Heads of several networks on one word.
 
     Attributes:
@@ -48,5 +48,5 @@ class Maps:
     """
 
     word: tuple[str, ...]
-    patterns: tuple[Attention, ...]
+    patterns: tuple[AttentionMap, ...]
     remarks: tuple[str, ...] = ()

@@ -15,7 +15,7 @@ from compare.measures.first_failures import EACH, by_strategy, first_failing
 from compare.measures.rates import Rate
 from compare.tasks.task import Task
 from compare.training import random_streams
-from krohn.comparison.contestants import Failure
+from krohn.comparison.model_results import Failure
 from krohn.comparison.settings import lengths_of
 from verify.testing.examination import PREFIXES, SAMPLES
 from verify.testing.simulator import Simulator
@@ -41,7 +41,7 @@ class Purpose(IntEnum):
 
 
 @dataclass(frozen=True)
-class Along:
+class AccuracyCurve:
     """Token accuracy along something that is varied.
 
     Attributes:
@@ -56,7 +56,7 @@ class Along:
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurements:
     """What was measured of a network.
 
     Attributes:
@@ -71,11 +71,13 @@ class Measured:
     token: Rate
     sequence: Rate
     positions: tuple[float | None, ...]
-    curves: dict[str, Along]
+    curves: dict[str, AccuracyCurve]
     strategies: dict[str, Rate]
 
 
-def measure(model: Simulator, task: Task, length: int, share: float = 1.0) -> Measured:
+def measure(
+    model: Simulator, task: Task, length: int, share: float = 1.0
+) -> Measurements:
     """Measure a network.
 
     Args:
@@ -103,7 +105,7 @@ def measure(model: Simulator, task: Task, length: int, share: float = 1.0) -> Me
         rng = _rng(Purpose.COUNT)
         curves["count"] = by_count(model, task, rng, length, words=fewer)
     struck = by_strategy(model, task, _rng(Purpose.STRATEGY), length, each)
-    return Measured(
+    return Measurements(
         usual.tokens,
         usual.words,
         positions,
@@ -146,9 +148,9 @@ def first_failure(
     )
 
 
-def _along(curve: Curve) -> Along:
+def _along(curve: Curve) -> AccuracyCurve:
     values = tuple(found.tokens.value for found in curve.found)
-    return Along(curve.letter, curve.at, values)
+    return AccuracyCurve(curve.letter, curve.at, values)
 
 
 def _rng(purpose: Purpose) -> np.random.Generator:
