@@ -16,16 +16,16 @@ from report import Row, Table, each, parser, publish
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from algebra.zoo import catalogue
-from compiler.errors import CompileError
-from compiler.pipeline import Options, arrange, optimise
-from compiler.plan import (
+from compiler.compiled_network import realise
+from compiler.construction_choice.known_constructions import (
     CONSTRUCTIONS,
     ON_REQUEST,
-    Plan,
     construct,
-    plans,
-    realise,
 )
+from compiler.construction_choice.planning import plans
+from compiler.construction_choice.stages import Plan
+from compiler.errors import CompileError
+from compiler.pipeline import Options, arrange, optimise
 from krohn.compilation import model_file
 from network.precision import PRECISIONS
 from verify.proof import prove

@@ -20,10 +20,11 @@ from report import Row, Table, parser, publish
 from scipy.optimize import nnls
 
 import krohn
+from compiler.compiled_network import realise
+from compiler.construction_choice.planning import plans
+from compiler.construction_choice.stages import Plan
 from compiler.latency import latency
 from compiler.pipeline import Options
-from compiler.plan import plans, realise
-from compiler.planning_stages import Plan
 from krohn.compilation import model_file
 from network.model import Model
 from network.precision import FLOAT32, FloatArray

@@ -31,8 +31,8 @@ from report import Row, Table, parser, publish
 
 import krohn
 from algebra.formats import json_format
+from compiler.construction_choice.known_constructions import CONSTRUCTIONS, ON_REQUEST
 from compiler.errors import CompileError
-from compiler.plan import CONSTRUCTIONS, ON_REQUEST
 from network.modelfile import ModelFile
 from program.errors import Refused
 from verify.errors import Rejected

@@ -20,8 +20,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray
+from compiler.compiled_network import compile_rnn, compile_transformer
 from compiler.pipeline import Options
-from compiler.plan import compile_rnn, compile_transformer
 from network.model import Model
 from network.modelfile import ModelFile
 from network.precision import FLOAT32

@@ -23,8 +23,8 @@ from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from algebra.monoid import TransformationMonoid
 from algebra.semiautomaton import Semiautomaton
+from compiler.construction_choice.known_constructions import CONSTRUCTIONS, ON_REQUEST
 from compiler.errors import CompileError
-from compiler.plan import CONSTRUCTIONS, ON_REQUEST
 from network.model import Model
 from verify.testing.exhaustive import exhaustive
 

@@ -16,9 +16,12 @@ from report import Row, Table, each, parser, publish
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from algebra.minimisation import minimise
+from compiler.compiled_network import realise
+from compiler.construction_choice.known_constructions import CONSTRUCTIONS
+from compiler.construction_choice.planning import plans
+from compiler.construction_choice.stages import Plan
 from compiler.constructions.departures import construction, piecewise
 from compiler.errors import CompileError
-from compiler.plan import CONSTRUCTIONS, Plan, plans, realise
 from krohn.compilation import model_file, options_of
 from krohn.sources import read
 from verify.proof import prove

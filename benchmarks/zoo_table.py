@@ -18,7 +18,7 @@ from report import Row, Table, each, parser, publish
 import krohn
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
-from compiler.plan import CONSTRUCTIONS
+from compiler.construction_choice.known_constructions import CONSTRUCTIONS
 from krohn.compilation import CompiledModel
 from network.model import Model
 from verify.proof import Proof

@@ -11,7 +11,7 @@ from compiler.head_assembly import patterns
 from compiler.latency import latency
 from compiler.layout import Layout, width
 from compiler.mlp import block_tables
-from compiler.needed_features import budget
+from compiler.needed_positions import budget
 from compiler.position_table import Positions
 from compiler.schedule import ranked
 from network.architecture import parameters

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from compiler.errors import CompileError
 from compiler.layout import Layout, allocate
-from compiler.needed_features import budget, positions
+from compiler.needed_positions import budget, positions
 from compiler.passes.base import Pass
 from compiler.passes.fuse import Fuse
 from compiler.passes.infer import InferDomains

@@ -3,9 +3,10 @@
 from dataclasses import asdict
 from typing import Any
 
-from compiler.objectives import OBJECTIVES, checked
-from compiler.plan import Candidate, Planning, summary
-from compiler.planning_stages import Plan
+from compiler.construction_choice.known_constructions import summary
+from compiler.construction_choice.objectives import OBJECTIVES, checked
+from compiler.construction_choice.planning import Candidate, Planning
+from compiler.construction_choice.stages import Plan
 
 
 def offers(planning: Planning, minimise: str | None) -> dict[str, Any]:

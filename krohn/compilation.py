@@ -12,10 +12,12 @@ import numpy as np
 from algebra.automaton import Automaton
 from algebra.budget import Budget, steps_of
 from algebra.formats import json_format
-from compiler import generator, plan
+from compiler import generator
+from compiler.compiled_network import CompiledNetwork, compile_rnn, realise
+from compiler.construction_choice.known_constructions import SEARCHING
+from compiler.construction_choice.planning import planning
 from compiler.errors import CompileError
 from compiler.pipeline import Observer, Options
-from compiler.plan import Compiled
 from krohn.option_rules import TRANSFORMER, refuse
 from krohn.sources import read, seen
 from network import modelfile
@@ -103,8 +105,9 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     Args:
         machine: An automaton, a zoo name, a file, or ``regex:…``.
         length: The longest word (T); required for a Transformer.
-        construction: A name of `compiler.plan.CONSTRUCTIONS` or ``ON_REQUEST``;
-            ``"auto"`` takes the best one that can be proved.
+        construction: A name of ``CONSTRUCTIONS`` or ``ON_REQUEST`` in
+            `compiler.construction_choice.known_constructions`; ``"auto"`` takes the
+            best one that can be proved.
         arch: ``"transformer"``, or ``"rnn"`` for a network without a longest word.
         dtype: The number format it is stored and run in.
         start: The start state by name; None for the machine's own.
@@ -115,8 +118,9 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
             the position table grows with it.
         positions: How look-backs tell positions apart: ``"dyadic"``, by angles 2πt/2^k,
             or ``"circle"``, by one angle 2πt/N (Proposition 2), in 2 dimensions.
-        minimise: What is chosen by: a key of `compiler.objectives.OBJECTIVES`. None: the
-            compromise for ``"auto"``, else the depth.
+        minimise: What is chosen by: a key of
+            `compiler.construction_choice.objectives.OBJECTIVES`. None: the compromise
+            for ``"auto"``, else the depth.
         observation: What the network says instead of the state: a name of
             `algebra.observation.OBSERVATIONS`, or ``"outputs"`` for the machine's own.
         effort: How much each search may do: a key of `algebra.budget.EFFORTS`, or steps.
@@ -153,7 +157,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     reasons = []
     options = options_of(dtype, strict, activation, uniform, positions)
     budget = Budget(steps_of(effort))
-    searched = arch == "transformer" and construction in ("auto", *plan.SEARCHING)
+    searched = arch == "transformer" and construction in ("auto", *SEARCHING)
     for built in _attempts(
         shown, length, construction, arch, options, minimise, observe, budget
     ):
@@ -242,7 +246,7 @@ def _attempts(
     minimise: str | None,
     observe: Observer | None,
     budget: Budget,
-) -> Iterator[Compiled]:
+) -> Iterator[CompiledNetwork]:
     """The networks to try to prove, best first."""
     if arch == "rnn":
         if construction not in ("auto", "elman"):
@@ -250,24 +254,24 @@ def _attempts(
                 f"an RNN is built by 'elman', not by {construction!r}; leave "
                 "--construction out"
             )
-        yield plan.compile_rnn(machine, options.precision)
+        yield compile_rnn(machine, options.precision)
         return
     if length is None:
         raise CompileError("a Transformer needs the longest length it is for (-T)")
     if length < 1:
         raise CompileError("the length must be at least 1")
-    known = plan.planning(machine, length, options, construction, budget)
+    known = planning(machine, length, options, construction, budget)
     tried = False
     for way in known.best_first(minimise):
         tried = True
-        yield plan.realise(way, observe)
+        yield realise(way, observe)
     if not tried:
         raise CompileError(known.reasons())
 
 
 def model_file(
     machine: Automaton,
-    built: Compiled,
+    built: CompiledNetwork,
     length: int | None,
     precision: Precision,
     outputs: bool,

@@ -11,7 +11,8 @@ from algebra.classification.findings import find
 from algebra.classification.group_names import LARGEST_COUNT, writable
 from algebra.minimisation import minimise, reachable
 from algebra.structure import as_counter, as_memory
-from compiler.plan import grows, planning
+from compiler.construction_choice.known_constructions import grows
+from compiler.construction_choice.planning import planning
 from krohn.candidates import offers
 from krohn.compilation import options_of
 from krohn.language import language
@@ -42,7 +43,7 @@ def explain(
         strict: Plain residuals and one hidden layer in every MLP.
         complete: What to do with missing transitions of a file.
         minimise: What constructions are ordered by: a key of
-            `compiler.objectives.OBJECTIVES`; None for the compromise.
+            `compiler.construction_choice.objectives.OBJECTIVES`; None for the compromise.
         observation: What the networks say instead of the state.
         activation: ``"relu"`` or ``"sine"``.
         effort: How much each search may do: a key of `algebra.budget.EFFORTS`, or steps.

@@ -70,7 +70,7 @@ def _balanced(values: Values) -> bool:
 
 
 def _searches(values: Values) -> bool:
-    from compiler.plan import SEARCHING
+    from compiler.construction_choice.known_constructions import SEARCHING
 
     return values["construction"] in ("auto", *SEARCHING)
 

@@ -13,7 +13,7 @@ import krohn
 from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray, Semiautomaton
-from compiler import plan
+from compiler.construction_choice.planning import plans
 from compiler.cost import Cost, predict
 from compiler.layout import Layout
 from compiler.pipeline import Options, arrange, optimise
@@ -133,7 +133,7 @@ def _levels(key: Key) -> Levels:
     compiled = krohn.compile(machine, length, construction, dtype=dtype, strict=strict)
     options = Options(PRECISIONS[dtype], strict)
     blocks = compiled.file.header["architecture"]["blocks"]
-    ways = plan.plans(construction, machine, length, options)
+    ways = plans(construction, machine, length, options)
     way = next(w for w in ways if w.cost.layers == len(blocks))
     program, options = way.program, way.options
     optimised = optimise(program, options)

@@ -132,7 +132,7 @@ def test_what_is_not_there_is_found(text: str) -> None:
 
 
 def test_what_is_there_is_not_reported() -> None:
-    text = "`compiler/plan.py`, `plan.py`, verify/checker/, `verify.proof.prove`, X.py"
+    text = "`compiler/cost.py`, `cost.py`, verify/checker/, `verify.proof.prove`, X.py"
     assert missing(text) == []
 
 

@@ -13,7 +13,7 @@ from regenerate import ROOT, Block, blocks, stale
 from report import Row
 from typer.testing import CliRunner
 
-from compiler.plan import CONSTRUCTIONS, ON_REQUEST
+from compiler.construction_choice.known_constructions import CONSTRUCTIONS, ON_REQUEST
 from krohn.cli import app
 from krohn.commands.compile_options import Construction
 

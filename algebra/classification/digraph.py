@@ -16,6 +16,13 @@ def components(machine: Semiautomaton) -> IntArray:
     return components_of_steps(machine.transitions)
 
 
+def restricted(machine: Semiautomaton, states: IntArray) -> IntArray:
+    """``(letters, states)``: the machine on some states, −1 where a letter leaves them."""
+    place: IntArray = np.full(len(machine.states), -1, dtype=np.int64)
+    place[states] = np.arange(len(states))
+    return place[machine.transitions[:, states]]
+
+
 def path(machine: Semiautomaton, source: int, target: int) -> tuple[int, ...] | None:
     """A shortest non-empty word from one state to another; None if there is none."""
     words: dict[int, tuple[int, ...]] = {}

@@ -27,7 +27,7 @@ from compare.models.cost import parameters
 from compare.models.gpt import GptNetwork
 from compare.models.lstm import LstmNetwork
 from compare.models.network import Network
-from compare.models.weights import model_file
+from compare.models.to_model_file import model_file
 from network import modelfile, strict_json
 from network.modelfile import ModelFileError
 from network.trained import KEY

@@ -7,6 +7,7 @@ import numpy as np
 from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray
 from compare.probes.variable import Home, Variable, variable
+from compiler.construction_choice.known_constructions import CONSTRUCTIONS, construct
 from compiler.constructions import scan, sequential
 from compiler.constructions.thesis import (
     krohn_rhodes,
@@ -16,7 +17,6 @@ from compiler.constructions.thesis import (
 )
 from compiler.errors import CompileError
 from compiler.output_programs import forms
-from compiler.plan import CONSTRUCTIONS, construct
 from program import MarkedSum, PrefixSum, Program
 from program.interpreter import interpret
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from algebra.errors import KrohnError
 from compare.tasks.task import Task
-from compiler.plan import planning
+from compiler.construction_choice.planning import planning
 from krohn.comparison.model_results import Proved
 from krohn.compilation import CompiledModel, options_of
 from krohn.compilation import compile as compiled

@@ -12,7 +12,7 @@ from algebra.automaton import Automaton
 from algebra.budget import ENTRIES, Budget, steps_of
 from algebra.errors import KrohnError
 from algebra.formats import json_format
-from compiler.plan import named
+from compiler.construction_choice.known_constructions import named
 from krohn.compilation import compile as compiled
 from krohn.foreign import names_machine
 from krohn.sources import OWN

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 import krohn
 from algebra import zoo
 from algebra.errors import KrohnError
-from compiler import plan
 from compiler.attention.latest import recency_scale, uniform_scale
 from compiler.attention.latest_match import equality_scale
 from compiler.attention_scales import (
@@ -20,6 +19,7 @@ from compiler.attention_scales import (
     position_code,
     recency_slope,
 )
+from compiler.compiled_network import compile_transformer
 from compiler.errors import CompileError
 from compiler.pipeline import Options
 from network.precision import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, PRECISIONS, Precision
@@ -254,6 +254,6 @@ def test_a_refusal_says_what_would_work(
 ) -> None:
     options = Options(PRECISIONS[dtype])
     with pytest.raises(CompileError, match=r"shorter length|wider dtype") as caught:
-        plan.compile_transformer(zoo.machine(name), length, construction, options)
+        compile_transformer(zoo.machine(name), length, construction, options)
     assert "\n" not in str(caught.value)
     assert dtype in str(caught.value)

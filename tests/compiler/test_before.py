@@ -13,7 +13,7 @@ from compiler.constructions.cascade import cascade
 from compiler.constructions.latest_before import latest_before
 from compiler.errors import CompileError
 from compiler.head_assembly import build, patterns
-from compiler.needed_features import positions
+from compiler.needed_positions import positions
 from compiler.pipeline import Options, arrange, optimise
 from network.precision import FLOAT32, PRECISIONS, FloatArray
 from program import Map, Operation, Program, SiblingLatest, Token, table

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 import krohn
 from algebra import zoo
-from compiler import plan
 from compiler.attention_scales import CIRCLE_PLATEAU, circle_reader
 from compiler.circle import Circle, circle_of
+from compiler.compiled_network import compile_transformer
+from compiler.construction_choice.known_constructions import construct
 from compiler.errors import CompileError
 from compiler.pipeline import Options, arrange, optimise
 from compiler.units import Stage
@@ -101,7 +102,7 @@ def test_width_does_not_grow_with_the_length(
     name: str, width: int, length: int
 ) -> None:
     machine = zoo.machine(name)
-    built = plan.compile_transformer(machine, length, "counter", SINE)
+    built = compile_transformer(machine, length, "counter", SINE)
     assert built.cost is not None
     assert built.cost.mlp_width == width
     shape = built.network.architecture["blocks"][0]
@@ -120,10 +121,8 @@ def test_width_does_not_grow_with_the_length(
     ],
 )
 def test_the_cost_is_predicted(name: str, construction: str) -> None:
-    built = plan.compile_transformer(zoo.machine(name), 40, construction, SINE)
-    usual = plan.compile_transformer(
-        zoo.machine(name), 40, construction, Options(FLOAT32)
-    )
+    built = compile_transformer(zoo.machine(name), 40, construction, SINE)
+    usual = compile_transformer(zoo.machine(name), 40, construction, Options(FLOAT32))
     assert built.cost is not None
     assert usual.cost is not None
     tensors = built.network.tensors
@@ -174,7 +173,7 @@ def test_every_word_by_every_way_of_running(
 @pytest.mark.parametrize("dtype", list(PRECISIONS))
 def test_sums_may_be_off_by_more_than_for_steps(dtype: str) -> None:
     length = {"float64": 400, "float32": 1500, "float16": 12, "bfloat16": 3}[dtype]
-    program = plan.construct("counter", zoo.machine("C2"), length)
+    program = construct("counter", zoo.machine("C2"), length)
     options = Options(PRECISIONS[dtype], activation="sine")
     arrange(optimise(program, options), options)
 

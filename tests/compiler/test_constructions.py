@@ -14,9 +14,11 @@ from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.minimisation import reachable
 from algebra.semiautomaton import Semiautomaton
-from compiler import plan
+from compiler.compiled_network import compile_transformer
+from compiler.construction_choice.known_constructions import construct
+from compiler.construction_choice.objectives import OBJECTIVES
+from compiler.construction_choice.planning import automatic, planning
 from compiler.errors import CompileError
-from compiler.objectives import OBJECTIVES
 from compiler.pipeline import Options
 from network.precision import FLOAT32
 from program.interpreter import states
@@ -37,7 +39,7 @@ def machines(draw: st.DrawFn) -> Automaton:
 def agrees(machine: Automaton, construction: str, length: int) -> bool:
     every = list(words(range(len(machine.letters)), repeat=length))
     expected = machine.semiautomaton.trace(every, machine.start)
-    program = plan.construct(construction, machine, length)
+    program = construct(construction, machine, length)
     return np.array_equal(states(program, every), expected)
 
 
@@ -53,9 +55,9 @@ def test_every_machine_is_served(
 @given(machines(), st.integers(1, 4))
 def test_what_is_offered_is_right(machine: Automaton, length: int) -> None:
     assume(len(reachable(machine).states) > 1)  # test_one_state_can_be_planned
-    for name in plan.automatic(length):
+    for name in automatic(length):
         try:
-            plan.construct(name, machine, length)
+            construct(name, machine, length)
         except CompileError:
             continue
         assert agrees(machine, name, length), name
@@ -78,7 +80,7 @@ def test_memories_start_anywhere(n: int, data: st.DataObject) -> None:
 def test_a_subdirect_product_decodes_reachable_states_only(own: Build) -> None:
     # C2 and a flip-flop side by side, but one of the four pairs is never reached.
     pair = zoo.machine("C2xC2")
-    program = plan.construct("product", pair, 4)
+    program = construct("product", pair, 4)
     assert len(program.outputs) == 2
     assert sorted(program.decode.values()) == [0, 1, 2, 3]
     assert agrees(pair, "product", 4)
@@ -86,7 +88,7 @@ def test_a_subdirect_product_decodes_reachable_states_only(own: Build) -> None:
 
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 8, 9, 100])
 def test_scan_has_logarithmic_depth(length: int) -> None:
-    network = plan.compile_transformer(
+    network = compile_transformer(
         zoo.machine("Grid4"), length, "scan", Options(FLOAT32)
     )
     assert network.cost is not None
@@ -95,7 +97,7 @@ def test_scan_has_logarithmic_depth(length: int) -> None:
 
 @pytest.mark.parametrize("length", [1, 2, 5, 9])
 def test_sequential_has_at_most_one_layer_for_each_letter(length: int) -> None:
-    network = plan.compile_transformer(
+    network = compile_transformer(
         zoo.machine("Grid4"), length, "sequential", Options(FLOAT32)
     )
     assert network.cost is not None
@@ -110,7 +112,7 @@ def test_sequential_has_at_most_one_layer_for_each_letter(length: int) -> None:
 def test_special_constructions_have_depth_one(
     name: str, construction: str, length: int
 ) -> None:
-    network = plan.compile_transformer(
+    network = compile_transformer(
         zoo.machine(name), length, construction, Options(FLOAT32)
     )
     assert network.cost is not None
@@ -119,7 +121,7 @@ def test_special_constructions_have_depth_one(
 
 @pytest.mark.parametrize("points", [3, 4, 5])
 def test_scan_composes_points_instead_of_states(points: int) -> None:
-    program = plan.construct("scan", zoo.machine(f"S{points}"), 4)
+    program = construct("scan", zoo.machine(f"S{points}"), 4)
     assert sum(n.startswith("map0") for n in program.operations) == points
 
 
@@ -141,7 +143,7 @@ def test_constructions_refuse_what_they_do_not_serve(
     name: str, construction: str, reason: str
 ) -> None:
     with pytest.raises(CompileError, match=rf"^{name} is .*{reason}"):
-        plan.construct(construction, zoo.machine(name), 4)
+        construct(construction, zoo.machine(name), 4)
 
 
 @pytest.mark.parametrize(
@@ -157,14 +159,14 @@ def test_impossible_requests_are_refused(
     construction: str, length: int, reason: str
 ) -> None:
     with pytest.raises(CompileError, match=reason):
-        plan.construct(construction, zoo.machine("C2"), length)
+        construct(construction, zoo.machine("C2"), length)
 
 
 def test_an_action_that_does_not_determine_the_state_is_refused(own: Build) -> None:
     turn = own([[1, 2, 0]])
     broken = Automaton(turn.semiautomaton, action=((0, 1),))
     with pytest.raises(CompileError, match="does not determine its state"):
-        plan.construct("scan", broken, 3)
+        construct("scan", broken, 3)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +181,7 @@ def test_an_action_that_does_not_determine_the_state_is_refused(own: Build) -> N
     ],
 )
 def test_the_planner_takes_the_least_depth(name: str, chosen: str) -> None:
-    known = plan.planning(zoo.machine(name), 20, Options(FLOAT32))
+    known = planning(zoo.machine(name), 20, Options(FLOAT32))
     first = next(known.best_first("depth"))
     assert first.construction == chosen
     found = known.candidates("depth")
@@ -202,7 +204,7 @@ def test_the_planner_takes_the_objective_that_it_is_given(
     objective: str, chosen: str
 ) -> None:
     options = Options(FLOAT32)
-    found = list(plan.planning(zoo.machine("S4"), 100, options).best_first(objective))
+    found = list(planning(zoo.machine("S4"), 100, options).best_first(objective))
     assert found[0].construction == chosen
     first = OBJECTIVES[objective][0]
     least = [getattr(p.cost, first) for p in found]
@@ -211,14 +213,14 @@ def test_the_planner_takes_the_objective_that_it_is_given(
 
 def test_there_is_no_other_objective() -> None:
     with pytest.raises(CompileError, match="depth, width, parameters, latency"):
-        next(plan.planning(zoo.machine("C2"), 5, Options(FLOAT32)).best_first("beauty"))
+        next(planning(zoo.machine("C2"), 5, Options(FLOAT32)).best_first("beauty"))
 
 
 @pytest.mark.parametrize(("radix", "depth"), [(2, 7), (3, 5), (5, 3), (10, 2)])
 def test_scans_of_higher_radix_are_shallower(radix: int, depth: int) -> None:
     name = "scan" if radix == 2 else f"scan{radix}"
     machine = zoo.machine("A5")
-    network = plan.compile_transformer(machine, 100, name, Options(FLOAT32))
+    network = compile_transformer(machine, 100, name, Options(FLOAT32))
     assert network.cost is not None
     assert network.cost.depth == depth
     assert network.cost.heads == radix - 1
@@ -234,10 +236,10 @@ def test_scans_of_higher_radix_are_shallower(radix: int, depth: int) -> None:
 def test_a_cascade_is_as_deep_as_its_levels(name: str, depth: int) -> None:
     """Derived lengths, and one more layer for each memory (docs/decomposition.md)."""
     machine = zoo.machine(name)
-    network = plan.compile_transformer(machine, 100, "cascade", Options(FLOAT32))
+    network = compile_transformer(machine, 100, "cascade", Options(FLOAT32))
     assert network.cost is not None
     assert network.cost.depth == depth
 
 
 def test_one_state_can_be_planned(own: Build) -> None:
-    assert next(plan.planning(own([[0]]), 3, Options(FLOAT32)).best_first())
+    assert next(planning(own([[0]]), 3, Options(FLOAT32)).best_first())

@@ -13,7 +13,8 @@ import krohn
 from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.semiautomaton import Semiautomaton
-from compiler import plan
+from compiler.construction_choice.known_constructions import construct
+from compiler.construction_choice.planning import plans
 from compiler.errors import CompileError
 from compiler.pipeline import Options
 from network.precision import FLOAT32
@@ -42,7 +43,7 @@ def test_every_walk_from_every_cell(cells: int, moves: tuple[int, ...]) -> None:
     every = list(words(range(len(moves)), repeat=length))
     for start in range(cells):
         machine = walker(cells, start, moves)
-        program = plan.construct("corridor", machine, length)
+        program = construct("corridor", machine, length)
         expected = machine.semiautomaton.trace(every, start)
         assert np.array_equal(states(program, every), expected)
 
@@ -54,7 +55,7 @@ def test_a_stride_is_a_burst_of_steps(cells: int, data: st.DataObject) -> None:
     moves = data.draw(st.lists(sizes, min_size=1, max_size=20))
     machine = walker(cells, start, (1, -1, *moves))
     word = [i + 2 for i in range(len(moves))]
-    found = states(plan.construct("corridor", machine, len(word)), [word])[0]
+    found = states(construct("corridor", machine, len(word)), [word])[0]
     steps = [0 if k > 0 else 1 for k in burst(moves)]
     by_steps = machine.semiautomaton.trace([steps], start)[0] if steps else []
     ends = np.cumsum(np.abs(moves))
@@ -68,7 +69,7 @@ def test_the_window_holds_the_levels_met_last(cells: int, data: st.DataObject) -
     moves = (1, -1, cells - 1, 1 - cells, 0)
     word = data.draw(st.lists(st.integers(0, 4), min_size=1, max_size=30))
     machine = walker(cells, start, moves)
-    program = plan.construct("corridor", machine, len(word))
+    program = construct("corridor", machine, len(word))
     values = interpret(program, [word])
     met = {r: r for r in range(cells)}
     level = start
@@ -101,7 +102,7 @@ def test_wide_corridors_are_proved() -> None:
 def test_the_planner_takes_the_smaller_one() -> None:
     machine, options = zoo.machine("Grid9"), Options(FLOAT32)
     near, far = (
-        plan.plans(name, machine, 50, options, "parameters")[0].cost
+        plans(name, machine, 50, options, "parameters")[0].cost
         for name in ("gridworld", "corridor")
     )
     assert near.depth == far.depth == 2
@@ -126,4 +127,4 @@ def test_rooms_with_long_strides_are_served_by_the_product() -> None:
 @pytest.mark.parametrize("name", ["C3", "Memory3", "S3", "Dyck2,2"])
 def test_other_machines_are_refused(name: str) -> None:
     with pytest.raises(CompileError, match=rf"^{name} is no gridworld"):
-        plan.construct("corridor", zoo.machine(name), 4)
+        construct("corridor", zoo.machine(name), 4)

@@ -16,7 +16,8 @@ from algebra.classification.definite import equivalences
 from algebra.minimisation import minimise, reachable
 from algebra.products import parallel
 from algebra.semiautomaton import Semiautomaton
-from compiler import plan
+from compiler.compiled_network import compile_transformer
+from compiler.construction_choice.known_constructions import construct
 from compiler.errors import CompileError
 from compiler.pipeline import Options
 from network.precision import FLOAT32
@@ -54,7 +55,7 @@ def counts(*limits: tuple[int, int]) -> Automaton:
 def check_words(machine: Automaton, construction: str, length: int) -> None:
     """The Program of a construction is right on all words of a length."""
     every = np.array(list(product(range(len(machine.letters)), repeat=length)))
-    program = plan.construct(construction, machine, length)
+    program = construct(construction, machine, length)
     expected = machine.semiautomaton.trace(every, machine.start)
     assert np.array_equal(states(program, every), expected)
 
@@ -64,7 +65,7 @@ def test_the_last_letters_decide_in_one_layer(letters: int, size: int) -> None:
     machine = shift_register(letters, size)
     for length in (1, size, size + 3):
         check_words(machine, "definite", length)
-    built = plan.compile_transformer(machine, 30, "definite", Options(FLOAT32))
+    built = compile_transformer(machine, 30, "definite", Options(FLOAT32))
     assert built.cost is not None
     assert built.cost.depth <= 1
 
@@ -74,7 +75,7 @@ def test_the_first_letters_decide_in_two_layers(letters: int, size: int) -> None
     machine = first_letters(letters, size)
     for length in (1, size, size + 3):
         check_words(machine, "definite", length)
-    built = plan.compile_transformer(machine, 30, "definite", Options(FLOAT32))
+    built = compile_transformer(machine, 30, "definite", Options(FLOAT32))
     assert built.cost is not None
     assert built.cost.depth == 2
 
@@ -95,7 +96,7 @@ def test_random_machines_are_right_or_refused(structure: Semiautomaton) -> None:
     expected = structure.trace(words, machine.start)
     for construction in ("definite", "content"):
         try:
-            program = plan.construct(construction, machine, 9)
+            program = construct(construction, machine, 9)
         except CompileError:
             continue
         assert np.array_equal(states(program, words), expected)
@@ -120,7 +121,7 @@ def test_letters_that_act_alike_are_counted_together() -> None:
     table = np.array([[1, 2, 2], [1, 2, 2], [0, 1, 2]])
     machine = Automaton(Semiautomaton(table, tuple("abc"), tuple("012")))
     check_words(machine, "content", 5)
-    program = plan.construct("content", machine, 5)
+    program = construct("content", machine, 5)
     assert sum(name.endswith(".here") for name in program.operations) == 1
 
 
@@ -145,12 +146,12 @@ def test_other_machines_are_refused(name: str) -> None:
     with pytest.raises(
         CompileError, match="neither the last few letters nor the first"
     ):
-        plan.construct("definite", zoo.machine(name), 4)
+        construct("definite", zoo.machine(name), 4)
 
 
 def test_letters_that_do_not_commute_are_refused() -> None:
     with pytest.raises(CompileError, match="do not commute"):
-        plan.construct("content", zoo.machine("S3"), 4)
+        construct("content", zoo.machine("S3"), 4)
 
 
 def test_long_windows_are_refused() -> None:
@@ -160,4 +161,4 @@ def test_long_windows_are_refused() -> None:
     machine = Automaton(Semiautomaton(chain, ("a", "b"), names))
     assert len(equivalences(machine.semiautomaton)) == 16
     with pytest.raises(CompileError, match="too many words of 15 letters"):
-        plan.construct("definite", machine, 20)
+        construct("definite", machine, 20)

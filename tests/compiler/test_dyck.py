@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra import zoo
-from compiler import plan
+from compiler.compiled_network import compile_transformer
+from compiler.construction_choice.known_constructions import construct
 from compiler.errors import CompileError
 from compiler.pipeline import Options
 from network.precision import FLOAT32
@@ -23,7 +24,7 @@ def test_every_word_from_every_stack(name: str, length: int) -> None:
     every = np.array(list(words(range(len(machine.letters)), repeat=length)))
     for start in machine.states:
         started = machine.with_start(start)
-        program = plan.construct("dyck", started, length)
+        program = construct("dyck", started, length)
         expected = started.semiautomaton.trace(every, started.start)
         assert np.array_equal(states(program, every), expected)
 
@@ -33,7 +34,7 @@ def test_long_legal_words(seed: int, length: int) -> None:
     machine = zoo.machine("Dyck4,2")
     word = zoo.sampler("Dyck4,2")(np.random.default_rng(seed), 3, length)
     expected = machine.semiautomaton.trace(word, machine.start)
-    program = plan.construct("dyck", machine, length)
+    program = construct("dyck", machine, length)
     assert np.array_equal(states(program, word), expected)
 
 
@@ -41,7 +42,7 @@ def test_long_legal_words(seed: int, length: int) -> None:
 @pytest.mark.parametrize("name", ["Dyck2,2", "Dyck4,2"])
 def test_three_layers_are_enough(name: str, length: int) -> None:
     machine = zoo.machine(name)
-    network = plan.compile_transformer(machine, length, "dyck", Options(FLOAT32))
+    network = compile_transformer(machine, length, "dyck", Options(FLOAT32))
     assert network.cost is not None
     assert network.cost.depth <= 3
 
@@ -49,4 +50,4 @@ def test_three_layers_are_enough(name: str, length: int) -> None:
 @pytest.mark.parametrize("name", ["C3", "Grid4", "abab"])
 def test_other_machines_are_refused(name: str) -> None:
     with pytest.raises(CompileError, match=rf"^{name} is no stack of bounded depth"):
-        plan.construct("dyck", zoo.machine(name), 4)
+        construct("dyck", zoo.machine(name), 4)

@@ -14,7 +14,8 @@ from algebra.automaton import Automaton
 from algebra.corridor import as_corridor
 from algebra.minimisation import reachable
 from algebra.semiautomaton import Semiautomaton
-from compiler import plan
+from compiler.compiled_network import compile_transformer
+from compiler.construction_choice.known_constructions import construct
 from compiler.errors import CompileError
 from compiler.pipeline import Options
 from network.precision import FLOAT32
@@ -69,7 +70,7 @@ def test_every_walk_from_every_cell(cells: int) -> None:
     every = list(words(range(3), repeat=6))
     for start in range(cells):
         machine = corridor(cells, start)
-        program = plan.construct("gridworld", machine, 6)
+        program = construct("gridworld", machine, 6)
         expected = machine.semiautomaton.trace(every, start)
         assert np.array_equal(states(program, every), expected)
 
@@ -78,7 +79,7 @@ def test_every_walk_from_every_cell(cells: int) -> None:
 def test_the_walk_is_that_of_algorithm_1(last: int, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, last))
     moves = data.draw(st.lists(st.sampled_from(MOVES), min_size=1, max_size=30))
-    program = plan.construct("gridworld", corridor(last + 1, start), len(moves))
+    program = construct("gridworld", corridor(last + 1, start), len(moves))
     word = [[MOVES.index(k) for k in moves]]
     found = [algorithm1(moves[: t + 1], last, start) for t in range(len(moves))]
     assert states(program, word)[0].tolist() == found
@@ -89,7 +90,7 @@ def test_the_levels_met_last_are_a_window(cells: int, data: st.DataObject) -> No
     start = data.draw(st.integers(0, cells - 1))
     word = data.draw(st.lists(st.integers(0, 2), min_size=1, max_size=40))
     machine = corridor(cells, start)
-    program = plan.construct("gridworld", machine, len(word))
+    program = construct("gridworld", machine, len(word))
     values = interpret(program, [word])
     below = np.stack([values[n][0] for n in program.outputs])
     assert (np.diff(below, axis=0) >= 0).all()
@@ -105,7 +106,7 @@ def test_two_dimensions_are_served_by_the_product(width: int, height: int) -> No
     for start in range(width * height):
         machine = rooms(width, height, start)
         every = list(words(range(5), repeat=4))
-        program = plan.construct("product", machine, 4)
+        program = construct("product", machine, 4)
         expected = machine.semiautomaton.trace(every, start)
         assert np.array_equal(states(program, every), expected)
 
@@ -113,7 +114,7 @@ def test_two_dimensions_are_served_by_the_product(width: int, height: int) -> No
 @pytest.mark.parametrize("length", [1, 2, 7, 50, 1000])
 @pytest.mark.parametrize("name", ["Grid4", "Grid9"])
 def test_two_layers_are_enough(name: str, length: int) -> None:
-    network = plan.compile_transformer(
+    network = compile_transformer(
         zoo.machine(name), length, "gridworld", Options(FLOAT32)
     )
     assert network.cost is not None
@@ -125,7 +126,7 @@ def test_one_way_corridors_are_served(own: Build) -> None:
     machine = own([[1, 2, 3, 3], [0, 1, 2, 3]], start=1)
     every = list(words(range(2), repeat=5))
     for served in (machine, reachable(machine)):
-        program = plan.construct("gridworld", served, 5)
+        program = construct("gridworld", served, 5)
         expected = served.semiautomaton.trace(every, served.start)
         assert np.array_equal(states(program, every), expected)
 
@@ -133,9 +134,9 @@ def test_one_way_corridors_are_served(own: Build) -> None:
 @pytest.mark.parametrize("name", ["C3", "Memory3", "S3", "Dyck2,2"])
 def test_other_machines_are_refused(name: str) -> None:
     with pytest.raises(CompileError, match=rf"^{name} is no gridworld"):
-        plan.construct("gridworld", zoo.machine(name), 4)
+        construct("gridworld", zoo.machine(name), 4)
 
 
 def test_jumps_are_refused() -> None:
     with pytest.raises(CompileError, match="its letter 2 moves by more than one"):
-        plan.construct("gridworld", corridor(4, 0, (-1, 1, 2)), 4)
+        construct("gridworld", corridor(4, 0, (-1, 1, 2)), 4)

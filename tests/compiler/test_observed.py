@@ -14,7 +14,9 @@ from algebra import zoo
 from algebra.automaton import Automaton, Output
 from algebra.observation import OBSERVATIONS, observe
 from algebra.semiautomaton import IntArray, Semiautomaton
-from compiler import plan
+from compiler.compiled_network import compile_rnn, compile_transformer
+from compiler.construction_choice.known_constructions import CONSTRUCTIONS, construct
+from compiler.construction_choice.planning import planning
 from compiler.errors import CompileError
 from compiler.output_programs import forms
 from compiler.pipeline import Options
@@ -44,9 +46,9 @@ def test_every_construction_says_outputs(name: str, observation: str) -> None:
     letters = range(len(machine.letters))
     words = np.array(list(product(letters, repeat=4)))
     tried = 0
-    for form, construction in product(forms(machine), plan.CONSTRUCTIONS):
+    for form, construction in product(forms(machine), CONSTRUCTIONS):
         try:
-            program = plan.construct(construction, form, 4)
+            program = construct(construction, form, 4)
         except CompileError:
             continue
         tried += 1
@@ -64,20 +66,20 @@ def test_random_outputs_of_random_machines(
     machine = Automaton(structure, output=shown)
     words = rng.integers(len(structure.letters), size=(20, 9))
     for construction in ("scan", "sequential"):
-        program = plan.construct(construction, machine, 9)
+        program = construct(construction, machine, 9)
         assert np.array_equal(states(program, words), outputs(machine, words))
 
 
 def test_the_quotient_is_compiled_where_it_is_smaller() -> None:
     s5, options = zoo.machine("S5"), Options(FLOAT32)
-    all_of_it = plan.compile_transformer(s5, 20, "scan", options)
-    seen = plan.compile_transformer(observe(s5, "first-chair"), 20, "scan", options)
+    all_of_it = compile_transformer(s5, 20, "scan", options)
+    seen = compile_transformer(observe(s5, "first-chair"), 20, "scan", options)
     assert seen.network.architecture["outputs"] == 5
     assert seen.cost is not None
     assert all_of_it.cost is not None
     assert seen.cost.parameters < all_of_it.cost.parameters
     sign = Output("states", _signs(s5), ("even", "odd"))
-    parity = next(plan.planning(replace(s5, output=sign), 20, options).best_first())
+    parity = next(planning(replace(s5, output=sign), 20, options).best_first())
     assert parity.cost.depth == 1
 
 
@@ -95,5 +97,5 @@ def test_states_that_are_never_reached_keep_their_logits_in_an_rnn(
     own: Callable[..., Automaton],
 ) -> None:
     machine = own([[0, 0]])
-    built = plan.compile_rnn(machine, FLOAT32)
+    built = compile_rnn(machine, FLOAT32)
     assert built.network.architecture["outputs"] == len(machine.states)

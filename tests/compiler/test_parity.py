@@ -15,7 +15,7 @@ from algebra.automaton import Automaton
 from algebra.errors import MachineError
 from algebra.layered_parity import as_layered_parity, clock
 from algebra.semiautomaton import IntArray, Semiautomaton
-from compiler import plan
+from compiler.construction_choice.known_constructions import construct
 from compiler.errors import CompileError
 from compiler.passes.infer import InferDomains
 from network.model import Model
@@ -73,9 +73,9 @@ def test_the_program_is_the_parity(
     assert found is not None
     if form != "parity" and not any(map(any, found.increments)):
         with pytest.raises(CompileError, match="nothing to select"):
-            plan.construct(form, started, length)
+            construct(form, started, length)
         return
-    program = plan.construct(form, started, length)
+    program = construct(form, started, length)
     expected = started.semiautomaton.trace(every(length), started.start)
     assert np.array_equal(states(program, every(length)), expected)
 
@@ -140,7 +140,7 @@ def test_positions_may_count_different_letters(length: int) -> None:
     words = np.array(list(product(range(3), repeat=length)))
     expected = TWO_KINDS.semiautomaton.trace(words, TWO_KINDS.start)
     for form in FORMS:
-        program = plan.construct(form, TWO_KINDS, length)
+        program = construct(form, TWO_KINDS, length)
         assert np.array_equal(states(program, words), expected)
         compiled = krohn.compile(TWO_KINDS, length, form)
         shown = Model(compiled.file)(torch.from_numpy(words)).argmax(-1)
@@ -150,7 +150,7 @@ def test_positions_may_count_different_letters(length: int) -> None:
 def test_a_table_of_many_copies_is_refused() -> None:
     wide = f"Parity40@{','.join(map(str, range(1, 41)))}"
     with pytest.raises(CompileError, match=r"more than 65536 rows; .* parity adds"):
-        plan.construct("parity-table", zoo.machine(wide), 40)
+        construct("parity-table", zoo.machine(wide), 40)
 
 
 def test_positions_that_count_are_the_support() -> None:
@@ -167,13 +167,13 @@ def test_a_parity_counts_its_letters(size: int, support: str) -> None:
 
 def test_no_cascade_counts_a_hundred_letters() -> None:
     with pytest.raises(CompileError, match="counts its letters up to 100"):
-        plan.construct("cascade", zoo.machine(LARGE), 100)
+        construct("cascade", zoo.machine(LARGE), 100)
 
 
 @pytest.mark.parametrize("name", ["C3", "FlipFlop", "S3", "Grid4"])
 def test_other_machines_are_refused(name: str) -> None:
     with pytest.raises(CompileError, match=rf"^{name} is no parity of positions"):
-        plan.construct("parity", zoo.machine(name), 4)
+        construct("parity", zoo.machine(name), 4)
 
 
 def with_positions(length: int, clock: tuple[int, ...]) -> Program:

@@ -14,7 +14,7 @@ from algebra import zoo
 from algebra.errors import MachineError
 from algebra.layered_parity import as_parity_tree
 from algebra.semiautomaton import IntArray
-from compiler import plan
+from compiler.construction_choice.known_constructions import construct
 from compiler.errors import CompileError
 from network.model import Model
 from program.interpreter import states
@@ -107,11 +107,11 @@ def test_states_can_be_said_from_any_start(
         machine.with_start(data.draw(st.sampled_from(machine.states))), output=None
     )
     try:
-        program = plan.construct("parity-tree", started, length)
+        program = construct("parity-tree", started, length)
     except CompileError:
         found = as_parity_tree(started, length, 32)
         assert found is not None
-        program = plan.construct("parity", started, length)
+        program = construct("parity", started, length)
     expected = started.semiautomaton.trace(every(length), started.start)
     assert np.array_equal(states(program, every(length)), expected)
 
@@ -125,11 +125,11 @@ def test_another_tree_is_refuted() -> None:
 @pytest.mark.parametrize("name", ["S3", "Grid4", "FlipFlop", "C3", "abab", "Adder"])
 def test_other_machines_are_refused(name: str) -> None:
     with pytest.raises(CompileError, match=rf"^{name} is no tree"):
-        plan.construct("parity-tree", zoo.machine(name), 6)
+        construct("parity-tree", zoo.machine(name), 6)
 
 
 def test_large_trees_are_refused() -> None:
     with pytest.raises(CompileError, match="no tree of 2 to 32"):
-        plan.construct("parity-tree", zoo.machine("ParityTree6,1"), 63)
+        construct("parity-tree", zoo.machine("ParityTree6,1"), 63)
     with pytest.raises(CompileError, match="too many joint values"):
-        plan.construct("parity-tree", zoo.machine("ParityTree5,1"), 31)
+        construct("parity-tree", zoo.machine("ParityTree5,1"), 31)

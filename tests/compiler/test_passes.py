@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray, Semiautomaton
-from compiler import plan
+from compiler.construction_choice.known_constructions import construct
 from compiler.errors import CompileError
 from compiler.passes.base import Pass, PassError, check_order
 from compiler.passes.fuse import Fuse
@@ -69,7 +69,7 @@ EACH_MACHINE = pytest.mark.parametrize(("name", "construction"), MACHINES)
 
 def source(name: str, construction: str, length: int = 6) -> Program:
     """A construction's Program with its domains, as the later passes want it."""
-    return InferDomains().apply(plan.construct(construction, zoo.machine(name), length))
+    return InferDomains().apply(construct(construction, zoo.machine(name), length))
 
 
 def words(program: Program, count: int = 40) -> IntArray:
@@ -145,7 +145,7 @@ def test_optimised_programs_run_random_machines_on_random_words(
 ) -> None:
     letter = st.integers(0, len(machine.letters) - 1)
     word = data.draw(st.lists(letter, min_size=length, max_size=length))
-    program = plan.construct(construction, machine, length)
+    program = construct(construction, machine, length)
     after = optimise(program, Options(BFLOAT16, strict))
     expected = machine.semiautomaton.trace([word], machine.start)
     assert np.array_equal(states(after, [word]), expected)
@@ -294,7 +294,7 @@ def test_another_order_is_rejected(step: Step) -> None:
 
 @EACH_MACHINE
 def test_wrong_domains_are_rejected(name: str, construction: str) -> None:
-    before = plan.construct(construction, zoo.machine(name), 6)
+    before = construct(construction, zoo.machine(name), 6)
     after = InferDomains().apply(before)
     for channel, domain in after.domains.items():
         for other in (domain[1:], (*domain, domain[-1] + 1)):

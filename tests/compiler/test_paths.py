@@ -14,7 +14,7 @@ from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.formats import json_format
 from algebra.semiautomaton import IntArray
-from compiler import plan
+from compiler.construction_choice.known_constructions import construct
 from compiler.decision_paths import Opener, Path, leaves
 from compiler.passes.infer import InferDomains
 from compiler.pipeline import Options, arrange, optimise
@@ -192,7 +192,7 @@ def shown(
     machine: Automaton, construction: str, options: Options, words: torch.Tensor
 ) -> IntArray:
     """What the network of a construction says after every letter."""
-    found = optimise(plan.construct(construction, machine, words.shape[1]), options)
+    found = optimise(construct(construction, machine, words.shape[1]), options)
     network = lower(*arrange(found, options), strict=False)
     header = {
         "architecture": network.architecture,
@@ -236,7 +236,7 @@ def test_every_layer_of_the_merged_form_attends(
     name: str, construction: str, length: int
 ) -> None:
     options = Options(FLOAT32, most_paths=1024)
-    program = plan.construct(construction, zoo.machine(name), length)
+    program = construct(construction, zoo.machine(name), length)
     merged = arrange(optimise(program, options), options)[0].plan
     assert merged.blocks == merged.depth
 
@@ -244,7 +244,7 @@ def test_every_layer_of_the_merged_form_attends(
 def test_more_paths_than_allowed_take_a_layer_of_their_own() -> None:
     """In S4 at T = 20 the last table has 2646 paths."""
     options = Options(FLOAT32, most_paths=1024)
-    program = plan.construct("cascade", zoo.machine("S4"), 20)
+    program = construct("cascade", zoo.machine("S4"), 20)
     found = optimise(program, options)
     assert [
         arrange(found, replace(options, most_paths=m))[0].plan.blocks

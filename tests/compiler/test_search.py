@@ -12,14 +12,15 @@ from hypothesis import strategies as st
 from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.semiautomaton import Semiautomaton
-from compiler import plan
-from compiler.best_first_search import Search
 from compiler.bounds import Bound
+from compiler.construction_choice.best_first_search import Search
+from compiler.construction_choice.known_constructions import construct, radix_of
+from compiler.construction_choice.objectives import FRONT, OBJECTIVES, front, sizes
+from compiler.construction_choice.planning import MOST_SCANNED, planning, plans, scans
+from compiler.construction_choice.stages import Plan
 from compiler.errors import CompileError
 from compiler.latency import latency
-from compiler.objectives import FRONT, OBJECTIVES, front, sizes
 from compiler.pipeline import Options
-from compiler.planning_stages import Plan
 from network.precision import FLOAT32
 
 OPTIONS = Options(FLOAT32)
@@ -61,16 +62,16 @@ def everything(search: Search[Plan]) -> list[Plan]:
 def test_bounds_are_not_above_what_follows(
     machine: Automaton, length: int, strict: bool
 ) -> None:
-    known = plan.planning(machine, length, replace(OPTIONS, strict=strict))
+    known = planning(machine, length, replace(OPTIONS, strict=strict))
     assert everything(known.search)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_best_is_the_best_of_all(name: str) -> None:
     machine = replace(zoo.machine(name), output=None)
-    every = everything(plan.planning(machine, 12, OPTIONS).search)
+    every = everything(planning(machine, 12, OPTIONS).search)
     for objective in OBJECTIVES:
-        known = plan.planning(machine, 12, OPTIONS)
+        known = planning(machine, 12, OPTIONS)
         best = next(known.best_first(objective))
         key = partial(sizes, objective=objective)
         tried = [p for p in every if p.construction in known.tried(objective)]
@@ -79,10 +80,10 @@ def test_the_best_is_the_best_of_all(name: str) -> None:
 
 def test_the_rest_comes_in_order() -> None:
     machine = zoo.machine("D6")
-    found = list(plan.planning(machine, 12, OPTIONS).best_first("parameters"))
+    found = list(planning(machine, 12, OPTIONS).best_first("parameters"))
     ordered = [sizes(p.cost, "parameters") for p in found]
     assert ordered == sorted(ordered)
-    every = everything(plan.planning(machine, 12, OPTIONS).search)
+    every = everything(planning(machine, 12, OPTIONS).search)
     assert {(p.construction, p.cost) for p in found} == {
         (p.construction, p.cost) for p in every
     }
@@ -91,7 +92,7 @@ def test_the_rest_comes_in_order() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_front_is_that_of_all(name: str) -> None:
     machine = replace(zoo.machine(name), output=None)
-    every = everything(plan.planning(machine, 12, OPTIONS).search)
+    every = everything(planning(machine, 12, OPTIONS).search)
     values = {tuple(getattr(p.cost, n) for n in FRONT) for p in every}
     beaten = {
         v
@@ -99,14 +100,14 @@ def test_the_front_is_that_of_all(name: str) -> None:
         for w in values
         if w != v and all(a <= b for a, b in zip(w, v, strict=True))
     }
-    known = plan.planning(machine, 12, OPTIONS)
+    known = planning(machine, 12, OPTIONS)
     next(known.best_first())
     found = [tuple(getattr(p.cost, n) for n in FRONT) for p in known.front()]
     assert sorted(found) == sorted(values - beaten)
 
 
 def test_what_cannot_win_is_not_laid_out() -> None:
-    known = plan.planning(zoo.machine("S5"), 100, OPTIONS)
+    known = planning(zoo.machine("S5"), 100, OPTIONS)
     assert next(known.best_first()).construction == "scan"
     assert [p.construction for p in known.search.found.values()] == ["scan"]
     sequential = next(w for w in known.search.ways.values() if w.name == "sequential")
@@ -119,7 +120,7 @@ def test_no_plan_no_front() -> None:
 
 @pytest.mark.parametrize("length", [1, 2, 3, 9, 10, 11, 64, 100, 512, 1000])
 def test_radixes_are_the_least_for_each_depth(length: int) -> None:
-    radixes = [plan.radix_of(name) for name in plan.scans(length)]
+    radixes = [radix_of(name) for name in scans(length)]
     assert all(r is not None and r <= max(10, ceil(length**0.5)) for r in radixes)
     depths = [_depth(length, r) for r in (2, *(r for r in radixes if r))]
     assert depths == sorted(set(depths), reverse=True)
@@ -138,15 +139,15 @@ def _depth(length: int, radix: int) -> int:
 @pytest.mark.parametrize(("name", "depth"), [("S4", 2), ("A5", 2), ("S5", 2)])
 def test_least_depth_by_radix(name: str, depth: int) -> None:
     """Issue 13, section 3: these had 3, 7 and 7."""
-    known = plan.planning(zoo.machine(name), 100, OPTIONS)
+    known = planning(zoo.machine(name), 100, OPTIONS)
     best = next(known.best_first("depth"))
     assert best.cost.depth == depth
-    assert best.cost.parameters <= plan.MOST_SCANNED
+    assert best.cost.parameters <= MOST_SCANNED
 
 
 def test_scans_that_are_too_large_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "MOST_SCANNED", 60_000)
-    known = plan.planning(zoo.machine("S5"), 100, OPTIONS)
+    monkeypatch.setattr("compiler.construction_choice.planning.MOST_SCANNED", 60_000)
+    known = planning(zoo.machine("S5"), 100, OPTIONS)
     best = next(known.best_first("depth"))
     assert (best.construction, best.cost.depth) == ("scan4", 4)
     (reason, *_) = known.search.reasons["scan10"]
@@ -157,11 +158,11 @@ def test_scans_that_are_too_large_say_so(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize("name", ["scan1", "scan0", "scan-3", "scan٣", "scan99999"])
 def test_no_such_radix(name: str) -> None:
     with pytest.raises(CompileError, match="there is no construction"):
-        plan.construct(name, zoo.machine("C2"), 4)
+        construct(name, zoo.machine("C2"), 4)
 
 
 def test_any_radix_can_be_asked_for() -> None:
-    (first, *_) = plan.plans("scan7", zoo.machine("S3"), 49, OPTIONS)
+    (first, *_) = plans("scan7", zoo.machine("S3"), 49, OPTIONS)
     assert (first.cost.depth, first.cost.heads) == (2, 6)
 
 

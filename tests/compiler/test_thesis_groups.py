@@ -11,7 +11,7 @@ from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.groups.permutation_group import PermutationGroup
 from algebra.semiautomaton import Semiautomaton
-from compiler import plan
+from compiler.construction_choice.known_constructions import construct
 from compiler.constructions.thesis import semidirect, series, wreath
 from compiler.constructions.thesis.simulator import (
     MOST_ELEMENTS,
@@ -32,7 +32,7 @@ LENGTH = 16
 
 def agrees(machine: Automaton, construction: str, length: int) -> bool:
     words = np.random.default_rng(0).integers(len(machine.letters), size=(100, length))
-    program = plan.construct(construction, machine, length)
+    program = construct(construction, machine, length)
     expected = machine.semiautomaton.trace(words, machine.start)
     return np.array_equal(states(program, words), expected)
 
@@ -66,7 +66,7 @@ def test_every_group_that_splits_is_served(
 ) -> None:
     if semidirect.simulator(group_of(machine)) is None:
         with pytest.raises(CompileError, match="does not split"):
-            plan.construct(construction, machine, 7)
+            construct(construction, machine, 7)
     else:
         assert agrees(machine, construction, 7)
 
@@ -148,9 +148,9 @@ def test_others_are_refused(construction: str) -> None:
     }
     for name, reason in refusals.items():
         with pytest.raises(CompileError, match=reason):
-            plan.construct(construction, zoo.machine(name), 4)
+            construct(construction, zoo.machine(name), 4)
 
 
 def test_sums_that_are_too_long_are_refused() -> None:
     with pytest.raises(CompileError, match="shorter length"):
-        plan.construct("series", zoo.machine("C101"), 4000)
+        construct("series", zoo.machine("C101"), 4000)

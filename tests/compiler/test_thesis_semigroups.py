@@ -14,7 +14,7 @@ from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.minimisation import reachable
 from algebra.semiautomaton import Semiautomaton
-from compiler import plan
+from compiler.construction_choice.known_constructions import construct
 from compiler.errors import CompileError
 from network.model import Model
 from program import Shift
@@ -27,7 +27,7 @@ torch.set_num_threads(1)
 def agrees(machine: Automaton, construction: str, length: int) -> bool:
     every = list(words(range(len(machine.letters)), repeat=length))
     expected = machine.semiautomaton.trace(every, machine.start)
-    program = plan.construct(construction, machine, length)
+    program = construct(construction, machine, length)
     return np.array_equal(states(program, every), expected)
 
 
@@ -121,7 +121,7 @@ def test_random_machines_are_proved(seed: int) -> None:
 @pytest.mark.parametrize("name", ["Grid4", "Dyck2,2"])
 def test_every_level_looks_back_by_one(name: str) -> None:
     """Levels below the first read the states before the letter (E21)."""
-    program = plan.construct("krohn-rhodes", zoo.machine(name), 8)
+    program = construct("krohn-rhodes", zoo.machine(name), 8)
     looks = [op for op in program.operations.values() if isinstance(op, Shift)]
     levels = sum(n.endswith(".writes") for n in program.operations)
     assert {op.by for op in looks} == {1}
@@ -146,4 +146,4 @@ def test_what_would_be_too_large_is_refused() -> None:
     }
     for (name, construction, length), reason in refusals.items():
         with pytest.raises(CompileError, match=reason):
-            plan.construct(construction, zoo.machine(name), length)
+            construct(construction, zoo.machine(name), length)

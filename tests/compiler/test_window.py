@@ -15,7 +15,8 @@ import krohn
 from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.zoo.flipflop import READ, VALUES, words_of
-from compiler import plan
+from compiler.construction_choice.known_constructions import construct
+from compiler.construction_choice.planning import planning
 from compiler.errors import CompileError
 from compiler.pipeline import Options
 from network.model import Model
@@ -36,9 +37,7 @@ def agrees(machine: Automaton, length: int) -> bool:
     every = list(product(range(len(machine.letters)), repeat=length))
     expected = machine.semiautomaton.trace(every, machine.start)
     machine = replace(machine, output=None)
-    return np.array_equal(
-        states(plan.construct("window", machine, length), every), expected
-    )
+    return np.array_equal(states(construct("window", machine, length), every), expected)
 
 
 @given(st.sampled_from(["FFLTracker2", "FFL2", "Adder", "Memory3"]), st.data())
@@ -50,7 +49,7 @@ def test_memories_of_windows_start_anywhere(name: str, data: st.DataObject) -> N
 def test_the_product_of_bit_and_enable(own: Build) -> None:
     machine = own(bit_and_enable())
     assert agrees(machine, 5)
-    program = plan.construct("window", machine, 5)
+    program = construct("window", machine, 5)
     assert program.outputs == ("stored", "kind")
 
 
@@ -62,7 +61,7 @@ def test_the_planner_finds_one_head_in_each_layer(
     name: str, depth: int, length: int
 ) -> None:
     machine = replace(zoo.machine(name), output=None)
-    first = next(plan.planning(machine, length, Options(FLOAT32)).best_first())
+    first = next(planning(machine, length, Options(FLOAT32)).best_first())
     assert (first.construction, first.cost.depth, first.cost.heads) == (
         "window",
         depth,
@@ -71,14 +70,14 @@ def test_the_planner_finds_one_head_in_each_layer(
 
 
 def test_a_shift_then_the_latest() -> None:
-    program = plan.construct("window", zoo.machine("FFLTracker3"), 10)
+    program = construct("window", zoo.machine("FFLTracker3"), 10)
     kinds = [type(op) for op in program.operations.values()]
     assert kinds.count(Shift) == kinds.count(Latest) == 1
 
 
 def test_nothing_is_fetched_if_every_window_writes(own: Build) -> None:
     register = own([[0, 2, 0, 2], [1, 3, 1, 3]])
-    program = plan.construct("window", register, 10)
+    program = construct("window", register, 10)
     assert not any(isinstance(op, Latest) for op in program.operations.values())
     assert agrees(register, 5)
 
@@ -112,7 +111,7 @@ def test_a_network_can_say_which_letters_may_follow() -> None:
 @pytest.mark.parametrize("name", ["C2", "Grid4", "Dyck4,2", "S3"])
 def test_other_machines_are_refused(name: str) -> None:
     with pytest.raises(CompileError, match=rf"^{name} is no memory of windows"):
-        plan.construct("window", zoo.machine(name), 4)
+        construct("window", zoo.machine(name), 4)
 
 
 def test_positions_on_a_circle_make_the_flip_flop_network_as_narrow_as_printed() -> (

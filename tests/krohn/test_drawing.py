@@ -13,8 +13,8 @@ from algebra.automaton import Automaton, Output
 from algebra.errors import KrohnError
 from algebra.formats import json_format
 from algebra.semiautomaton import Semiautomaton
+from compiler.compiled_network import compile_rnn, compile_transformer
 from compiler.pipeline import Options
-from compiler.plan import compile_rnn, compile_transformer
 from krohn.drawing import DrawingError, draw_machine, draw_model, save
 from krohn.drawing.arrows import join
 from network.modelfile import ModelFile

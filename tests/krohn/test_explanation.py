@@ -9,8 +9,8 @@ import pytest
 from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray, Semiautomaton
+from compiler.construction_choice.planning import planning
 from compiler.pipeline import Options
-from compiler.plan import planning
 from krohn import show
 from krohn.compilation import precision_of
 from krohn.explanation import explain

@@ -11,7 +11,7 @@ from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.observation import observe
 from algebra.semiautomaton import Semiautomaton
-from compiler import plan
+from compiler.construction_choice.known_constructions import construct
 from compiler.pipeline import Options, arrange, optimise
 from compiler.transformer import describe, lower
 from network.precision import FLOAT32
@@ -31,7 +31,7 @@ from verify.search.refinement import Search, find
 
 def stated(machine: Automaton, construction: str, length: int) -> Stated:
     options = Options(FLOAT32)
-    program = optimise(plan.construct(construction, machine, length), options)
+    program = optimise(construct(construction, machine, length), options)
     layout, features = arrange(program, options)
     entry = describe(layout, lower(layout, features, strict=False))
     return parse(entry, len(machine.letters), length)
@@ -142,7 +142,7 @@ def test_recognisers_are_right_on_all_short_words(observation: str) -> None:
     machine = observe(zoo.machine("Dyck2,2"), observation)
     assert machine.output is not None
     words = np.array(list(product(range(4), repeat=5)))
-    program = plan.construct("dyck", machine, 5)
+    program = construct("dyck", machine, 5)
     values = interpret(program, words)
     rows = np.stack([values[n][:, 1:] for n in program.outputs], axis=-1)
     said = [[program.decode[tuple(v)] for v in row] for row in rows.tolist()]

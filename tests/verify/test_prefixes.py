@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.semiautomaton import Semiautomaton
-from compiler import plan
+from compiler.construction_choice.known_constructions import construct
 from compiler.pipeline import Options, arrange, optimise
 from compiler.transformer import describe, lower
 from network.precision import FLOAT32
@@ -72,14 +72,14 @@ def test_baselines_pass(construction: str, name: str, length: int) -> None:
     machine = zoo.machine(name)
     start = machine.states[1]
     for m in (machine, machine.with_start(start)):
-        assert passes(plan.construct(construction, m, length), m)
+        assert passes(construct(construction, m, length), m)
 
 
 @pytest.mark.parametrize("name", ["C2", "D6", "Grid4"])
 def test_long_chunks_pass(name: str) -> None:
     """Every layer is followed letter by letter, and only as far as its chunk."""
     machine = zoo.machine(name)
-    program = stated(plan.construct("chunked", machine, 20))
+    program = stated(construct("chunked", machine, 20))
     found = find(program, machine_of(machine))
     check(program, found, machine_of(machine))
     assert [part["length"] for part in found["parts"]] == [5, 10, 15, 20]
@@ -94,7 +94,7 @@ def damaged(draw: st.DrawFn) -> tuple[Program, Automaton]:
     names = tuple("ab"[: len(table)]), tuple("pqr"[:size])
     machine = Automaton(Semiautomaton(table, *names), start=draw(st.integers(0, 1)))
     kind = draw(st.sampled_from(["chunked", "memorising"]))
-    source = plan.construct(kind, machine, draw(st.integers(2, 4)))
+    source = construct(kind, machine, draw(st.integers(2, 4)))
     name = draw(
         st.sampled_from([n for n in source.operations if n.startswith("state")])
     )
@@ -118,7 +118,7 @@ def test_what_is_right_passes_and_nothing_else(case: tuple[Program, Automaton]) 
 @pytest.mark.parametrize("by", [1, 2, 4])
 def test_a_chunk_that_looks_back_to_another_place(by: int) -> None:
     machine = zoo.machine("Grid4")
-    source = plan.construct("chunked", machine, 9)
+    source = construct("chunked", machine, 9)
     assert passes(source, machine)
     wrong = changed(source, before2=Shift("state1", by))
     assert not passes(wrong, machine)
@@ -127,7 +127,7 @@ def test_a_chunk_that_looks_back_to_another_place(by: int) -> None:
 @pytest.mark.parametrize("other", ["letter", "letter-2"])
 def test_a_chunk_that_reads_its_letters_in_another_order(other: str) -> None:
     machine = zoo.machine("Grid4")
-    source = plan.construct("chunked", machine, 9)
+    source = construct("chunked", machine, 9)
     swap = {"letter-1": other, other: "letter-1"}
     names = [n for n in source.operations if n.startswith("state")]
     wrong = {n: source.operations[n].renamed(swap) for n in names}
@@ -136,14 +136,14 @@ def test_a_chunk_that_reads_its_letters_in_another_order(other: str) -> None:
 
 def test_a_layer_too_few() -> None:
     machine = zoo.machine("Grid4")
-    source = plan.construct("chunked", machine, 9)
+    source = construct("chunked", machine, 9)
     short = replace(source, outputs=("state2",))
     assert not passes(short, machine)
     assert not is_right(short, machine)
 
 
 def test_chunks_for_another_machine() -> None:
-    source = plan.construct("chunked", zoo.machine("C4"), 9)
+    source = construct("chunked", zoo.machine("C4"), 9)
     names = source.letters
     turned = zoo.machine("C4").transitions[::-1]
     other = Automaton(Semiautomaton(turned, names, tuple("0123")))

@@ -15,7 +15,7 @@ import krohn
 from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.semiautomaton import Semiautomaton
-from compiler import plan
+from compiler.construction_choice.known_constructions import construct
 from compiler.pipeline import Options, arrange, optimise
 from compiler.transformer import describe, lower
 from network.precision import FLOAT32
@@ -66,7 +66,7 @@ def freshly_stated(
     machine: Automaton, construction: str, length: int
 ) -> tuple[Stated, Program]:
     options = Options(FLOAT32)
-    program = optimise(plan.construct(construction, machine, length), options)
+    program = optimise(construct(construction, machine, length), options)
     layout, features = arrange(program, options)
     entry = describe(layout, lower(layout, features, strict=False))
     return parse(entry, len(machine.letters), length), program

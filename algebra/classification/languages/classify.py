@@ -9,9 +9,9 @@ from algebra.budget import Budget, BudgetExceeded
 from algebra.classification.aperiodic import aperiodic
 from algebra.classification.digraph import r_trivial
 from algebra.classification.findings import Findings, find
-from algebra.classification.languages.counting import (
+from algebra.classification.languages.c_rasp import c_rasp
+from algebra.classification.languages.flip_flops import (
     aperiodic_without_flip_flop,
-    c_rasp,
     no_flip_flop,
 )
 from algebra.classification.languages.idempotents import (

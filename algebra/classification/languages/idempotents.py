@@ -7,7 +7,10 @@ import numpy as np
 from algebra.budget import Budget, BudgetExceeded
 from algebra.classification.findings import Findings
 from algebra.classification.languages.language import Language
-from algebra.classification.languages.threshold import least_threshold, least_window
+from algebra.classification.languages.threshold_parameters import (
+    least_threshold,
+    least_window,
+)
 from algebra.classification.property import Property, Witness, spell
 from algebra.graphs import towards
 from algebra.green import Green

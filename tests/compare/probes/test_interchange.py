@@ -23,7 +23,7 @@ from compare.probes.variables import variables
 from compare.probes.verdict import use
 from compare.tasks.task import Task
 from compare.training.scratchpad import scratchpad
-from compiler.plan import construct
+from compiler.construction_choice.known_constructions import construct
 from program.interpreter import interpret
 
 Tasks = Callable[[str], Task]

@@ -18,7 +18,7 @@ from algebra.automaton import Automaton, Output
 from algebra.semiautomaton import Semiautomaton
 from compare.models.compiled import compiled
 from compare.models.cost import cost
-from compare.models.weights import model_file
+from compare.models.to_model_file import model_file
 from krohn import cli
 from network.architecture import parameters
 from network.model import Model

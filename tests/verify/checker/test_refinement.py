@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from algebra import zoo
 from algebra.observation import observe
 from algebra.shown import shown
-from compiler import plan
+from compiler.construction_choice.known_constructions import construct
 from compiler.pipeline import Options, arrange, optimise
 from compiler.transformer import describe, lower
 from network.precision import FLOAT32
@@ -107,7 +107,7 @@ def case(key: Key) -> tuple[Json, Machine, Json]:
     """The header's Program, the machine, and evidence."""
     machine = automaton(key[0])
     options = Options(FLOAT32)
-    program = optimise(plan.construct(key[1], machine, key[2]), options)
+    program = optimise(construct(key[1], machine, key[2]), options)
     layout, features = arrange(program, options)
     stated = json.loads(json.dumps(describe(layout, lower(layout, features, False))))
     small = Machine(machine.start, machine.transitions, classes(machine))

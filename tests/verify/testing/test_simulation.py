@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from algebra import zoo
 from algebra.automaton import Automaton
 from algebra.semiautomaton import Semiautomaton
+from compiler.compiled_network import compile_rnn, compile_transformer
 from compiler.pipeline import Options
-from compiler.plan import compile_rnn, compile_transformer
 from network.model import NOT_FINITE, TIED, Model
 from network.modelfile import ModelFile
 from network.precision import PRECISIONS

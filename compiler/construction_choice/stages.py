@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from compiler.best_first_search import Way
 from compiler.bounds import Bound, Result, Steps
+from compiler.construction_choice.best_first_search import Way
 from compiler.cost import Cost, priced, unplaced
 from compiler.errors import CompileError
 from compiler.latency import latency

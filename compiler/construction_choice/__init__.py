@@ -1,0 +1,1 @@
+"""Which construction serves a machine best: the list, the prices, the choice."""

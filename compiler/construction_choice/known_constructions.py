@@ -1,0 +1,184 @@
+"""The constructions by name: the list, and the Program that each makes."""
+
+from collections.abc import Callable
+from functools import partial
+
+from algebra.automaton import Automaton
+from algebra.budget import NORMAL, Budget
+from compiler.bounds import Steps, finished
+from compiler.constructions import (
+    cascade,
+    content,
+    corridor,
+    counter,
+    definite,
+    dyck,
+    gridworld,
+    memory,
+    parity,
+    parity_tree,
+    product,
+    scan,
+    sequential,
+    window,
+)
+from compiler.constructions.departures import construction as departures
+from compiler.constructions.departures import piecewise
+from compiler.constructions.thesis import (
+    chunked,
+    krohn_rhodes,
+    permutation_reset,
+    semidirect,
+    series,
+    wreath,
+)
+from compiler.errors import CompileError
+from compiler.output_programs import observed
+from program import Program
+
+# One that takes long to build yields bounds of its sizes first.
+Construction = Callable[[Automaton, int], Program | Steps[Program]]
+Searching = Callable[[Automaton, int, Budget], Program | Steps[Program]]
+
+CONSTRUCTIONS: dict[str, Construction] = {
+    memory.NAME: memory.memory,
+    window.NAME: window.window,
+    counter.NAME: counter.counter,
+    parity.SELECTED: parity.selected,
+    parity.NAME: parity.parity,
+    parity_tree.NAME: parity_tree.parity_tree,
+    product.NAME: product.product,
+    gridworld.NAME: gridworld.gridworld,
+    corridor.NAME: corridor.corridor,
+    dyck.NAME: dyck.dyck,
+    definite.NAME: definite.definite,
+    content.NAME: content.content,
+    piecewise.NAME: piecewise.piecewise,
+    departures.NAME: departures.departures,
+    cascade.NAME: cascade.cascade,
+    semidirect.CAR: semidirect.car,
+    wreath.NAME: wreath.wreath,
+    scan.NAME: scan.staged,
+    sequential.NAME: sequential.staged,
+}
+# Depth bought with heads and look-ups between them: only for those who ask for it.
+ON_REQUEST: dict[str, Construction] = {
+    f"{scan.NAME}{radix}": partial(scan.staged, radix=radix) for radix in (3, 5, 10)
+}
+# What the thesis builds, to compare with.
+ON_REQUEST |= {
+    parity.TABLE: parity.by_table,
+    semidirect.NAME: semidirect.semidirect,
+    series.NAME: series.series,
+    permutation_reset.NAME: permutation_reset.permutation_reset,
+    krohn_rhodes.NAME: krohn_rhodes.krohn_rhodes,
+    chunked.CHUNKED: chunked.chunked,
+    chunked.MEMORISING: chunked.memorising,
+}
+# Those of them that search, and within what.
+SEARCHING: dict[str, Searching] = {
+    cascade.NAME: cascade.cascade,
+    krohn_rhodes.NAME: krohn_rhodes.krohn_rhodes,
+}
+GROWING = {scan.NAME, sequential.NAME, chunked.CHUNKED, chunked.MEMORISING}
+SUMMARIES: dict[str, str] = {
+    m.NAME: m.SUMMARY
+    for m in (
+        memory,
+        window,
+        counter,
+        parity,
+        parity_tree,
+        product,
+        gridworld,
+        corridor,
+        dyck,
+        definite,
+        content,
+        piecewise,
+        departures,
+        cascade,
+        scan,
+        sequential,
+    )
+} | {
+    parity.SELECTED: parity.SELECTED_SUMMARY,
+    semidirect.CAR: semidirect.SUMMARY,
+    wreath.NAME: wreath.SUMMARY,
+}
+
+LONGEST_SEQUENTIAL = 1024
+
+
+def construct(
+    name: str, machine: Automaton, length: int, budget: Budget | None = None
+) -> Program:
+    """The Program of a construction, for the outputs of the machine if it has any.
+
+    Args:
+        name: A name in `CONSTRUCTIONS` or `ON_REQUEST`.
+        machine: What is to be computed.
+        length: T.
+        budget: How much work each search may do; it notes what they left out.
+
+    Raises:
+        CompileError: If there is no such construction or it does not serve the machine.
+    """
+    return finished(built(name, machine, length, budget))
+
+
+def built(
+    name: str, machine: Automaton, length: int, budget: Budget | None = None
+) -> Steps[Program]:
+    """The same, after bounds.
+
+    Raises:
+        CompileError: If there is no such construction or it does not serve the machine.
+    """
+    construction = named(name)
+    if construction is None:
+        known = ", ".join(CONSTRUCTIONS | ON_REQUEST)
+        raise CompileError(
+            f"there is no construction {name!r}; there are auto, {known}"
+        )
+    if length < 1:
+        raise CompileError("the length must be at least 1")
+    if name == sequential.NAME and length > LONGEST_SEQUENTIAL:
+        raise CompileError(
+            f"the sequential construction needs a layer per letter; "
+            f"choose a length up to {LONGEST_SEQUENTIAL} or another construction"
+        )
+    if name in SEARCHING:
+        made = SEARCHING[name](machine, length, budget or Budget(NORMAL))
+    else:
+        made = construction(machine, length)
+    program = made if isinstance(made, Program) else (yield from made)
+    return program if machine.output is None else observed(program, machine)
+
+
+def named(name: str) -> Construction | None:
+    """The construction of a name; scans have one for each radix."""
+    radix = radix_of(name)
+    if radix is not None:
+        return partial(scan.staged, radix=radix)
+    return (CONSTRUCTIONS | ON_REQUEST).get(name)
+
+
+def radix_of(name: str) -> int | None:
+    """The radix in the name of a scan of higher radix."""
+    digits = name.removeprefix(scan.NAME)
+    plain = name != digits and digits.isascii() and digits.isdecimal()
+    return int(digits) if plain and 2 < int(digits) <= LONGEST_SEQUENTIAL else None
+
+
+def grows(name: str) -> bool:
+    """Whether the depth of a construction grows with the length."""
+    return radix_of(name) is not None or name in GROWING
+
+
+def summary(name: str) -> str:
+    """What a construction is, in a few words."""
+    radix = radix_of(name)
+    if radix is None:
+        return SUMMARIES[name]
+    return f"compose the maps of {radix} windows in each layer"

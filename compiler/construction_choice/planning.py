@@ -1,0 +1,241 @@
+"""The choice of a construction: all ways to compute a machine, the best of them first."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from math import isqrt
+
+from algebra.automaton import Automaton
+from algebra.budget import Budget
+from compiler.bounds import Bound
+from compiler.construction_choice.best_first_search import Key, Search
+from compiler.construction_choice.known_constructions import (
+    CONSTRUCTIONS,
+    built,
+    radix_of,
+)
+from compiler.construction_choice.objectives import (
+    COMPROMISE,
+    checked,
+    front,
+    no_better,
+    sizes,
+)
+from compiler.construction_choice.stages import Plan, Request, way
+from compiler.constructions import scan
+from compiler.cost import Cost
+from compiler.errors import CompileError
+from compiler.output_programs import forms
+from compiler.pipeline import Options
+
+MOST_PARAMETERS = 500_000_000
+# Of scans of higher radix, which buy depth with size.
+MOST_SCANNED = 10_000_000
+FEW_WINDOWS = 10
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A construction tried on a machine.
+
+    Attributes:
+        name: The construction.
+        cost: What the best of its networks costs that was priced, if any was.
+        bound: What all its networks cost at least; None if it does not apply.
+        reason: Why it does not apply; empty if it does.
+    """
+
+    name: str
+    cost: Cost | None
+    bound: Bound | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Planning:
+    """All ways to compute a machine, followed no further than what is asked needs.
+
+    Attributes:
+        names: The constructions, by their order among equals.
+        search: What is known of them so far.
+        wanted: The machine, length and format, in words.
+    """
+
+    names: tuple[str, ...]
+    search: Search[Plan]
+    wanted: str
+
+    def best_first(self, minimise: str | None = None) -> Iterator[Plan]:
+        """Plans that differ in construction or cost, best first.
+
+        Raises:
+            CompileError: If there is no such objective.
+        """
+        objective = self.objective(minimise)
+        seen: set[tuple[str, Cost]] = set()
+        key = partial(sizes, objective=objective)
+        for plan in self.search.best_first(key, self.tried(objective)):
+            if (plan.construction, plan.cost) not in seen:
+                seen.add((plan.construction, plan.cost))
+                yield plan
+
+    def tried(self, objective: str) -> frozenset[str]:
+        """The constructions that an objective chooses from.
+
+        The compromise leaves out scans of higher radix: fewer layers for more heads and
+        many more parameters are for those who ask for them.
+        """
+        asked = objective != COMPROMISE
+        return frozenset(n for n in self.names if asked or radix_of(n) is None)
+
+    def front(self) -> list[Plan]:
+        """The plans that no other one beats in depth, width, parameters and latency."""
+        search = self.search
+        while True:
+            known = [plan.cost for plan in search.found.values()]
+            ahead = [
+                (sizes(way.bound, COMPROMISE), rank)
+                for rank, way in search.ways.items()
+                if not no_better(way.bound, known)
+            ]
+            if not ahead:
+                return front(search.found.values())
+            search.advance(min(ahead)[1])
+
+    def candidates(self, minimise: str | None = None) -> list[Candidate]:
+        """What is known of every construction.
+
+        Best first; then those that the objective does not choose from. Of each of these
+        two, what does not apply comes last.
+        """
+        objective = self.objective(minimise)
+        key, tried = partial(sizes, objective=objective), self.tried(objective)
+        found = [self._candidate(name, key) for name in self.names]
+        return sorted(found, key=lambda c: (c.name not in tried, _place(key, c)))
+
+    def objective(self, minimise: str | None) -> str:
+        """What is chosen by: if nothing is said, a compromise.
+
+        Of a construction that was asked for, it is the depth.
+        """
+        return checked(minimise, COMPROMISE if len(self.names) > 1 else "depth")
+
+    def reasons(self) -> str:
+        """Why nothing applies."""
+        reasons = self.search.reasons
+        if len(self.names) == 1:
+            return reasons[self.names[0]][0]
+        return (
+            f"no construction of a Transformer serves {self.wanted}, and `krohn explain` "
+            "says of each why; a ReLU RNN computes every machine at every length, with a "
+            "unit for each state and letter: --arch rnn"
+        )
+
+    def _candidate(self, name: str, key: Key) -> Candidate:
+        costs = [p.cost for p in self.search.found.values() if p.construction == name]
+        left = [way.bound for way in self.search.ways.values() if way.name == name]
+        if not costs and not left:
+            return Candidate(name, None, None, self.search.reasons[name][0])
+        best = min(costs, key=key, default=None)
+        return Candidate(name, best, min([*costs, *left], key=key))
+
+
+def _place(key: Key, candidate: Candidate) -> tuple[float, ...]:
+    shown = candidate.cost or candidate.bound
+    return (float("inf"),) if shown is None else key(shown)
+
+
+def planning(
+    machine: Automaton,
+    length: int,
+    options: Options,
+    construction: str = "auto",
+    budget: Budget | None = None,
+) -> Planning:
+    """All ways to compute a machine, none of them followed yet.
+
+    A machine with outputs can be replaced by its quotient, and tables of tables can be
+    decided at once or one after the other.
+
+    Args:
+        machine: What is to be computed: its outputs if it has any, else its states.
+        length: T.
+        options: Number format and form.
+        construction: A name in `CONSTRUCTIONS` or `ON_REQUEST`; or ``auto``, for all of
+            `CONSTRUCTIONS`, and `scans` of higher radix.
+        budget: How much work each search may do; it notes what they left out.
+    """
+    names = (construction,) if construction != "auto" else automatic(length)
+    most = dict.fromkeys(names, MOST_PARAMETERS)
+    if construction == "auto":
+        most |= dict.fromkeys(scans(length), MOST_SCANNED)
+    ways = [
+        (name, way(_request(name, form, length, options, most[name], budget)))
+        for name in names
+        for form in forms(machine)
+    ]
+    wanted = f"{machine.name} at length {length} in {options.precision.name}"
+    return Planning(names, Search.of(ways), wanted)
+
+
+def automatic(length: int) -> tuple[str, ...]:
+    """The constructions that are tried on every machine, by their order among equals."""
+    return (*CONSTRUCTIONS, *scans(length))
+
+
+def scans(length: int) -> list[str]:
+    """The scans of higher radix that are worth trying: the least for each depth.
+
+    A scan of radix T has one attention layer, which brings the whole word to each
+    position, for a chain of T − 1 tables that one MLP after another goes through. Depth
+    says nothing of such a network, so at least two levels are kept where the word has
+    more than `FEW_WINDOWS` letters.
+    """
+    found: list[str] = []
+    levels = scan.levels(length, 2)
+    for radix in range(3, max(FEW_WINDOWS, isqrt(max(length - 1, 0)) + 1) + 1):
+        if scan.levels(length, radix) < levels:
+            levels = scan.levels(length, radix)
+            found.append(f"{scan.NAME}{radix}")
+    return found
+
+
+def _request(
+    name: str,
+    machine: Automaton,
+    length: int,
+    options: Options,
+    most: int,
+    budget: Budget | None,
+) -> Request:
+    refusal = (
+        f"{name} would need at least {{}} parameters for {machine.name} at length "
+        f"{length}, and "
+    )
+    if most < MOST_PARAMETERS:
+        refusal += f"of its kind only what has at most {most:.0e} is tried"
+    else:
+        refusal += f"{most:.0e} is the most; `krohn explain` shows what else applies"
+    build = partial(built, name, machine, budget=budget)
+    return Request(name, build, length, options, most, refusal)
+
+
+def plans(
+    name: str,
+    machine: Automaton,
+    length: int,
+    options: Options,
+    minimise: str | None = None,
+    budget: Budget | None = None,
+) -> list[Plan]:
+    """The ways to lower a construction that differ in cost, best first.
+
+    Raises:
+        CompileError: If the construction does not serve the machine, or there is no such
+            objective.
+    """
+    known = planning(machine, length, options, name, budget)
+    found = list(known.best_first(minimise))
+    if not found:
+        raise CompileError(known.reasons())
+    return found
