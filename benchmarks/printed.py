@@ -14,14 +14,14 @@ from algebra.minimisation import reachable
 from algebra.monoid import TransformationMonoid
 from compiler.constructions.thesis import semidirect, wreath
 from compiler.constructions.thesis.permutation_reset import taken_apart
-from compiler.constructions.thesis.semidirect import Twisted
+from compiler.constructions.thesis.semidirect import SemidirectSimulator
 from compiler.constructions.thesis.simulator import (
     Abelian,
     SideBySide,
     Simulator,
     group_of,
 )
-from compiler.constructions.thesis.wreath import Woven
+from compiler.constructions.thesis.wreath import WreathSimulator
 
 
 @dataclass(frozen=True)
@@ -207,9 +207,9 @@ def _simulated(of: Simulator, length: int) -> _Simulated:
             return _side_by_side(cyclic)
         case SideBySide(first=first, second=second):
             return _side_by_side([_simulated(part, length) for part in (first, second)])
-        case Twisted(normal=normal, top=top):
+        case SemidirectSimulator(normal=normal, top=top):
             return _semidirect(_simulated(normal, length), _simulated(top, length), of)
-        case Woven(normal=normal, top=top):
+        case WreathSimulator(normal=normal, top=top):
             below, above = _simulated(normal, length), _simulated(top, length)
             return _wreath(below, above, len(normal.codes), len(top.codes))
     raise TypeError(f"the thesis has no lemma for {type(of).__name__}")
@@ -228,7 +228,9 @@ def _side_by_side(parts: list[_Simulated]) -> _Simulated:
     )
 
 
-def _semidirect(normal: _Simulated, top: _Simulated, of: Twisted) -> _Simulated:
+def _semidirect(
+    normal: _Simulated, top: _Simulated, of: SemidirectSimulator
+) -> _Simulated:
     """Lemma 18."""
     size, places = max(normal.rep_size, top.rep_size), normal.rep_dim + top.rep_dim
     return _Simulated(

@@ -9,7 +9,7 @@ from compiler.construction_choice.planning import Candidate, Planning
 from compiler.construction_choice.stages import Plan
 
 
-def offers(planning: Planning, minimise: str | None) -> dict[str, Any]:
+def construction_table(planning: Planning, minimise: str | None) -> dict[str, Any]:
     """The table of constructions and the Pareto front.
 
     Args:

@@ -1,20 +1,18 @@
 """Examining a network that Krohn knows from outside only: trained, or written by hand."""
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
-
-from torch import nn
 
 from algebra.automaton import Automaton
 from algebra.shown import Shows
 from krohn.report import Report, refuted, unrefuted
 from krohn.sources import read, seen
 from krohn.verification_target import Progress
+from network.evaluation_mode import evaluation_mode
 from network.model import Model
 from verify.attention_limits.layer_norm import module_bounds
 from verify.testing.black_box import BlackBox, black_box
@@ -74,7 +72,7 @@ def examine(
         return Report("out-of-range", "", why, simulator.longest, 0, "nothing")
     told = progress or (lambda what, done, total: None)
     asked = {"prefixes": prefixes, "samples": samples, "seed": seed}
-    with _evaluating(model):
+    with evaluation_mode(model):
         found = examined(
             simulator, wanted, length, **asked, report=lambda what: partial(told, what)
         )
@@ -89,21 +87,6 @@ def _simulator(
     if isinstance(model, Model | BlackBox):
         return model
     return black_box(model, machine, shows)
-
-
-@contextmanager
-def _evaluating(model: object) -> Iterator[None]:
-    """A torch module in evaluation mode, and as it was afterwards."""
-    if not isinstance(model, nn.Module):
-        yield
-        return
-    trains = {part: part.training for part in model.modules()}
-    model.eval()
-    try:
-        yield
-    finally:
-        for part, was in trains.items():
-            part.training = was
 
 
 def _report(

@@ -13,7 +13,7 @@ from algebra.minimisation import minimise, reachable
 from algebra.structure import as_counter, as_memory
 from compiler.construction_choice.known_constructions import grows
 from compiler.construction_choice.planning import planning
-from krohn.candidates import offers
+from krohn.candidates import construction_table
 from krohn.compilation import options_of
 from krohn.language import language
 from krohn.sources import read, seen
@@ -76,7 +76,7 @@ def explain(
         budget.leave_out(what)
     compiled = machine if observation else replace(machine, output=None)
     ways = planning(compiled, length, options, budget=budget)
-    offered = offers(ways, minimise)
+    offered = construction_table(ways, minimise)
     return {
         **_facts(machine, part),
         **_theory(kind, offered),

@@ -1,16 +1,16 @@
 """Which answers of a network are right, word by word and position by position."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
 
 from algebra.semiautomaton import IntArray
 from compare.tasks.task import Batch, BoolArray, Task
+from network.evaluation_mode import evaluation_mode
 from verify.testing.black_box import BlackBox
 from verify.testing.counterexample import CheckError, at_once, differs
 from verify.testing.simulator import Simulator
@@ -65,25 +65,15 @@ def _check(model: Simulator, task: Task, length: int) -> None:
         )
 
 
+def evaluating(model: Simulator) -> AbstractContextManager[None]:
+    """A network in evaluation mode, also inside a `BlackBox`."""
+    return evaluation_mode(model.reads if isinstance(model, BlackBox) else model)
+
+
 def _order(names: tuple[str, ...], theirs: tuple[str, ...]) -> IntArray:
     """The index among theirs of each name; −1 where there is none."""
     index = {name: i for i, name in enumerate(theirs)}
     return np.array([index.get(name, -1) for name in names], dtype=np.int64)
-
-
-@contextmanager
-def evaluating(model: Simulator) -> Iterator[None]:
-    """A torch module in evaluation mode, and as it was afterwards."""
-    inner = model.reads if isinstance(model, BlackBox) else model
-    parts = list(inner.modules()) if isinstance(inner, nn.Module) else []
-    training = [part for part in parts if part.training]
-    for part in training:
-        part.training = False
-    try:
-        yield
-    finally:
-        for part in training:
-            part.training = True
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import numpy as np
 
 from algebra.automaton import Automaton
 from compare.measures.answers import evaluating, right
-from compare.measures.legal_words import Forgiving, Held, held
+from compare.measures.legal_words import OnLegalWords, TaskMachine, task_machine
 from compare.measures.rates import Rate, clustered
 from compare.tasks.task import Task
 from verify.testing.counterexample import Counterexample
@@ -27,7 +27,7 @@ EACH = 64
 
 
 @dataclass(frozen=True)
-class Failing:
+class FailingWord:
     """A word that a network gets wrong, or how far none was found.
 
     Attributes:
@@ -48,7 +48,7 @@ class Failing:
     how: str
 
 
-def failing(
+def find_failing_word(
     model: Simulator,
     task: Task,
     length: int,
@@ -57,7 +57,7 @@ def failing(
     samples: int = SAMPLES,
     budget: int = BUDGET,
     seed: int = 0,
-) -> Failing:
+) -> FailingWord:
     """Look for a word of a task that a network gets wrong, and make it smaller.
 
     All short words are run, then long ones that are made to break networks, as
@@ -77,26 +77,28 @@ def failing(
         KrohnError: If the network reads other letters or shorter words, or nothing that
             words decide is asked.
     """
-    wanted = held(task)
+    wanted = task_machine(task)
     known, machine = _against(model, task, wanted)
     with evaluating(model):
         run = examine(
             known, machine, length, prefixes=prefixes, samples=samples, seed=seed
         )
         if run.failed is None or run.failed.counterexample is None:
-            return Failing(length, run.words, run.right, None, False, run.method)
+            return FailingWord(length, run.words, run.right, None, False, run.method)
         small = minimise(known, machine, run.failed.counterexample, budget)
     found = _as_read(wanted, small.found)
     known_right = max(run.right, small.right)
-    return Failing(length, run.words, known_right, found, small.least, _how(run))
+    return FailingWord(length, run.words, known_right, found, small.least, _how(run))
 
 
-def _against(model: Simulator, task: Task, wanted: Held) -> tuple[Simulator, Automaton]:
+def _against(
+    model: Simulator, task: Task, wanted: TaskMachine
+) -> tuple[Simulator, Automaton]:
     """The network and its machine, themselves where nothing is illegal or forgiven."""
     same = task.predicts == "class" and model.shows == task.shows
     if wanted.plain and same:
         return model, task.machine
-    return Forgiving(model, task, wanted), wanted.machine
+    return OnLegalWords(model, task, wanted), wanted.machine
 
 
 def _how(run: Examination) -> str:
@@ -104,7 +106,7 @@ def _how(run: Examination) -> str:
     return "all words" if run.failed.every else run.failed.about.strip(" ()")
 
 
-def _as_read(wanted: Held, found: Counterexample) -> Counterexample:
+def _as_read(wanted: TaskMachine, found: Counterexample) -> Counterexample:
     """The word with the legal letters that it stands for."""
     word = wanted.machine.semiautomaton.encode(found.word)
     read, _ = wanted.read(word[None])
@@ -112,21 +114,21 @@ def _as_read(wanted: Held, found: Counterexample) -> Counterexample:
     return replace(found, word=letters)
 
 
-def first_failing(
+def first_failing_words(
     model: Simulator, task: Task, lengths: Sequence[int], **budgets: int
-) -> tuple[Failing, ...]:
-    """What `failing` finds at ascending lengths, up to the first that has a failing word.
+) -> tuple[FailingWord, ...]:
+    """Look for failing words at ascending lengths, up to the first that has one.
 
     Args:
         model: The network.
         task: What it is asked.
         lengths: Ascending; those that the network cannot read are left out.
-        budgets: As for `failing`.
+        budgets: As for `find_failing_word`.
 
     Raises:
-        KrohnError: As `failing` does.
+        KrohnError: As `find_failing_word` does.
     """
-    done: list[Failing] = []
+    done: list[FailingWord] = []
     known = 0
     for length in lengths:
         if model.longest is not None and length > model.longest:
@@ -134,7 +136,7 @@ def first_failing(
         if done and known < done[-1].length:
             # All words that can be afforded have been run.
             budgets["prefixes"] = 0
-        found = failing(model, task, length, **budgets)
+        found = find_failing_word(model, task, length, **budgets)
         known = max(known, found.right)
         done.append(replace(found, right=known))
         if found.found is not None:
@@ -143,7 +145,7 @@ def first_failing(
 
 
 @dataclass(frozen=True)
-class Struck:
+class StrategyAccuracy:
     """How a network does on words of one strategy.
 
     Attributes:
@@ -163,7 +165,7 @@ def by_strategy(
     rng: np.random.Generator,
     length: int,
     words: int = EACH,
-) -> tuple[Struck, ...]:
+) -> tuple[StrategyAccuracy, ...]:
     """Accuracy on the words of each strategy: which kind of word breaks the network.
 
     Strategies that find nothing in the machine, or ask for nothing, are left out.
@@ -176,9 +178,9 @@ def by_strategy(
         words: How many of each strategy.
 
     Raises:
-        KrohnError: As `failing` does.
+        KrohnError: As `find_failing_word` does.
     """
-    wanted, found = held(task), []
+    wanted, found = task_machine(task), []
     for name, strategy in STRATEGIES.items():
         read, _ = wanted.read(strategy(rng, wanted.machine, words, length))
         batch = task.label(read)
@@ -189,5 +191,5 @@ def by_strategy(
         some = counted > 0
         each = (good == counted)[some].astype(np.int64)
         whole = clustered(each, np.ones_like(each))
-        found.append(Struck(name, clustered(good, counted), whole))
+        found.append(StrategyAccuracy(name, clustered(good, counted), whole))
     return tuple(found)

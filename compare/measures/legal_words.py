@@ -27,7 +27,7 @@ from verify.testing.simulator import Simulator
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class TaskMachine:
     """A task as a machine that any word can be held against.
 
     Attributes:
@@ -68,7 +68,7 @@ class Held:
         return bool(self.asked.all() and (self.legal == letters).all())
 
 
-def held(task: Task) -> Held:
+def task_machine(task: Task) -> TaskMachine:
     """A task as a machine that any word can be held against.
 
     Raises:
@@ -94,7 +94,7 @@ def held(task: Task) -> Held:
         raise KrohnError(
             f"{task.name} asks for no answer that words decide; a failing word needs one"
         )
-    return Held(kept, legal[:, rows], asked)
+    return TaskMachine(kept, legal[:, rows], asked)
 
 
 def _language(task: Task) -> tuple[Automaton, BoolArray]:
@@ -137,18 +137,18 @@ def _answers(
 
 
 @dataclass(frozen=True, eq=False)
-class Forgiving:
-    """A network that reads what `Held` says, and is right where nothing is asked.
+class OnLegalWords:
+    """A network that reads what `TaskMachine` says, and is right where nothing is asked.
 
     Attributes:
         inner: The network.
         task: What it is asked.
-        held: The task as a machine.
+        task_machine: The task as a machine.
     """
 
     inner: Simulator
     task: Task
-    held: Held
+    task_machine: TaskMachine
 
     @property
     def letters(self) -> tuple[str, ...]:
@@ -163,7 +163,7 @@ class Forgiving:
 
     @property
     def shows(self) -> Shows:
-        """The outputs of `Held.machine`."""
+        """The outputs of `TaskMachine.machine`."""
         return "outputs"
 
     @property
@@ -178,13 +178,13 @@ class Forgiving:
 
     def __call__(self, tokens: Tensor) -> Tensor:
         """Logits ``(count, length, classes)`` for letter indices ``(count, length)``."""
-        read, after = self.held.read(tokens.cpu().numpy())
+        read, after = self.task_machine.read(tokens.cpu().numpy())
         theirs = np.array([self.inner.letters.index(name) for name in self.letters])
         said = self._padded(self.inner(_on(tokens.device, theirs[read])))
         answers = np.array([self.classes.index(name) for name in self.task.classes])
-        right = _on(tokens.device, answers[self.held.answers[after]])
+        right = _on(tokens.device, answers[self.task_machine.answers[after]])
         given = nn.functional.one_hot(right, said.shape[-1]).to(said.dtype)
-        asked = _on(tokens.device, self.held.asked[read, after])
+        asked = _on(tokens.device, self.task_machine.asked[read, after])
         return torch.where(asked[..., None], said, given)
 
     def _padded(self, logits: Tensor) -> Tensor:

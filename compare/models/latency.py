@@ -9,6 +9,7 @@ import torch
 
 from algebra.errors import KrohnError
 from compare.models.network import Network
+from network.evaluation_mode import evaluation_mode
 
 
 @dataclass(frozen=True)
@@ -63,15 +64,12 @@ def latencies(
 def _once(network: Network, batch: int, length: int) -> float:
     device = next(network.parameters()).device
     letters = torch.zeros((batch, length), dtype=torch.int64, device=device)
-    trains = network.training
-    network.eval()
-    _wait(device)
-    began = time.perf_counter()
-    network(letters)
-    _wait(device)
-    seconds = time.perf_counter() - began
-    network.train(trains)
-    return seconds
+    with evaluation_mode(network):
+        _wait(device)
+        began = time.perf_counter()
+        network(letters)
+        _wait(device)
+        return time.perf_counter() - began
 
 
 def _wait(device: torch.device) -> None:

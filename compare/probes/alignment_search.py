@@ -9,8 +9,8 @@ from algebra.semiautomaton import IntArray
 from compare.models.network import Network
 from compare.probes.agreement import Cases
 from compare.probes.exchange import exchanged
-from compare.probes.hidden import still
 from compare.probes.pairs import Pairs
+from network.evaluation_mode import evaluation_mode
 from network.precision import FloatArray
 
 STEPS = 80
@@ -45,7 +45,7 @@ def searched(
     free = torch.tensor(start, device=device, requires_grad=True)
     optimiser = torch.optim.Adam([free], lr=RATE)
     weights = _weights(cases)
-    with still(network), torch.backends.cudnn.flags(enabled=False):
+    with evaluation_mode(network), torch.backends.cudnn.flags(enabled=False):
         for _ in range(STEPS):
             some = rng.choice(len(pairs), min(BATCH, len(pairs)), replace=False)
             basis = _basis(free)

@@ -7,8 +7,9 @@ from torch import Tensor
 from algebra.errors import KrohnError
 from algebra.semiautomaton import IntArray
 from compare.models.network import Network
-from compare.probes.hidden import WORDS_AT_ONCE, still
+from compare.probes.hidden import WORDS_AT_ONCE
 from compare.probes.pairs import Pairs
+from network.evaluation_mode import evaluation_mode
 from network.precision import FloatArray
 
 
@@ -56,7 +57,7 @@ def answers(network: Network, pairs: Pairs, layer: int, basis: FloatArray) -> In
     """The classes ``(count, length)`` that the largest of these logits choose."""
     device = next(network.parameters()).device
     found = []
-    with still(network), torch.no_grad():
+    with evaluation_mode(network), torch.no_grad():
         for start in range(0, len(pairs), WORDS_AT_ONCE):
             part = pairs.some(slice(start, start + WORDS_AT_ONCE))
             logits = exchanged(network, part, layer, torch.from_numpy(basis), device)

@@ -8,7 +8,7 @@ import torch
 from algebra.semiautomaton import IntArray
 from compare.models.compiled import Compiled, CompiledTransformer
 from compare.models.network import Network
-from compare.probes.hidden import still
+from network.evaluation_mode import evaluation_mode
 from network.precision import FloatArray
 
 UNSEEN = 1e-6
@@ -42,7 +42,7 @@ def heads(network: Network, words: IntArray) -> list[Head]:
     rows are scaled to sum to 1 again; how much was left says how much a row counts.
     """
     device = next(network.parameters()).device
-    with still(network), torch.no_grad():
+    with evaluation_mode(network), torch.no_grad():
         seen = network.inside(torch.from_numpy(words).to(device)).attention
     titles = _titles(network) if isinstance(network, CompiledTransformer) else {}
     found = []

@@ -1,29 +1,16 @@
 """What a network holds after the embedding and after each layer, on given words."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import numpy as np
 import torch
 from torch import Tensor
 
 from algebra.semiautomaton import IntArray
 from compare.models.network import Network
+from network.evaluation_mode import evaluation_mode
 from network.precision import FloatArray
 
 WORDS_AT_ONCE = 128
 """Of a pass; 128 words of 100 letters through 16 layers of width 512 are 420 MB."""
-
-
-@contextmanager
-def still(network: Network) -> Iterator[None]:
-    """The network in evaluation mode; afterwards as it was."""
-    was = network.training
-    network.eval()
-    try:
-        yield
-    finally:
-        network.train(was)
 
 
 def hidden(network: Network, words: IntArray) -> tuple[list[FloatArray], IntArray]:
@@ -40,7 +27,7 @@ def hidden(network: Network, words: IntArray) -> tuple[list[FloatArray], IntArra
     parts: list[list[FloatArray]] = []
     said: list[IntArray] = []
     device = next(network.parameters()).device
-    with still(network), torch.no_grad():
+    with evaluation_mode(network), torch.no_grad():
         for some in torch.split(torch.from_numpy(words), WORDS_AT_ONCE):
             seen = network.inside(some.to(device))
             parts.append([_numbers(h) for h in seen.hidden])

@@ -12,9 +12,9 @@ from torch.nn import functional as F
 from compare.models.network import Network
 from compare.probes.agreement import Cases
 from compare.probes.exchange_setup import Trial
-from compare.probes.hidden import still
 from compare.probes.pairs import Pairs
 from compare.probes.subspace import orthonormal
+from network.evaluation_mode import evaluation_mode
 from network.precision import FloatArray
 
 AS_WELL = 0.02
@@ -70,7 +70,7 @@ def _along(
     """
     device = next(network.parameters()).device
     base, source = (torch.from_numpy(w).to(device) for w in (pairs.base, pairs.source))
-    with still(network), torch.no_grad():
+    with evaluation_mode(network), torch.no_grad():
         first, second = (network.inside(w).hidden[layer] for w in (base, source))
     where = torch.from_numpy(pairs.where).to(device)[..., None]
     projector = torch.from_numpy(basis @ basis.T).to(first)
@@ -87,7 +87,7 @@ def _loss(
     """Of the answers that change, if a layer gives what it is told."""
     handle = network.layers()[layer].register_forward_hook(lambda *_: at)
     try:
-        with still(network), torch.backends.cudnn.flags(enabled=False):
+        with evaluation_mode(network), torch.backends.cudnn.flags(enabled=False):
             logits = network(base)
     finally:
         handle.remove()

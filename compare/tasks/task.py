@@ -58,7 +58,8 @@ class Task:
             observation map, thesis section 3.4.3.1, is a machine with such outputs).
         asked: Letters after which the answer counts; None for all of them (the
             flip-flop language asks after a read only).
-        reveal: The probability with which a label enters the loss (section 3.4.3.1).
+        reveal: The probability with which a label enters the loss, for each position by
+            itself; 1 trains on all of them (thesis, section 3.4.3.1).
         predicts: ``"class"`` of the state, or the ``"next"`` letter (generative mode);
             the last position has no next letter and is neither trained nor asked.
         before: Letters that are to be predicted, if ``predicts`` is ``"next"``: the

@@ -21,7 +21,7 @@ from compiler.construction_choice.objectives import (
     no_better,
     sizes,
 )
-from compiler.construction_choice.stages import Plan, Request, way
+from compiler.construction_choice.stages import Plan, Request, branch
 from compiler.constructions import scan
 from compiler.cost import Cost
 from compiler.errors import CompileError
@@ -94,9 +94,9 @@ class Planning:
         while True:
             known = [plan.cost for plan in search.found.values()]
             ahead = [
-                (sizes(way.bound, COMPROMISE), rank)
-                for rank, way in search.ways.items()
-                if not no_better(way.bound, known)
+                (sizes(branch.bound, COMPROMISE), rank)
+                for rank, branch in search.branches.items()
+                if not no_better(branch.bound, known)
             ]
             if not ahead:
                 return front(search.found.values())
@@ -133,7 +133,11 @@ class Planning:
 
     def _candidate(self, name: str, key: Key) -> Candidate:
         costs = [p.cost for p in self.search.found.values() if p.construction == name]
-        left = [way.bound for way in self.search.ways.values() if way.name == name]
+        left = [
+            branch.bound
+            for branch in self.search.branches.values()
+            if branch.name == name
+        ]
         if not costs and not left:
             return Candidate(name, None, None, self.search.reasons[name][0])
         best = min(costs, key=key, default=None)
@@ -169,13 +173,13 @@ def planning(
     most = dict.fromkeys(names, MOST_PARAMETERS)
     if construction == "auto":
         most |= dict.fromkeys(scans(length), MOST_SCANNED)
-    ways = [
-        (name, way(_request(name, form, length, options, most[name], budget)))
+    branches = [
+        (name, branch(_request(name, form, length, options, most[name], budget)))
         for name in names
         for form in forms(machine)
     ]
     wanted = f"{machine.name} at length {length} in {options.precision.name}"
-    return Planning(names, Search.of(ways), wanted)
+    return Planning(names, Search.of(branches), wanted)
 
 
 def automatic(length: int) -> tuple[str, ...]:

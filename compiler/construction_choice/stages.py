@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from compiler.bounds import Bound, Result, Steps
-from compiler.construction_choice.best_first_search import Way
+from compiler.construction_choice.best_first_search import Branch
 from compiler.cost import Cost, priced, unplaced
 from compiler.errors import CompileError
 from compiler.latency import latency
@@ -60,7 +60,7 @@ class Request:
     refusal: str
 
 
-def way(request: Request) -> "Way[Plan]":
+def branch(request: Request) -> "Branch[Plan]":
     """A construction, in both ways to merge tables of tables.
 
     Raises:
@@ -90,11 +90,11 @@ def _check_same(program: Program, longer: Program) -> None:
         )
 
 
-def _parted(request: Request, program: Program, every: list[Options]) -> "Way[Plan]":
+def _parted(request: Request, program: Program, every: list[Options]) -> "Branch[Plan]":
     """The schedules of a Program that differ; all options lead to one optimised form."""
     optimised = optimise(program, every[0])
     yield _checked(request, unplaced(optimised, features_of(optimised, every[0])))
-    parts: list[Way[Plan]] = []
+    parts: list[Branch[Plan]] = []
     seen: list[object] = []
     for options in every:
         plan = scheduled(optimised, options)
@@ -106,7 +106,7 @@ def _parted(request: Request, program: Program, every: list[Options]) -> "Way[Pl
 
 def _priced(
     request: Request, program: Program, plan: Schedule, options: Options
-) -> "Way[Plan]":
+) -> "Branch[Plan]":
     layout, features = placed(plan, options)
     steps = priced(layout, features, options.strict, options.activation)
     cost = yield from _allowed(request, steps)

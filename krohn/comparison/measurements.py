@@ -11,7 +11,7 @@ import numpy as np
 from compare.measures import by_bias, by_count, by_length, countable
 from compare.measures.accuracy import accuracy
 from compare.measures.curves import Curve
-from compare.measures.first_failures import EACH, by_strategy, first_failing
+from compare.measures.first_failures import EACH, by_strategy, first_failing_words
 from compare.measures.rates import Rate
 from compare.tasks.task import Task
 from compare.training import random_streams
@@ -133,7 +133,7 @@ def first_failure(
         "prefixes": max(100, round(share * PREFIXES)),
         "samples": max(16, round(share * SAMPLES)),
     }
-    tried = first_failing(model, task, lengths, budget=SHORTEN, **few)
+    tried = first_failing_words(model, task, lengths, budget=SHORTEN, **few)
     last = tried[-1]
     searched = f"{sum(f.words for f in tried):,} words of up to {last.length} letters"
     if last.right:

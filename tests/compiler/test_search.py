@@ -38,19 +38,19 @@ def machines(draw: st.DrawFn) -> Automaton:
 
 def everything(search: Search[Plan]) -> list[Plan]:
     """All plans; each has cost at least what every bound on its way said."""
-    said: dict[tuple[int, ...], list[Bound]] = {place: [] for place in search.ways}
-    while search.ways:
-        place, way = next(iter(search.ways.items()))
-        after = search.advance(place)
+    said: dict[tuple[int, ...], list[Bound]] = {rank: [] for rank in search.branches}
+    while search.branches:
+        rank, branch = next(iter(search.branches.items()))
+        after = search.advance(rank)
         for led in after:
             said[led] = (
-                [*said[place], search.ways[led].bound]
-                if led in search.ways
-                else said[place]
+                [*said[rank], search.branches[led].bound]
+                if led in search.branches
+                else said[rank]
             )
-        assert after or way.name in search.reasons
-    for place, found in search.found.items():
-        for bound in said[place]:
+        assert after or branch.name in search.reasons
+    for rank, found in search.found.items():
+        for bound in said[rank]:
             for size in (f.name for f in fields(Bound)):
                 least, cost = getattr(bound, size), getattr(found.cost, size)
                 assert least <= cost + 1e-6, (found.construction, size)
@@ -110,7 +110,9 @@ def test_what_cannot_win_is_not_laid_out() -> None:
     known = planning(zoo.machine("S5"), 100, OPTIONS)
     assert next(known.best_first()).construction == "scan"
     assert [p.construction for p in known.search.found.values()] == ["scan"]
-    sequential = next(w for w in known.search.ways.values() if w.name == "sequential")
+    sequential = next(
+        w for w in known.search.branches.values() if w.name == "sequential"
+    )
     assert sequential.bound.depth == 99
 
 

@@ -16,7 +16,7 @@ from network.modelfile import ModelFile
 from network.precision import FloatArray
 from program.interpreter import interpret
 from verify.attack.campaign import Attack, Extent, attack
-from verify.attack.evolutionary_search import Breeding
+from verify.attack.evolutionary_search import EvolutionarySearch
 from verify.attack.generators import legalised
 from verify.attack.residual_stream import Stored
 from verify.attack.rounding_variants import network, permuted, still, whole
@@ -206,7 +206,7 @@ def test_pushing_stays_within_bounds_and_reaches_them(dtype: str) -> None:
 
 def test_breeding_keeps_the_words_that_come_closest() -> None:
     machine, rng = zoo.machine("C3"), np.random.default_rng(0)
-    breeding = Breeding(machine, 12, rng)
+    breeding = EvolutionarySearch(machine, 12, rng)
     best = 0.0
     for _ in range(20):
         words = breeding.words(64)

@@ -15,7 +15,7 @@ FRESH = 0.25
 
 
 @dataclass
-class Breeding:
+class EvolutionarySearch:
     """The words that came closest, and what is made of them.
 
     Attributes:

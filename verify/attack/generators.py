@@ -11,7 +11,7 @@ from algebra.semiautomaton import IntArray
 from network.generator import Generator
 from network.modelfile import ModelFile
 from network.precision import BoolArray
-from verify.attack.evolutionary_search import Breeding
+from verify.attack.evolutionary_search import EvolutionarySearch
 from verify.attack.worst_seen import Batch, Record
 from verify.testing.bracket_words import claimed, laws_of
 
@@ -43,7 +43,7 @@ def rounds(target: Target, rng: np.random.Generator, record: Record) -> Iterator
     laws, legal = torch.from_numpy(table), table > 0
     # The laws and the error itself are rounded to float64.
     bound = torch.tensor([target.error + 2.0**-53], dtype=torch.float64)
-    breeding = Breeding(target.machine, target.length, rng)
+    breeding = EvolutionarySearch(target.machine, target.length, rng)
     while True:
         for most in BATCHES:
             genes = breeding.words(min(AT_ONCE, 16 * most))

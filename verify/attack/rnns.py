@@ -15,7 +15,7 @@ from network.precision import FLOAT64, FloatArray, Precision
 from network.rnn import Rnn
 from network.sparse import Sparse, is_index
 from verify.attack.answers import judge_margin
-from verify.attack.evolutionary_search import Breeding
+from verify.attack.evolutionary_search import EvolutionarySearch
 from verify.attack.worst_seen import Batch, Record
 
 AT_ONCE = 1024
@@ -141,7 +141,7 @@ def rounds(target: Target, rng: np.random.Generator, record: Record) -> Iterator
     judged = network(target.file, back, FLOAT64)
     most = _at_once(target)
     true = Way("float64", judged, torch.from_numpy(back), most)
-    breeding = Breeding(target.machine, target.length, rng)
+    breeding = EvolutionarySearch(target.machine, target.length, rng)
     found = ways(target, rng)
     while True:
         for way in found:

@@ -17,7 +17,7 @@ from algebra.semiautomaton import IntArray
 from network.modelfile import ModelFile
 from verify.attack import scores as looks
 from verify.attack.answers import Answers
-from verify.attack.evolutionary_search import Breeding
+from verify.attack.evolutionary_search import EvolutionarySearch
 from verify.attack.residual_stream import Stored
 from verify.attack.rounding_variants import (
     Push,
@@ -236,7 +236,7 @@ def rounds(
     obstacles = {way.name: obstacle(way, target) for way in found}
     record.left_out |= {name: why for name, why in obstacles.items() if why}
     found = [way for way in found if not obstacles[way.name]]
-    breeding = Breeding(target.machine, target.length, rng)
+    breeding = EvolutionarySearch(target.machine, target.length, rng)
     run = np.zeros(len(found))
     shares = np.array([way.share for way in found])
     for turn in count():

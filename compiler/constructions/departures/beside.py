@@ -8,7 +8,10 @@ import numpy as np
 from algebra.departures.nodes import NEVER
 from algebra.departures.parts import Part
 from algebra.semiautomaton import IntArray
-from compiler.constructions.departures.known import Known, known
+from compiler.constructions.departures.state_channels import (
+    StateChannels,
+    state_channels,
+)
 from program import Map, Operation, Row, Token, table
 
 
@@ -48,21 +51,23 @@ class Beside:
         self.parts, self.values = parts, values
         self.letters, self.length = letters, length
         self.operations: dict[str, Operation] = {"token": Token()}
-        self._known: dict[tuple[int, bool], Known] = {}
+        self._known: dict[tuple[int, bool], StateChannels] = {}
         self._functions: dict[bytes, Function] = {}
 
-    def now(self, i: int) -> Known:
+    def now(self, i: int) -> StateChannels:
         """The state of part ``i`` after the letter."""
         return self._say(i, before=False)
 
-    def before(self, i: int) -> Known:
+    def before(self, i: int) -> StateChannels:
         """The state of part ``i`` before the letter."""
         return self._say(i, before=True)
 
-    def _say(self, i: int, before: bool) -> Known:
+    def _say(self, i: int, before: bool) -> StateChannels:
         if (i, before) not in self._known:
             part, prefix = self.parts[i], f"part{i}."
-            found, made = known(part, self.letters, self.length, prefix, before)
+            found, made = state_channels(
+                part, self.letters, self.length, prefix, before
+            )
             self.operations |= made
             self._known[i, before] = found
         return self._known[i, before]

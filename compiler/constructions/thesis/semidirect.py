@@ -45,7 +45,7 @@ MOST_CHOICES = 20_000
 
 
 @dataclass(frozen=True, eq=False)
-class Twisted(Simulator):
+class SemidirectSimulator(Simulator):
     """A simulator of N ⋊ H from simulators of both.
 
     Attributes:
@@ -173,7 +173,7 @@ def _twisted(
     normal: tuple[Simulator, IntArray],
     top: tuple[Simulator, IntArray],
     undone: bool,
-) -> Twisted:
+) -> SemidirectSimulator:
     """The simulator of a splitting, its parts given with the numbers of their elements."""
     (below, n_number), (above, h_number) = normal, top
     # An element is n·h with the coordinates of the splitting, and h·(h⁻¹·n·h).
@@ -185,7 +185,7 @@ def _twisted(
     left = np.hstack([below.states[n_number[n]], above.states[h_number[h]]])
     places = below.codes.shape[1]
     telling = (*below.telling, *(places + i for i in above.telling))
-    return Twisted(
+    return SemidirectSimulator(
         codes,
         codes if undone else left,
         telling,

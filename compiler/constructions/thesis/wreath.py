@@ -36,7 +36,7 @@ SUMMARY = "solvable groups: a copy of the kernel for each coset (Lemma 19)"
 
 
 @dataclass(frozen=True, eq=False)
-class Woven(Simulator):
+class WreathSimulator(Simulator):
     """A simulator of a subgroup of N ≀ K from simulators of both.
 
     Attributes:
@@ -109,7 +109,7 @@ def _cyclic_over(group: PermutationGroup) -> list[Extension]:
     return found
 
 
-def over_normal(over: Extension, normal: Simulator) -> Woven:
+def over_normal(over: Extension, normal: Simulator) -> WreathSimulator:
     """The simulator of a group over a normal subgroup with cyclic quotient.
 
     Args:
@@ -129,4 +129,4 @@ def over_normal(over: Extension, normal: Simulator) -> Woven:
     codes = np.hstack([copies, code[k][:, None]])
     telling = (*normal.telling, codes.shape[1] - 1)
     product = code[quotient.product[np.ix_(coset, coset)]]
-    return Woven(codes, codes, telling, normal, top, product)
+    return WreathSimulator(codes, codes, telling, normal, top, product)

@@ -12,8 +12,13 @@ from algebra.errors import KrohnError
 from algebra.zoo.flipflop import IGNORE, READ, acceptor
 from compare.measures.answers import right, simulator
 from compare.measures.baselines import Guess
-from compare.measures.first_failures import SAMPLES, by_strategy, failing, first_failing
-from compare.measures.legal_words import Held, held
+from compare.measures.first_failures import (
+    SAMPLES,
+    by_strategy,
+    find_failing_word,
+    first_failing_words,
+)
+from compare.measures.legal_words import TaskMachine, task_machine
 from compare.tasks import Task
 from compare.tasks.catalogue import task
 from krohn.compilation import compile as compiled
@@ -32,7 +37,7 @@ def legal_words(asked: Task, length: int) -> np.ndarray:
     return np.asarray(every[ends != reads.states.index("error")])
 
 
-def answers(wanted: Held, letters: np.ndarray) -> np.ndarray:
+def answers(wanted: TaskMachine, letters: np.ndarray) -> np.ndarray:
     """The right classes after each letter."""
     return np.asarray(wanted.answers[wanted.read(letters)[1]])
 
@@ -57,7 +62,7 @@ def first_wrong(model: Simulator, asked: Task, most: int) -> tuple[str, ...] | N
 def test_no_word_fails_who_knows_the_task(name: str, knows: Knows) -> None:
     """Whatever it says after illegal words, or where nothing is asked."""
     asked = task(name)
-    wanted = held(asked)
+    wanted = task_machine(asked)
 
     def change(letters: np.ndarray, said: np.ndarray) -> np.ndarray:
         read, after = wanted.read(letters)
@@ -66,7 +71,7 @@ def test_no_word_fails_who_knows_the_task(name: str, knows: Knows) -> None:
         other = (said + 1) % len(asked.classes)
         return np.where(counts, answers(wanted, letters), other)
 
-    found = failing(knows(asked, change), asked, 12, prefixes=500, samples=64)
+    found = find_failing_word(knows(asked, change), asked, 12, prefixes=500, samples=64)
     assert found.found is None
     assert found.length == 12
 
@@ -74,7 +79,7 @@ def test_no_word_fails_who_knows_the_task(name: str, knows: Knows) -> None:
 def test_the_compiled_network_reads_all_flip_flops() -> None:
     asked = task("flip-flop")
     model = Model(compiled(asked.machine, 10).file)
-    done = first_failing(model, asked, (6, 10, 20), prefixes=500, samples=64)
+    done = first_failing_words(model, asked, (6, 10, 20), prefixes=500, samples=64)
     assert [(f.length, f.found) for f in done] == [(6, None), (10, None)]
 
 
@@ -84,7 +89,7 @@ def test_who_counts_to_four_fails_at_five(knows: Knows) -> None:
     def few(letters: np.ndarray, said: np.ndarray) -> np.ndarray:
         return np.where(letters.cumsum(axis=1) > 4, 0, said)
 
-    found = failing(knows(asked, few), asked, 32)
+    found = find_failing_word(knows(asked, few), asked, 32)
     assert found.found is not None
     assert found.found.word == ("1",) * 5
     assert found.least
@@ -98,7 +103,7 @@ def test_faults_of_long_words_are_found_at_longer_ones(knows: Knows) -> None:
     def short(letters: np.ndarray, said: np.ndarray) -> np.ndarray:
         return np.where(np.arange(letters.shape[1]) >= 20, 0, said)
 
-    done = first_failing(
+    done = first_failing_words(
         knows(asked, short), asked, (16, 32, 64), prefixes=100, budget=2000
     )
     assert [found.found is None for found in done] == [True, False]
@@ -113,14 +118,14 @@ def test_faults_of_long_words_are_found_at_longer_ones(knows: Knows) -> None:
 @pytest.mark.parametrize("name", ["flip-flop", "flip-flop, generative"])
 def test_who_forgets_behind_an_ignored_value_fails_there(name: str) -> None:
     asked = task(name)
-    wanted = held(asked)
+    wanted = task_machine(asked)
 
     def forgets(letters: np.ndarray) -> np.ndarray:
         ignored = np.roll(letters, 2, axis=1) == IGNORE
         ignored[:, :2] = False
         return np.where(ignored & (letters == READ), 2, answers(wanted, letters))
 
-    found = failing(simulator(forgets, asked), asked, 20, samples=100)
+    found = find_failing_word(simulator(forgets, asked), asked, 20, samples=100)
     assert found.found is not None
     assert found.found.word == ("w", "0", "i", "0", "r")
     assert found.found.expected[-1] == "0"
@@ -133,7 +138,7 @@ def test_who_forgets_behind_an_ignored_value_fails_there(name: str) -> None:
 def test_it_is_the_first_legal_word_that_fails(name: str, seed: int, rare: int) -> None:
     """Of networks that are wrong at some words, by chance."""
     asked = task(name)
-    wanted, guess = held(asked), Guess(4**rare, seed)
+    wanted, guess = task_machine(asked), Guess(4**rare, seed)
 
     def sometimes(letters: np.ndarray) -> np.ndarray:
         read, _ = wanted.read(letters)
@@ -141,7 +146,7 @@ def test_it_is_the_first_legal_word_that_fails(name: str, seed: int, rare: int) 
         return (answers(wanted, letters) + wrong) % len(asked.classes)
 
     model = simulator(sometimes, asked)
-    found = failing(model, asked, 5, prefixes=10_000, samples=0)
+    found = find_failing_word(model, asked, 5, prefixes=10_000, samples=0)
     expected = first_wrong(model, asked, 5)
     assert (found.found.word if found.found else None) == expected
     assert found.found is None or found.least
@@ -152,7 +157,7 @@ def test_words_are_read_as_legal_ones_and_those_as_they_are(
     name: str, seed: int
 ) -> None:
     asked = task(name)
-    wanted = held(asked)
+    wanted = task_machine(asked)
     rng = np.random.default_rng(seed)
     words = rng.integers(len(asked.letters), size=(30, 9))
     read, after = wanted.read(words)
@@ -192,4 +197,4 @@ def test_words_of_strategies_are_legal_and_asked_about(
 def test_what_words_do_not_decide_cannot_fail(knows: Knows) -> None:
     free = Task("free", task("C2").machine, task("C2").inputs, predicts="next")
     with pytest.raises(KrohnError, match="no answer that words decide"):
-        failing(knows(free), free, 4)
+        find_failing_word(knows(free), free, 4)

@@ -17,7 +17,7 @@ from program import Latest, Map, Operation, Position, Row, Shift, table
 
 
 @dataclass(frozen=True)
-class Known:
+class StateChannels:
     """Channels that together say the state of a part.
 
     Attributes:
@@ -33,10 +33,12 @@ class Known:
     depth: int
 
 
-Made = tuple[Known, dict[str, Operation]]
+Made = tuple[StateChannels, dict[str, Operation]]
 
 
-def known(part: Part, letters: int, length: int, prefix: str, before: bool) -> Made:
+def state_channels(
+    part: Part, letters: int, length: int, prefix: str, before: bool
+) -> Made:
     """The channels of a part, and how they say its state.
 
     Args:
@@ -64,7 +66,7 @@ def _clock(length: int, part: Part, prefix: str, before: bool) -> Made:
     ]
     name = f"{prefix}{'before' if before else 'now'}"
     means: dict[Row, int] = {(v,): v for v in sorted(set(given))}
-    return Known((name,), means, (given[0],), 0), {name: Position(tuple(given))}
+    return StateChannels((name,), means, (given[0],), 0), {name: Position(tuple(given))}
 
 
 def _counter(length: int, part: Part, prefix: str, before: bool) -> Made:
@@ -76,7 +78,7 @@ def _counter(length: int, part: Part, prefix: str, before: bool) -> Made:
         name = f"{prefix}before"
         made[name] = _turned_back(found, prefix)
     means: dict[Row, int] = {(label,): q for q, label in enumerate(found.labels)}
-    return Known((name,), means, (found.labels[part.machine.start],), 1), made
+    return StateChannels((name,), means, (found.labels[part.machine.start],), 1), made
 
 
 def _turned_back(found: Counter, prefix: str) -> Operation:
@@ -101,7 +103,7 @@ def _window(letters: int, part: Part, prefix: str, before: bool) -> Made:
     for row in product(range(base), repeat=part.width):
         means[row] = sum(d * base**i for i, d in enumerate(reversed(row)))
     depth = int(part.width > 1 or before)
-    return Known(names, means, (0,) * part.width, depth), made
+    return StateChannels(names, means, (0,) * part.width, depth), made
 
 
 def _memory(length: int, part: Part, prefix: str, before: bool) -> Made:
@@ -124,7 +126,7 @@ def _memory(length: int, part: Part, prefix: str, before: bool) -> Made:
     else:
         name = f"{prefix}stored"
         made[name] = Latest(source, where)
-    return Known((name,), {(v,): v for v in values}, (0,), 1), made
+    return StateChannels((name,), {(v,): v for v in values}, (0,), 1), made
 
 
 def _resets(length: int, part: Part, prefix: str, before: bool) -> Made:
@@ -158,7 +160,7 @@ def _resets(length: int, part: Part, prefix: str, before: bool) -> Made:
     if before:
         names = (f"{count}.before", f"{offset}.before")
         made |= {names[0]: Shift(count, 1), names[1]: Shift(offset, 1)}
-    return Known(names, means, (0, 0), 2 + before), made
+    return StateChannels(names, means, (0, 0), 2 + before), made
 
 
 def _replaced(machine: Automaton, transitions: IntArray) -> Automaton:
