@@ -134,6 +134,19 @@ def recency_slope(precision: Precision, largest: int) -> float:
     return float(2 ** ceil(log2(log(1 + 2 / leak))))
 
 
+def spread(count: int, precision: Precision) -> FloatArray:
+    """``(2·count + 1,)``: the whole numbers next to 0 that a format holds, ascending.
+
+    With p digits these are all up to 2^p, every second one up to 2^(p+1), and so on: of
+    each sign 2^p, and half as many for each power of two beyond.
+    """
+    whole = 2**precision.digits
+    k = np.arange(count + 1)
+    octave, step = np.divmod(np.maximum(k - whole, 0), whole // 2)
+    found = np.ldexp((np.minimum(k, whole) + 2 * step).astype(np.float64), octave)
+    return np.concatenate([-found[:0:-1], found])
+
+
 def leak_allowed(precision: Precision, largest: int) -> float:
     """What may leak from a head that fetches values up to ``largest``."""
     if precision.digits < precision.accumulator_digits:

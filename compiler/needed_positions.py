@@ -1,6 +1,7 @@
 """Which position features a Program needs, and what a format can hold of it."""
 
 from compiler.attention import Lowering, flags
+from compiler.attention.latest import fits_plainly
 from compiler.attention_scales import (
     CIRCLE_PLATEAU,
     STEP_PLATEAU,
@@ -13,7 +14,7 @@ from compiler.circle import circle_of
 from compiler.errors import CompileError
 from compiler.position_table import Positions
 from network.precision import Precision
-from program import Map, MarkedSum, Operation, PrefixSum, Program, Shift
+from program import Latest, Map, MarkedSum, Operation, PrefixSum, Program, Shift
 
 
 def positions(
@@ -23,6 +24,9 @@ def positions(
     circle: bool = False,
 ) -> Positions:
     """Which features the attention operations of a Program need.
+
+    Positions are spread over both signs where heads for the latest flag are the only
+    ones that read their order, and the format cannot hold it otherwise.
 
     Raises:
         CompileError: If some need weights that depend on the length, but may not.
@@ -36,6 +40,7 @@ def positions(
         if operation.is_attention:
             most = max(program.domains[operation.reads[0]])
             fetched[type(operation)] = max(most, fetched.get(type(operation), -1))
+    ordered = {kind for kind in fetched if "index" in Lowering.of[kind].features}
     return Positions(
         length=program.length,
         precision=precision,
@@ -50,6 +55,9 @@ def positions(
                 flags(program, op) for op in operations if isinstance(op, MarkedSum)
             )
         ),
+        spread=not uniform
+        and ordered == {Latest}
+        and not fits_plainly(program.length, precision),
     )
 
 

@@ -6,7 +6,12 @@ from functools import cached_property
 
 import numpy as np
 
-from compiler.attention_scales import PositionCode, count_scores, mark_scores
+from compiler.attention_scales import (
+    PositionCode,
+    count_scores,
+    mark_scores,
+    spread,
+)
 from network.precision import FloatArray, Precision
 from program import Operation
 
@@ -27,6 +32,8 @@ class Positions:
         needed: The features that their heads read.
         uniform: Whether weights must not depend on the length.
         marks: The flags, position by position, by which its marked sums choose.
+        spread: Whether the index of a position is a number on either side of 0, of
+            which a format holds more, and not the position itself.
     """
 
     length: int
@@ -36,6 +43,7 @@ class Positions:
     needed: frozenset[str]
     uniform: bool = False
     marks: tuple[tuple[int, ...], ...] = ()
+    spread: bool = False
 
     @cached_property
     def sizes(self) -> Mapping[str, int]:
@@ -53,7 +61,7 @@ class Positions:
         whole = {
             "one": np.ones((len(t), 1)),
             "bos": (t == 0).astype(np.float64)[:, None],
-            "index": t[:, None],
+            "index": self._index(t)[:, None],
             "count": count_scores(self.length)[:, None],
         }
         digits = (t[:, None].astype(np.int64) >> np.arange(self.bits)) & 1
@@ -64,6 +72,11 @@ class Positions:
             # BOS is found by the sink alone, so its code is empty.
             whole["code"] = self.code.vectors(t) * (t > 0)[:, None]
         return {name: whole[name] for name in self.sizes}
+
+    def _index(self, t: FloatArray) -> FloatArray:
+        if not self.spread:
+            return t
+        return spread((self.length + 1) // 2, self.precision)[: self.length + 1]
 
     @property
     def bits(self) -> int:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import krohn
 from algebra import zoo
 from algebra.errors import KrohnError
-from compiler.attention.latest import recency_scale, uniform_scale
+from compiler.attention.latest import recency_scale, spread_scale, uniform_scale
 from compiler.attention.latest_match import equality_scale
 from compiler.attention_scales import (
     PositionCode,
@@ -18,6 +18,7 @@ from compiler.attention_scales import (
     match_scale,
     position_code,
     recency_slope,
+    spread,
 )
 from compiler.compiled_network import compile_transformer
 from compiler.errors import CompileError
@@ -233,6 +234,46 @@ def test_recency_refuses_a_format_that_is_too_coarse(
         recency_scale(length, precision)
 
 
+SPREAD = [(128, BFLOAT16), (512, BFLOAT16), (2048, BFLOAT16), (2048, FLOAT16)]
+
+
+@pytest.mark.parametrize(("length", "precision"), SPREAD)
+def test_positions_are_spread_over_the_whole_numbers_of_a_format(
+    length: int, precision: Precision
+) -> None:
+    count = (length + 1) // 2
+    found = spread(count, precision)
+    whole = np.arange(-found[-1], found[-1] + 1)
+    assert np.array_equal(found, whole[precision.round(whole) == whole])
+    assert len(found) == 2 * count + 1 > length
+
+
+@pytest.mark.parametrize(("length", "precision"), SPREAD)
+def test_what_has_no_flag_is_rounded_but_stays_below(
+    length: int, precision: Precision
+) -> None:
+    slope, bonus = spread_scale(length, precision)
+    index = spread((length + 1) // 2, precision)
+    flagged, others = slope * index, precision.round(index - bonus) * slope
+    assert precision.round(bonus) == bonus
+    assert np.array_equal(precision.round(flagged), flagged)
+    assert (np.diff(flagged) >= slope).all()
+    largest = bonus * 4 / 9
+    assert largest / 2 < index[-1] <= largest == 2 ** round(np.log2(largest))
+    assert flagged[0] - precision.round(others).max() >= slope * largest / 5
+    assert -precision.round(others).min() <= precision.largest
+
+
+@pytest.mark.parametrize(
+    ("length", "precision"), [(2817, BFLOAT16), (2049, FLOAT16), (2**23, FLOAT32)]
+)
+def test_spread_positions_end_where_exponents_or_scores_do(
+    length: int, precision: Precision
+) -> None:
+    with pytest.raises(CompileError, match=f"^{precision.name} cannot order {length}"):
+        spread_scale(length, precision)
+
+
 def test_matching_refuses_a_format_that_is_too_coarse() -> None:
     code = PositionCode(20)
     with pytest.raises(CompileError, match=r"^bfloat16 cannot tell 400000 positions"):
@@ -245,7 +286,7 @@ def test_matching_refuses_a_format_that_is_too_coarse() -> None:
         ("C3", "counter", "bfloat16", 500),
         ("C3", "counter", "float16", 5000),
         ("C3", "counter", "float32", 100_000),
-        ("FlipFlop", "memory", "bfloat16", 1000),
+        ("FlipFlop", "memory", "bfloat16", 3000),
         ("FlipFlop", "memory", "float16", 5000),
     ],
 )

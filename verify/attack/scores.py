@@ -113,7 +113,7 @@ def _judge_scores(batch: Batch, head: Head, scores: Tensor, true: FloatArray) ->
     off = torch.from_numpy(far.astype(np.float64)).tril()
     name = f"{head.operation.wire}: score"
     worst = off.amax(dim=2, keepdim=True)
-    bound = off.new_full((1,), head.look.error)
+    bound = off.new_full((1,), head.look.widest)
     batch.judge([(name, head.channel, head.snapshot)], worst, bound)
     batch.record.numbers[name] += off.numel() // 2
 

@@ -55,8 +55,8 @@ class Pointed(Rule):
                 noise[:, c.span] = heads.stream.noise[c.name].max()
             q = Noisy(asked, np.zeros((0, *asked.shape)), noise, heads.stream.form)
             q = q.columns(used).affine(query[used], np.zeros(query.shape[1]))
-            scores, *bounds = scores_of(q, k)
+            scores, error, size = scores_of(q, k)
             right = (j == x[:, None]) & (j > 0)
             leak = worst_leak(scores, np.where(right, NEVER, scores), right, True)
-            worst = np.maximum(worst, [leak, *bounds])
-        return worst[0], worst[1], worst[2]
+            worst = np.maximum(worst, [leak, error.max(), size])
+        return worst[0], worst[1], worst[1], worst[2]

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -26,8 +26,10 @@ NEVER = -np.inf
 COARSE, AT_ZERO, NEAR, STRETCH = 2.0**-12, 2.0**-14, 2.0**-10, 16
 
 
-Bounds: TypeAlias = tuple[float, float, float]
-"""The worst leak's logarithm, the error of a score with its exponent, the largest score."""
+Bounds: TypeAlias = tuple[float, float, float, float]
+"""The worst leak's logarithm, the error of a score that can be right, with its exponent,
+that of any score, and the largest score. Where other scores can be off by more than
+those, the leak has them raised by the difference."""
 Looking: TypeAlias = "Callable[[Heads, Channel], Bounds]"
 
 
@@ -39,12 +41,15 @@ class Look:
         leak: Bound of the weight on wrong positions, in units of the right one.
         gap: How far the right score is above the logarithm of the summed exponentials
             of all others, at least, without errors; 0 for heads that add up.
-        error: Bound of the error of a score with that of its exponent.
+        error: Bound of the error of a score that can be right, with that of its
+            exponent; the gap has others raised by what theirs is above it.
+        widest: The same bound of any score.
     """
 
     leak: float
     gap: float
     error: float
+    widest: float
 
 
 @dataclass(frozen=True)
@@ -96,7 +101,7 @@ class Heads:
         alike = channel.head, channel.op, channel.by, channel.inputs[1:]
         if alike not in self.looks:
             self.looks[alike] = looks(self, channel)
-        ratio, error, peak = self.looks[alike]
+        ratio, error, widest, peak = self.looks[alike]
         count, narrow = len(self.stream.positions), form.unit > form.sum_unit
         rescaled = (count // STRETCH + 1 if narrow else count) * (
             relative_error(form) + form.sum_unit
@@ -115,7 +120,7 @@ class Heads:
         self.check_sums(largest)
         off = self.written(channel, code, off * INFLATION).max(axis=1)
         return per_value(channel, channel.domain, off), Look(
-            leak, float(-ratio), float(error)
+            leak, float(-ratio), float(error), float(widest)
         )
 
     def check_sums(self, largest: float) -> None:
@@ -217,7 +222,7 @@ class Fetches(Rule):
         raise Refused("a head has too many scores to check")
 
     def look(self, heads: Heads, channel: Channel) -> Bounds:
-        """The worst leak's logarithm, error of a score with its exponent, largest score.
+        """The bounds over all that can be flagged and asked.
 
         Every position is right for some word or for none; all ways to set flags, and
         all keys and queries, are covered term by term (Theorem R1).
@@ -230,7 +235,7 @@ class Fetches(Rule):
         )
         every = np.ones(len(heads.stream.positions), np.int64)
         k = heads.projected(heads.key[channel.head], key, np.kron(said, every))
-        worst = np.array([NEVER, 0.0, 0.0])
+        worst = np.array([NEVER, 0.0, 0.0, 0.0])
         asked = query.later if query else np.ones(1, np.int64)
         for value in asked:
             q = heads.projected(heads.query[channel.head], query, value * every)
@@ -240,22 +245,17 @@ class Fetches(Rule):
                 return self.look_far(q, k)
             demand(work <= MOST, "a head has too many scores to check")
             parts = work // len(asked) // CELLS + 1
+            kinds = (
+                np.isin(said, key.later) if key else np.array([True]),
+                said == value if key else np.array([True]),
+                said == (key.bos if key else 0),
+            )
             for t in np.array_split(looking, min(parts, len(looking))):
-                scores, *bounds = scores_of(q.rows(t), k)
-                scores = scores.reshape(len(t), len(said), -1)
-                occurs = np.isin(said, key.later) if key else np.array([True])
-                match = said == value if key else np.array([True])
-                on = scores[:, occurs & match].max(axis=1, initial=NEVER)
-                off = scores[:, occurs & ~match].max(axis=1, initial=NEVER)
-                on[:, 0] = scores[:, said == (key.bos if key else 0), 0][:, 0]
-                off[:, 0] = NEVER
-                hidden = np.arange(on.shape[1]) > t[:, None]
-                on[hidden] = off[hidden] = NEVER
-                leak = worst_leak(
-                    on, off, *self.right(channel, t, on.shape[1]), self.first
-                )
+                inside, default = self.right(channel, t, len(every))
+                on, off, *bounds = _flagged(scores_of(q.rows(t), k), t, *kinds)
+                leak = worst_leak(on, off, inside, default, self.first)
                 worst = np.maximum(worst, [leak, *bounds])
-        return worst[0], worst[1], worst[2]
+        return worst[0], worst[1], worst[2], worst[3]
 
 
 def relative_error(form: Format) -> float:
@@ -263,8 +263,22 @@ def relative_error(form: Format) -> float:
     return COARSE if form.unit > form.sum_unit else 40 * form.sum_unit
 
 
-def scores_of(q: Noisy, k: Noisy) -> tuple[FloatArray, float, float]:
-    """``(queries, keys)``: all scores; their error with the exponent; the largest."""
+class Scores(NamedTuple):
+    """Scores of some queries and keys.
+
+    Attributes:
+        true: ``(queries, keys)``.
+        error: ``(queries, keys)``: how far each can be off, with its exponent.
+        size: The largest, with its error.
+    """
+
+    true: FloatArray
+    error: FloatArray
+    size: float
+
+
+def scores_of(q: Noisy, k: Noisy) -> Scores:
+    """All scores, and what they can be off by (section 4.2)."""
     form, size_k = q.form, np.abs(k.value) + k.total
     size = (size_k @ (np.abs(q.value) + q.total).T).max() * INFLATION
     demand(size <= form.largest, "a score can overflow")
@@ -273,13 +287,43 @@ def scores_of(q: Noisy, k: Noisy) -> tuple[FloatArray, float, float]:
         error = (k.total @ np.abs(q.value).T + size_k @ q.total.T).max() * INFLATION
         error += 2 * (size_k.shape[1] + 1) * form.sum_unit * size
         error += form.unit * (np.abs(scores).max() + error)
+        errors = np.full(scores.shape, error)
     else:
         # Kernels may store scores, or not.
         found = k.products(q.value.T).whole(np.zeros(len(q.value)))
         scores = found.value
-        error = max(found.total.max(), found.stored().total.max())
-    largest = np.abs(scores).max() + error
-    return scores.T, error + 8 * form.sum_unit * largest, largest
+        errors = np.maximum(found.total, found.stored().total)
+    largest = float(np.abs(scores).max() + errors.max())
+    return Scores(scores.T, errors.T + 8 * form.sum_unit * largest, largest)
+
+
+def _flagged(
+    scores: Scores, t: IntArray, occurs: BoolArray, match: BoolArray, at_bos: BoolArray
+) -> tuple[FloatArray, FloatArray, float, float, float]:
+    """What positions score if they are flagged and if not, and the bounds of errors.
+
+    Args:
+        scores: Those of all positions for one value of the key after the other.
+        t: ``(rows,)``: the positions that look.
+        occurs: ``(values,)``: the values that keys have after BOS.
+        match: Those that are flagged.
+        at_bos: The one at BOS, which counts as flagged.
+
+    Returns:
+        Twice ``(rows, T + 1)``, −∞ where a position cannot be so or is hidden; what
+        cannot be right is raised by what its error is above that of what can. Then the
+        error of what can be right, of any score, and the largest score.
+    """
+    shape = len(t), len(occurs), -1
+    true, error = scores.true.reshape(shape), scores.error.reshape(shape)
+    on = true[:, occurs & match].max(axis=1, initial=NEVER)
+    off = true[:, occurs & ~match].max(axis=1, initial=NEVER)
+    on[:, 0], off[:, 0] = true[:, at_bos, 0][:, 0], NEVER
+    right = max(error[:, occurs & match].max(initial=0), error[:, at_bos, 0].max())
+    off += max(error[:, occurs & ~match].max(initial=0) - right, 0.0)
+    hidden = np.arange(on.shape[1]) > t[:, None]
+    on[hidden] = off[hidden] = NEVER
+    return on, off, right, float(error.max()), scores.size
 
 
 def worst_leak(

@@ -45,4 +45,4 @@ class LatestFlag(Fetches):
         demand(size <= q.form.largest, "a score can overflow")
         narrow = q.form.unit * size * (q.form.unit > q.form.sum_unit)
         error = (error + narrow) * INFLATION + 8 * q.form.sum_unit * size
-        return float(np.logaddexp(before.max(), behind.max())), error, size
+        return float(np.logaddexp(before.max(), behind.max())), error, error, size

@@ -37,7 +37,9 @@ def added_up(heads: Heads, channel: Channel, gain: float) -> tuple[FloatArray, L
     alike = np.hstack([k.value, k.total])[rest]
     demand(alike == alike[:1], "a sum prefers some positions that do not count")
     some = [k.rows(t[:1]), k.rows(np.append(rest[:1], 0))]
-    (bos, first, _), (scores, second, _) = (scores_of(q, keys) for keys in some)
+    own, other = (scores_of(q, keys) for keys in some)
+    bos, scores = own.true, other.true
+    first, second = float(own.error.max()), float(other.error.max())
     demand(np.abs(scores) <= 600, "the scores of a sum are too large")
     demand(not len(rest) or scores[:, 0].max() <= -second, "a sum prefers others")
     counted = np.cumsum(marks)
@@ -58,6 +60,7 @@ def added_up(heads: Heads, channel: Channel, gain: float) -> tuple[FloatArray, L
     error = most * (np.abs(share - 1) + 4 * OWN_UNIT + share * (grown - 1))
     error += gain * (leaked * largest + noise * (grown * np.exp(first) + leaked))
     worst = heads.written(channel, most, error * INFLATION).max()
-    look = Look(float(leaked.max()), 0.0, float(max(first, second)))
+    widest = max(first, second)
+    look = Look(float(leaked.max()), 0.0, widest, widest)
     values = channel.domain
     return per_value(channel, values, np.full(len(values), worst)), look
