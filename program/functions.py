@@ -115,7 +115,8 @@ class Table:
     def _numbered(self, largest: Row) -> tuple[IntArray, IntArray]:
         """What inputs count in the number of a row, and the numbers, which ascend."""
         if largest not in self._known:
-            weights = factors([[each] for each in largest])
+            most = np.maximum(self.rows.max(axis=0), largest)
+            weights = factors([[each] for each in most])
             self._known[largest] = weights, self.rows @ weights
         return self._known[largest]
 

@@ -228,8 +228,12 @@ class Sums(NamedTuple):
 
 
 def times(x: FloatArray, weight: FloatArray) -> FloatArray:
-    """``x @ weight``, faster where that has no sums."""
-    return np.asarray(x * weight if len(weight) == 1 else x @ weight)
+    """``x @ weight`` of finite numbers, faster where no column has a sum."""
+    used = weight != 0
+    if not len(weight) or used.sum(axis=0).max(initial=0) > 1:
+        return np.asarray(x @ weight)
+    row = used.argmax(axis=0)
+    return np.asarray(x[..., row] * weight[row, np.arange(len(row))])
 
 
 def alike(rows: FloatArray) -> tuple[IntArray, IntArray]:

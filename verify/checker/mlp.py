@@ -23,7 +23,7 @@ from verify.checker.contributions import Sources, below
 from verify.checker.model_file import FloatArray, StrArray
 from verify.checker.residual_stream import FREE, Stream, per_value
 
-CELLS = 2**17
+CELLS = 2**18
 FEW_ROWS, MOST_ROWS = 100_000, 2_000_000
 
 
@@ -298,10 +298,8 @@ def _added_up(
 ) -> FloatArray:
     """``(rows, width)``: sums of rows of a table, but of ``every`` where it is ``free``."""
     total = free.astype(np.float64) @ every
-    row, _ = np.nonzero(~free)
-    if len(row):
-        start = np.flatnonzero(np.diff(row, prepend=-1))
-        total[row[start]] += np.add.reduceat(table[rows[~free]], start)
+    for row, chosen in zip(rows.T, ~free.T, strict=True):
+        total[chosen] += table[row[chosen]]
     return total
 
 

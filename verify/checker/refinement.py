@@ -1,6 +1,6 @@
 """The Program computes the machine: invariants of its memory (docs/recheck.md, 2)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from math import prod
@@ -10,7 +10,7 @@ import numpy as np
 
 from program.domains import MOST, BoolArray, IntArray, PossibleValues, beside
 from program.errors import Refused, demand
-from program.functions import FUNCTIONS, factors
+from program.functions import FUNCTIONS
 from program.operations.latest import Latest
 from program.statement import (
     MOST_CELLS,
@@ -28,6 +28,7 @@ BLOCK, MOST_WORK = 2**25, 2**36  # values; a million take about a millisecond
 SUMS = ("prefix-sum", "marked-sum")
 Ways = dict[str, tuple[str, tuple[str, ...]]]  # how channels are followed, and by which
 Step = tuple[Channel, str, tuple[str, ...]]
+Rule = tuple[list[str], IntArray, IntArray]
 
 
 def check(
@@ -146,6 +147,8 @@ class Part:
     """Abstract states, which together hold every memory that words can lead to.
 
     Attributes:
+        program: The Program, its sums at the values that they take when lowered.
+        machine: The machine that it is about.
         steps: Channels, how each is followed, and by which others.
         outputs: The channels of which something is shown.
         length: The longest word that is followed.
@@ -169,7 +172,7 @@ class Part:
     states: IntArray
     depths: IntArray
     follow: IntArray
-    reduced: list[tuple[list[str], IntArray, IntArray]]
+    reduced: list[Rule]
     split: list[str]
     shown: set[tuple[int, ...]]
 
@@ -184,8 +187,8 @@ class Part:
         """Follow every letter out of every abstract state."""
         start = self.states[0] == self.machine.start and self.depths[0] == 0
         demand(start, "the first abstract state is not that of BOS")
-        for rule in self.reduced:
-            self._check_reduced(*rule)
+        for sums, by, least in self.reduced:
+            self._check_reduced(sums, by, least)
         goes_on = np.repeat(self.depths[:, None] < self.length, self.program.letters, 1)
         blocks = self.work // BLOCK + 1
         for rows in np.array_split(np.argwhere(goes_on), blocks):
@@ -299,24 +302,22 @@ class Part:
 
     def _check_reduced(self, sums: list[str], by: IntArray, least: IntArray) -> None:
         """Every reader gives the same after and before a step down, where both occur."""
+        kinds = {channel.name: kind for channel, kind, _ in self.steps}
         for name, step in zip(sums, by.tolist(), strict=True):
             channel = self.program.channels[name]
             even = step and step % max(1, int(np.gcd.reduce(channel.later))) == 0
-            once = channel.op in SUMS and sums.count(name) == 1
+            once = kinds.get(name) in SUMS and sums.count(name) == 1
             demand(even and once, f"{name!r} has no such steps")
             demand(name not in self.outputs, f"{name!r} is shown")
         for channel, kind, reads in self.steps:
             if set(sums) & set(reads):
                 demand(kind == "table", f"{channel.name!r} is no table")
-                at = [sums.index(n) if n in sums else -1 for n in reads]
-                moved = channel.table.rows + np.append(by, 0)[at]
-                weight = factors([self.program.channels[n].domain for n in reads])
-                there = np.searchsorted(channel.table.rows @ weight, moved @ weight)
-                there = there.clip(max=len(channel.table.rows) - 1)
-                both = channel.table.rows[there] == moved
-                both &= channel.table.rows >= np.append(least, 0)[at]
-                same = channel.table.values[there] == channel.table.values
-                demand(same[both.all(axis=1)], f"{channel.name!r} tells sums apart")
+                column = [sums.index(n) if n in sums else -1 for n in reads]
+                rows, values = channel.table.rows, channel.table.values
+                at = channel.table.place(list((rows + np.append(by, 0)[column]).T))
+                both = (at >= 0) & (rows >= np.append(least, 0)[column]).all(axis=1)
+                same = values[at[both]] == values[both]
+                demand(same, f"{channel.name!r} tells sums apart")
 
 
 def _passed(
@@ -381,6 +382,8 @@ def part(
     for name, j in said["assumed"].items():
         assumed[name] = lemma(program.channels[name], parts[j], machine, length)
     followed = followed | dict.fromkeys(assumed, ("assumed", ()))
+    reduced = [(list(n), *whole([by, least], 2)) for n, by, least in said["reduced"]]
+    program = _lowered(program, reduced)
     found = steps(program, followed, outputs)
     cells, room = {}, MOST_CELLS
     for step in found:
@@ -396,9 +399,20 @@ def part(
             right = held[of[0]][:, domain == start]
             demand(right, f"{channel.name!r} starts elsewhere")
             cells[channel.name] = held, of
-    reduced = [(list(n), *whole([by, least], 2)) for n, by, least in said["reduced"]]
     told = (found, outputs, length, assumed, cells, states, depths, follow, reduced)
     return Part(program, machine, *told, list(said["split"]), set())
+
+
+def _lowered(program: Statement, rules: list[Rule]) -> Statement:
+    """The Program, sums that are lowered alone at values that come up (Theorem 2.2a)."""
+    found = dict(program.channels)
+    for sums, by, least in rules:
+        if len(sums) == 1:
+            channel = program.channels[sums[0]]
+            added = program.channels[channel.inputs[0]].later.max()
+            small = channel.domain < least[0] + by[0] + added
+            found[channel.name] = replace(channel, domain=channel.domain[small])
+    return replace(program, channels=found)
 
 
 def _machine(said: Any, machine: Machine, letters: int) -> Machine:

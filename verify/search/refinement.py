@@ -217,7 +217,7 @@ class Search:
             channel, kind, _ = step
             if kind not in ("token", "position", *FUNCTIONS):
                 domain, start, size = memory(
-                    self.program, part.machine, step, part.assumed
+                    part.program, part.machine, step, part.assumed
                 )
                 if size * len(domain) > MOST_VALUES:
                     raise Refused(f"{channel.name!r} looks back at too much to follow")

@@ -15,7 +15,7 @@ Rule = list[list[Any]]
 
 def reductions(steps: Sequence[Step], outputs: Sequence[str]) -> list[Rule]:
     """The rules by which the sums of a part may be lowered."""
-    sums = [c for c, _, _ in steps if c.op in SUMS and c.name not in outputs]
+    sums = [c for c, kind, _ in steps if kind in SUMS and c.name not in outputs]
     open_, rules = list[Channel](), list[Rule]()
     for channel in sums:
         readers = [(c, kind, r) for c, kind, r in steps if channel.name in r]
