@@ -10,7 +10,7 @@ from compiler.errors import CompileError
 from compiler.head_assembly import patterns
 from compiler.latency import latency
 from compiler.layout import Layout, width
-from compiler.mlp import block_tables
+from compiler.mlp import block_mlp
 from compiler.needed_positions import budget
 from compiler.position_table import Positions
 from compiler.schedule import ranked
@@ -57,8 +57,8 @@ def priced(
         alike = _mlp_signature(layout, b, strict)
         if alike not in known:
             yield _sizes(layout, blocks, strict)
-            tables = block_tables(layout, b, strict, activation)
-            found = (tables.widths(), tables.largest()) if tables else ([], 0.0)
+            mlp = block_mlp(layout, b, strict, activation)
+            found = (mlp.widths(), mlp.largest()) if mlp else ([], 0.0)
             known[alike] = found
         blocks[b]["mlp"], largest = known[alike]
         weights.append(largest)

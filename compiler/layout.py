@@ -1,10 +1,13 @@
 """The layout of the residual stream: which dimensions each channel has, and when."""
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from compiler.schedule import Schedule
+from network.precision import FloatArray
 from program import Program
 
 
@@ -49,6 +52,14 @@ class Layout:
 def width(program: Program, name: str) -> int:
     """How many dimensions a channel takes."""
     return max(program.domains[name]) + 1 if name in program.one_hot else 1
+
+
+def code_matrix(program: Program, name: str, values: Iterable[int]) -> FloatArray:
+    """The residual-stream code of each value, ``(values, dimensions)``."""
+    column = np.array(list(values), dtype=np.int64)
+    if name not in program.one_hot:
+        return column[:, None].astype(np.float64)
+    return np.eye(max(program.domains[name]) + 1)[column]
 
 
 def allocate(

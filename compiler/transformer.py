@@ -8,8 +8,8 @@ import numpy as np
 
 from compiler import head_assembly
 from compiler.attention import Head
-from compiler.layout import Layout
-from compiler.mlp import block_tables, code_matrix
+from compiler.layout import Layout, code_matrix
+from compiler.mlp import block_mlp
 from compiler.position_table import Positions
 from network.precision import FloatArray
 from program import Map, Position, Table, is_embedded
@@ -129,8 +129,8 @@ def _block(
         built.append(head_assembly.build(layout, features, pattern, channels))
     if built:
         tensors |= _stack(built, strict)
-    tables = block_tables(layout, block, strict, activation)
-    layers = tables.layers() if tables else []
+    mlp = block_mlp(layout, block, strict, activation)
+    layers = mlp.layers() if mlp else []
     for j, (weight, bias) in enumerate(layers):
         tensors[f"mlp.{j}.weight"], tensors[f"mlp.{j}.bias"] = weight, bias
     if not strict:
@@ -141,7 +141,7 @@ def _block(
         "d_v": tensors["attention.value"].shape[2] if built else 0,
         "mlp": [weight.shape[1] for weight, _ in layers[:-1]],
     }
-    activations = tables.activations() if tables else []
+    activations = mlp.activations() if mlp else []
     if any(name != "relu" for runs in activations for name, _ in runs):
         shape["activation"] = activations
     return shape, head_of, tensors
