@@ -9,9 +9,11 @@ from compiler.needed_positions import budget, positions
 from compiler.passes.base import Pass
 from compiler.passes.fuse import Fuse
 from compiler.passes.infer import InferDomains
+from compiler.passes.one_hot import OneHotMatches, WidenOutputs
 from compiler.passes.prune import DropDead
-from compiler.passes.recode import OneHotMatches, RoundReads, Split, WidenOutputs
+from compiler.passes.round_reads import RoundReads
 from compiler.passes.share import Share
+from compiler.passes.split_deep_tables import SplitDeepTables
 from compiler.position_table import Positions
 from compiler.schedule import Schedule, check_schedule, schedule
 from network.precision import Precision
@@ -67,7 +69,7 @@ def passes(options: Options) -> tuple[Pass[Program, Program], ...]:
         WidenOutputs(options.precision.digits),
         RoundReads(options.strict),
         OneHotMatches(),
-        *((Split(options.most_paths == 0),) if options.strict else ()),
+        *((SplitDeepTables(options.most_paths == 0),) if options.strict else ()),
         Share(),
         DropDead(),
     )

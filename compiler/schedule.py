@@ -7,7 +7,8 @@ after the embedding, 2b + 1 after the attention of block b, 2b + 2 after its MLP
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from compiler.decision_paths import Opener, added, leaves
+from compiler.decision_paths import Opener
+from compiler.leaves import added, leaves
 from compiler.passes.base import PassError
 from compiler.sum_of_steps import linear
 from program import Position, Program, Token, is_embedded, is_sum

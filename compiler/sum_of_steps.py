@@ -15,8 +15,9 @@ from math import prod
 import numpy as np
 
 from algebra.semiautomaton import IntArray
-from compiler.decision_paths import Opener, added, leaves
+from compiler.decision_paths import Opener
 from compiler.errors import CompileError
+from compiler.leaves import added, leaves
 from compiler.passes.base import evaluate_cone
 from network.precision import FloatArray
 from program import Flagged, Map, Program, Table, is_embedded

@@ -34,8 +34,9 @@ from algebra.cascade import (
 )
 from algebra.decomposition.layers import letters_of, next_layer, number_names
 from algebra.groups.permutation_group import PermutationGroup
+from algebra.image_sets import set_keys
 from algebra.semiautomaton import IntArray, Semiautomaton
-from algebra.skeleton import ImageClass, Skeleton, set_keys, skeleton
+from algebra.skeleton import ImageClass, Skeleton, skeleton
 
 PIECE = 2**24  # entries of large tables that are made at a time
 PASSES = 30  # over each pair of tiles of a node, and array operations of a level

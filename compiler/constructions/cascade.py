@@ -9,35 +9,23 @@ group is not solvable is scanned (Theorem 10), alone, so that only it takes log 
 Solvable machines have none (Theorem 11).
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
-
-import numpy as np
-
 from algebra.automaton import Automaton
-from algebra.budget import NORMAL, Budget, BudgetExceeded
-from algebra.cascade import INVALID, Cascade, Component, trivial
-from algebra.decomposition.methods import decompose
-from algebra.decomposition.reach import restricted
-from algebra.decomposition.simplify import simplify
-from algebra.dependency import Dependency, Step, dependency
+from algebra.budget import NORMAL, Budget
+from algebra.cascade import Cascade
+from algebra.dependency import dependency
 from algebra.layered_parity import clock
 from algebra.minimisation import reachable
-from algebra.semiautomaton import IntArray, Semiautomaton
 from algebra.structure import as_counter, as_memory
 from compiler.bounds import Bound, Steps
-from compiler.constructions.counter import LARGEST_SUM
-from compiler.constructions.latest_before import latest_before
-from compiler.constructions.scan import compose, levels
+from compiler.constructions.cascade_channels import CascadeChannels
+from compiler.constructions.cascade_search import search_cascade
+from compiler.constructions.scan import levels
 from compiler.errors import CompileError
-from program import Latest, Map, Operation, PrefixSum, Program, Row, Shift, Token, table
+from program import Program
 
 NAME = "cascade"
 SUMMARY = "counters and memories that steer each other (Theorem 11, shallower)"
 MOST_STATES = 300
-MOST_IMAGES = 200_000
-MOST_COORDINATES = 50_000
 # To lay out tables of n nodes takes about n² steps of five microseconds by so many.
 PAIRS_PER_STEP = 25
 # A decomposition counts letters one by one: a level for each, where a scan takes log T.
@@ -72,13 +60,13 @@ def cascade(
         )
     moving = int(len(alive.states) > 1)
     yield Bound(depth=moving, layers=moving)
-    search = _search(alive, "auto", budget)
+    search = search_cascade(alive, "auto", budget)
     found = search.cascade
     _check_size(found, alive.name, budget)
     if search.exact and length > 1:
         least = least_depth(found, length)
         yield Bound(depth=least, layers=least)
-    builder = _Builder(found, found.lift[alive.start], length)
+    builder = CascadeChannels(found, found.lift[alive.start], length)
     for i, component in enumerate(found.components):
         builder.add(i, component, alive.name)
     names = {name: q for q, name in enumerate(machine.states)}
@@ -119,274 +107,3 @@ def least_depth(found: Cascade, length: int) -> int:
         waits = [after[step.component] for step in dependency(found, i).steps]
         after.append(max(waits, default=0) + (levels(length, 2) if scanned else 1))
     return max(after, default=0)
-
-
-def decomposed(
-    machine: Automaton, method: str = "auto", budget: Budget | None = None
-) -> Cascade:
-    """A cascade, cut down to what the start reaches.
-
-    Args:
-        machine: Any machine.
-        method: One of `algebra.decomposition.methods`; ``auto`` takes the cheapest.
-        budget: How much work each search may do; it notes what they left out.
-
-    Raises:
-        CompileError: If none was found within the budget.
-    """
-    return _search(machine, method, budget or Budget(NORMAL)).cascade
-
-
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """A decomposition for a network.
-
-    Attributes:
-        cascade: The cascade; the machine itself if there is a failure.
-        exact: Whether all its valid coordinates are reached from the start.
-        cut: What was left out because the budget was spent.
-        failure: Why there is no cascade; empty if there is one.
-    """
-
-    cascade: Cascade
-    exact: bool
-    cut: tuple[str, ...]
-    failure: str = ""
-
-
-def _search(machine: Automaton, method: str, budget: Budget) -> _Found:
-    shape, table = machine.transitions.shape, machine.transitions.tobytes()
-    found = _cheapest(shape, table, machine.start, method, budget.steps)
-    for what in found.cut:
-        budget.leave_out(what)
-    if found.failure:
-        raise CompileError(
-            f"{machine.name} was not decomposed ({found.failure}); a higher "
-            "--effort searches longer"
-        )
-    named = replace(found.cascade, letters=machine.letters, states=machine.states)
-    return replace(found, cascade=named)
-
-
-@lru_cache(maxsize=32)
-def _cheapest(
-    shape: tuple[int, int], table: bytes, start: int, method: str, steps: float
-) -> _Found:
-    """What is found for transitions; a search is not done twice."""
-    transitions = np.frombuffer(table, dtype=np.int64).reshape(shape)
-    letters, states = (tuple(map(str, range(n))) for n in shape)
-    machine = Semiautomaton(transitions, letters, states)
-    budget = Budget(steps, MOST_IMAGES)
-    try:
-        found = decompose(machine, method, budget).cascade
-    except BudgetExceeded as reason:
-        return _Found(trivial(machine), False, budget.cut, str(reason))
-    limit = Budget(steps, MOST_COORDINATES)
-    try:
-        found = simplify(restricted(found, limit, start), limit)
-    except BudgetExceeded as reason:
-        what = f"coordinates that the start never meets were kept ({reason})"
-        return _Found(found, False, (*budget.cut, what))
-    return _Found(found, True, (*budget.cut, *limit.cut))
-
-
-@dataclass
-class _Builder:
-    """The channels of a cascade, component by component.
-
-    Attributes:
-        cascade: What is built.
-        start: The coordinates of the start state.
-        length: T.
-        operations: The channels so far: ``now{i}`` is the state of component i after the
-            letter, ``before{i}`` the one before it.
-    """
-
-    cascade: Cascade
-    start: IntArray
-    length: int
-    operations: dict[str, Operation] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.operations = {"token": Token()}
-
-    @property
-    def bos(self) -> int:
-        """The token at position 0."""
-        return len(self.cascade.letters)
-
-    def add(self, i: int, component: Component, machine: str) -> None:
-        """The channels of component ``i``."""
-        alone = Automaton(component.machine, start=int(self.start[i]))
-        count, stored = as_counter(alone), as_memory(alone)
-        if stored is not None:
-            self._memory(i, stored.writes)
-        elif count is not None:
-            self._counter(i, count.modulus, count.increments, count.labels)
-        elif len(self.cascade.components) > 1:
-            self._scanned(i, component)
-        else:
-            raise CompileError(
-                f"{machine} is one component with a group that is not solvable, or too "
-                "large to be taken apart; use the scan"
-            )
-
-    def _letter(self, i: int, values: Mapping[str, tuple[list[int], int]]) -> None:
-        """Channels with a number for each letter that component ``i`` reads.
-
-        Args:
-            i: The component.
-            values: For each channel, the number of each letter, and the one at BOS.
-        """
-        found = dependency(self.cascade, i)
-        *steps, last = found.steps or (None,)
-        channel, count = self._first_node(i, found)
-        for step in steps:
-            name = f"{channel}.{step.component}"
-            after = int(step.follow.max()) + 1
-            self._step(name, channel, count, step, (np.arange(after + 1), after))
-            channel, count = name, after
-        for name, (numbers, at_bos) in values.items():
-            emitted = np.array(numbers)[found.emit]
-            if last is not None:
-                self._step(name, channel, count, last, (emitted, at_bos))
-                continue
-            rows: dict[Row, int] = {(n,): int(v) for n, v in enumerate(emitted)}
-            self.operations[name] = Map(table({**rows, (count,): at_bos}), (channel,))
-
-    def _first_node(self, i: int, found: Dependency) -> tuple[str, int]:
-        """The first node of a dependency, and the number that stands for BOS."""
-        count = int(found.entry.max()) + 1
-        rows: dict[Row, int] = {(a,): int(n) for a, n in enumerate(found.entry)}
-        rows[self.bos,] = count
-        self.operations[f"node{i}"] = Map(table(rows), ("token",))
-        return f"node{i}", count
-
-    def _step(
-        self,
-        name: str,
-        channel: str,
-        count: int,
-        step: Step,
-        values: tuple[IntArray, int],
-    ) -> None:
-        """A channel from a node and the state before of the component that it reads.
-
-        Args:
-            name: The new channel.
-            channel: The node.
-            count: Its number at BOS.
-            step: What the state makes of the node.
-            values: What to say at each next node, and at BOS.
-        """
-        says, at_bos = values
-        before, states = self._before(step.component)
-        after = says[_filled(step.follow)]
-        rows: dict[Row, int] = {
-            (n, shown): int(after[n, state])
-            for n in range(len(after))
-            for shown, state in states.items()
-        }
-        for shown in states:
-            rows[count, shown] = at_bos
-        self.operations[name] = Map(table(rows), (channel, before))
-
-    def _before(self, i: int) -> tuple[str, Mapping[int, int]]:
-        """A channel of a component's state before the letter, and what it means."""
-        size = self.cascade.components[i].size
-        made: dict[str, Operation]
-        if f"scan{i}.map0[0]" in self.operations:
-            name, states = f"before{i}", {q: q for q in range(size)}
-            made = {name: Shift(f"now{i}", 1)}
-        elif f"increment{i}" in self.operations:
-            name, states = f"before{i}", {q: q for q in range(size)}
-            made = {name: self._turned_back(i)}
-        else:
-            name, states = f"earlier{i}", self._stored(i)
-            values, flags = f"written{i}", f"writes{i}"
-            made = latest_before(name, values, flags, range(size + 1), self.length)
-        if name not in self.operations:
-            self.operations |= made
-        return name, states
-
-    def _stored(self, i: int) -> dict[int, int]:
-        """What a value of a memory means; 0, nothing written yet, is the start."""
-        size = self.cascade.components[i].size
-        return {0: int(self.start[i]), **{q + 1: q for q in range(size)}}
-
-    def _counter(
-        self,
-        i: int,
-        modulus: int,
-        increments: tuple[int, ...],
-        labels: tuple[int, ...],
-    ) -> None:
-        if max(increments) * self.length > LARGEST_SUM:
-            raise CompileError("a counter would need too large a table of sums")
-        self._letter(i, {f"increment{i}": (list(increments), 0)})
-        self.operations[f"sum{i}"] = PrefixSum(f"increment{i}")
-        state = {label: q for q, label in enumerate(labels)}
-        sums = range(max(increments) * self.length + 1)
-        counts: dict[Row, int] = {(s,): state[s % modulus] for s in sums}
-        self.operations[f"now{i}"] = Map(table(counts), (f"sum{i}",))
-
-    def _turned_back(self, i: int) -> Operation:
-        alone = Automaton(self.cascade.components[i].machine, start=int(self.start[i]))
-        count = as_counter(alone)
-        assert count is not None
-        state = {label: q for q, label in enumerate(count.labels)}
-        rows: dict[Row, int] = {
-            (q, step): state[(label - step) % count.modulus]
-            for q, label in enumerate(count.labels)
-            for step in {0, *count.increments}
-        }
-        return Map(table(rows), (f"now{i}", f"increment{i}"))
-
-    def _memory(self, i: int, writes: tuple[int | None, ...]) -> None:
-        written = [1 if q is None else q + 1 for q in writes]
-        flags = [int(q is not None) for q in writes]
-        self._letter(i, {f"written{i}": (written, 0), f"writes{i}": (flags, 1)})
-        self.operations[f"stored{i}"] = Latest(f"written{i}", f"writes{i}")
-        rows: dict[Row, int] = {(v,): q for v, q in self._stored(i).items()}
-        self.operations[f"now{i}"] = Map(table(rows), (f"stored{i}",))
-
-    def _scanned(self, i: int, component: Component) -> None:
-        """What has no sum and is no memory is composed map by map (Theorem 10)."""
-        prefix, points = f"scan{i}.", range(component.size)
-        table_of_letters = component.machine.transitions
-        self._letter(
-            i,
-            {
-                f"{prefix}map0[{p}]": (table_of_letters[:, p].tolist(), p)
-                for p in points
-            },
-        )
-        levels, images = compose(prefix, self.length, 2, component.size)
-        self.operations |= levels
-        same: dict[Row, int] = {(q,): q for q in points}
-        self.operations[f"now{i}"] = Map(table(same), (images[self.start[i]],))
-
-    def project(self) -> str:
-        """The channel of the machine's state."""
-        if not self.cascade.components:
-            self.operations["state"] = Map(
-                table({(a,): 0 for a in range(self.bos + 1)}), ("token",)
-            )
-            return "state"
-        channel = "now0"
-        first = self.cascade.projection.follow[0][0]
-        rows: dict[Row, int] = {
-            (s,): int(v) for s, v in enumerate(first) if v != INVALID
-        }
-        self.operations["at0"] = Map(table(rows), (channel,))
-        for i, follow in enumerate(self.cascade.projection.follow[1:], start=1):
-            led: dict[Row, int] = {
-                (n, s): int(v) for (n, s), v in np.ndenumerate(_filled(follow))
-            }
-            self.operations[f"at{i}"] = Map(table(led), (f"at{i - 1}", f"now{i}"))
-        return f"at{len(self.cascade.components) - 1}"
-
-
-def _filled(follow: IntArray) -> IntArray:
-    """Every row completed by a node that it leads to; such entries never occur."""
-    return np.where(follow == INVALID, follow.max(axis=1, keepdims=True), follow)

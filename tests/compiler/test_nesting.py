@@ -11,7 +11,7 @@ from compiler.cost import predict
 from compiler.decision_paths import Opener
 from compiler.passes.base import evaluate_cone
 from compiler.passes.infer import InferDomains
-from compiler.passes.recode import Split
+from compiler.passes.split_deep_tables import SplitDeepTables
 from compiler.pipeline import Options, arrange, optimise
 from network.precision import FLOAT32
 from program import Map, Operation, Program, Select, Shift, Token, table
@@ -60,7 +60,7 @@ def test_values_of_deep_maps() -> None:
 def test_deep_tables_are_recoded() -> None:
     length = sys.getrecursionlimit() // 4
     program = InferDomains().apply(sequential(zoo.machine("S3"), length))
-    split = Split(anew=True)
+    split = SplitDeepTables(anew=True)
     split.check(program, split.apply(program))
 
 

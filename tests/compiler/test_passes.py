@@ -17,9 +17,11 @@ from compiler.errors import CompileError
 from compiler.passes.base import Pass, PassError, check_order
 from compiler.passes.fuse import Fuse
 from compiler.passes.infer import InferDomains
+from compiler.passes.one_hot import OneHotMatches, WidenOutputs
 from compiler.passes.prune import DropDead
-from compiler.passes.recode import OneHotMatches, RoundReads, Split, WidenOutputs
+from compiler.passes.round_reads import RoundReads
 from compiler.passes.share import Share
+from compiler.passes.split_deep_tables import SplitDeepTables
 from compiler.pipeline import Options, optimise, passes
 from network.precision import BFLOAT16, FLOAT32
 from program import (
@@ -47,7 +49,7 @@ STEPS: tuple[Step, ...] = (
     WidenOutputs(1),
     RoundReads(),
     OneHotMatches(),
-    Split(),
+    SplitDeepTables(),
 )
 NAMES = [type(s).__name__ for s in STEPS]
 MACHINES = [
@@ -119,7 +121,7 @@ def test_passes_are_pure_and_idempotent(
     after = step.apply(before)
     assert step.apply(before) == after
     again = step.apply(after)
-    if not isinstance(step, (Split, WidenOutputs)):
+    if not isinstance(step, (SplitDeepTables, WidenOutputs)):
         assert again == after
 
 
@@ -361,7 +363,7 @@ def test_a_key_that_a_head_fetched_is_rounded_first() -> None:
 def test_a_deep_table_is_rejected_in_the_strict_form() -> None:
     before = source("S3", "scan")
     with pytest.raises(PassError, match="two hidden layers"):
-        Split().check(before, before)
+        SplitDeepTables().check(before, before)
 
 
 def test_domains_hold_what_can_occur_and_nothing_else() -> None:

@@ -15,7 +15,8 @@ from algebra.automaton import Automaton
 from algebra.formats import json_format
 from algebra.semiautomaton import IntArray
 from compiler.construction_choice.known_constructions import construct
-from compiler.decision_paths import Opener, Path, leaves
+from compiler.decision_paths import Opener, Path
+from compiler.leaves import leaves
 from compiler.passes.infer import InferDomains
 from compiler.pipeline import Options, arrange, optimise
 from compiler.transformer import lower

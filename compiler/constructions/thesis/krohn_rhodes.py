@@ -18,7 +18,7 @@ from algebra.cascade import INVALID, Cascade
 from algebra.dependency import Dependency, dependency
 from algebra.minimisation import reachable
 from algebra.semiautomaton import IntArray
-from compiler.constructions.cascade import decomposed
+from compiler.constructions.cascade_search import decomposed
 from compiler.constructions.thesis.permutation_reset import (
     MOST_ROWS,
     PermutationReset,
