@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
-from compiler.construction_choice.known_constructions import summary
+from compiler.construction_choice.known_constructions import summary_of
 from compiler.construction_choice.objectives import OBJECTIVES, checked
 from compiler.construction_choice.planning import Candidate, Planning
 from compiler.construction_choice.stages import Plan
@@ -46,7 +46,12 @@ def _first(planning: Planning, objective: str) -> list[Plan]:
 
 def _network(plan: Plan) -> dict[str, Any]:
     name, cost = plan.construction, plan.cost
-    return {"name": name, **asdict(cost), "width": cost.width, "summary": summary(name)}
+    return {
+        "name": name,
+        **asdict(cost),
+        "width": cost.width,
+        "summary": summary_of(name),
+    }
 
 
 def _row(candidate: Candidate) -> dict[str, Any]:
@@ -57,7 +62,7 @@ def _row(candidate: Candidate) -> dict[str, Any]:
         **asdict(cost),
         "width": cost.width,
         "exact": candidate.cost is not None,
-        "summary": summary(candidate.name),
+        "summary": summary_of(candidate.name),
     }
 
 

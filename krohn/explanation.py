@@ -11,7 +11,7 @@ from algebra.classification.findings import find
 from algebra.classification.group_names import LARGEST_COUNT, writable
 from algebra.minimisation import minimise, reachable
 from algebra.structure import as_counter, as_memory
-from compiler.construction_choice.known_constructions import grows
+from compiler.construction_choice.known_constructions import depth_grows
 from compiler.construction_choice.planning import planning
 from krohn.candidates import construction_table
 from krohn.compilation import options_of
@@ -159,7 +159,7 @@ def _depth(kind: Classification, offered: dict[str, Any]) -> Iterator[str]:
 
 def _reached(offered: dict[str, Any]) -> str:
     """Which of the constructions below have a depth that does not grow with T."""
-    constant = [r for r in offered["constructions"] if not grows(r["name"])]
+    constant = [r for r in offered["constructions"] if not depth_grows(r["name"])]
     if not constant:
         return "no construction below reaches it yet"
     chosen = offered["chosen"]

@@ -40,13 +40,6 @@ class Precision:
         """The unit roundoff inside a dot product."""
         return 2.0**-self.accumulator_digits
 
-    @property
-    def accumulator_largest(self) -> float:
-        """The largest finite number inside a dot product."""
-        if self.accumulator_digits == self.digits:
-            return self.largest
-        return float(np.finfo(np.float32).max)
-
     def store(self, values: npt.ArrayLike) -> npt.NDArray[np.generic]:
         """``values`` rounded to this format, ties to even."""
         return np.asarray(values, dtype=np.float64).astype(self.name)

@@ -116,19 +116,6 @@ def _followers(machine: Semiautomaton) -> Output:
     return Output("states", np.array([names.index(s) for s in shown]), names)
 
 
-def words_of(length: int, values: int = 2) -> int:
-    """How many words of an even length ≥ 4 begin with a write and end with a read.
-
-    Between them each pair is a write or an ignored value, or a read: v(2v + 1)^(T/2−2),
-    for bits 2·5^(T/2−2).
-
-    Raises:
-        MachineError: If there is no such length.
-    """
-    between: int = (2 * values + 1) ** (_pairs(length) - 2)
-    return values * between
-
-
 def _pairs(length: int) -> int:
     if length < 4 or length % 2:
         raise MachineError("words of the flip-flop language have an even length ≥ 4")

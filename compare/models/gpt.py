@@ -11,7 +11,7 @@ from algebra.errors import KrohnError
 from compare.models.architecture import Gpt, Specification
 from compare.models.hugging_face import gpt2, gpt_neox
 from compare.models.network import Inside, Network
-from compare.models.positions import Nothing, Table, linear, penalties, sinusoidal
+from compare.models.positions import NoPositions, Table, linear, penalties, sinusoidal
 from compare.models.recording import recording
 
 SPREAD = 0.02
@@ -119,7 +119,7 @@ def _body(architecture: Gpt, specification: Specification) -> Any:
     table = tables.get(architecture.positions)
     width = architecture.width
     made = None if table is None else Table(architecture.scale * table(longest, width))
-    body.wpe = made or Nothing()
+    body.wpe = made or NoPositions()
     return body
 
 

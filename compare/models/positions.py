@@ -45,7 +45,7 @@ class Table(nn.Module):
         return self.rows[positions]
 
 
-class Nothing(nn.Module):
+class NoPositions(nn.Module):
     """Positions ``(…)`` to zeros ``(…, 1)``, which add nothing to any width."""
 
     def forward(self, positions: Tensor) -> Tensor:

@@ -35,7 +35,7 @@ WORDS = 64
 
 
 @dataclass(frozen=True)
-class Likeness:
+class HeadSimilarity:
     """How much a head attends like a compiled one.
 
     Attributes:
@@ -55,7 +55,7 @@ class Likeness:
 
 
 @dataclass(frozen=True)
-class Pointing:
+class LandmarkAttention:
     """How much a head attends to a landmark.
 
     Attributes:
@@ -74,7 +74,7 @@ class Pointing:
 
 
 @dataclass(frozen=True)
-class Attended:
+class AttentionComparison:
     """What the heads of a network are like.
 
     Attributes:
@@ -86,9 +86,9 @@ class Attended:
         compiled: The compiled heads.
     """
 
-    likenesses: tuple[Likeness, ...]
-    counterparts: tuple[Likeness, ...]
-    pointings: tuple[Pointing, ...]
+    likenesses: tuple[HeadSimilarity, ...]
+    counterparts: tuple[HeadSimilarity, ...]
+    pointings: tuple[LandmarkAttention, ...]
     matrix: tuple[tuple[float, ...], ...]
     compiled: tuple[str, ...]
 
@@ -110,7 +110,7 @@ def attended(
     compiled: Sequence[Network] = (),
     length: int = 32,
     seed: int = 0,
-) -> Attended:
+) -> AttentionComparison:
     """Compare the heads of a network with those of compiled ones, and with landmarks.
 
     Args:
@@ -130,7 +130,7 @@ def attended(
     nearest = zip(trained, matrix.argmax(axis=1), strict=True) if derived else ()
     likest = zip(derived, matrix.argmax(axis=0), strict=True) if trained else ()
     marks = landmarks(task, words)
-    return Attended(
+    return AttentionComparison(
         tuple(_likeness(a, derived[j]) for a, j in nearest),
         tuple(_likeness(trained[i], b) for b, i in likest),
         tuple(_pointing(head, marks) for head in trained),
@@ -179,8 +179,8 @@ def _mean(figures: FloatArray, weights: FloatArray) -> float:
     return float((figures * weights)[:, 1:].sum() / total) if total else 0.0
 
 
-def _likeness(head: Head, other: Head) -> Likeness:
-    return Likeness(
+def _likeness(head: Head, other: Head) -> HeadSimilarity:
+    return HeadSimilarity(
         head.title,
         other.title,
         similarity(head, other),
@@ -189,10 +189,10 @@ def _likeness(head: Head, other: Head) -> Likeness:
     )
 
 
-def _pointing(head: Head, marks: Mapping[str, IntArray]) -> Pointing:
+def _pointing(head: Head, marks: Mapping[str, IntArray]) -> LandmarkAttention:
     flat = uniform(head)
     each = [
-        Pointing(
+        LandmarkAttention(
             head.title,
             name,
             weight_on(head, mark),
@@ -204,27 +204,27 @@ def _pointing(head: Head, marks: Mapping[str, IntArray]) -> Pointing:
     return max(each, key=lambda p: p.weight - max(p.uniform, p.elsewhere or 0))
 
 
-def _usual(found: Likeness | Pointing) -> float:
+def _usual(found: HeadSimilarity | LandmarkAttention) -> float:
     return max(found.uniform, found.elsewhere or 0.0)
 
 
-def _stands_out(found: Likeness) -> bool:
+def _stands_out(found: HeadSimilarity) -> bool:
     """Alike, and not because both would attend so to any word."""
     return found.similarity >= ALIKE and found.similarity >= _usual(found) + BEYOND
 
 
-def _points_there(found: Pointing) -> bool:
+def _points_there(found: LandmarkAttention) -> bool:
     return found.weight >= MOSTLY and found.weight >= _usual(found) + BEYOND
 
 
-def _alike(found: Likeness) -> str:
+def _alike(found: HeadSimilarity) -> str:
     return (
         f"{found.head} attends like {found.compiled}: {found.similarity:.0%} alike "
         f"(uniform attention: {found.uniform:.0%}, on other words: {found.elsewhere:.0%})."
     )
 
 
-def _points(found: Pointing) -> str:
+def _points(found: LandmarkAttention) -> str:
     return (
         f"{found.head} attends to {found.landmark} with weight {found.weight:.2f} "
         f"(uniform attention: {found.uniform:.2f})."

@@ -6,7 +6,7 @@ import numpy as np
 
 from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray
-from compare.probes.variable import Home, Variable, variable
+from compare.probes.variable import Variable, VariableLocation, variable
 from compiler.construction_choice.known_constructions import CONSTRUCTIONS, construct
 from compiler.constructions import scan, sequential
 from compiler.constructions.thesis import (
@@ -69,7 +69,7 @@ def channels(programs: Mapping[str, Program], words: IntArray) -> Iterator[Varia
     for construction, program in programs.items():
         values = interpret(program, words)
         for name, parts in _families(program).items():
-            home = Home(construction, program, parts)
+            home = VariableLocation(construction, program, parts)
             yield variable(
                 _called(construction, name),
                 "channel",

@@ -18,7 +18,7 @@ from compare.probes.pairs import (
     paired,
 )
 from compare.probes.scores import Split
-from compare.probes.variable import Home
+from compare.probes.variable import VariableLocation
 from compare.tasks.task import Batch, Task
 from network.precision import FloatArray
 
@@ -30,7 +30,7 @@ RANDOMS = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Bench:
+class ProbedNetwork:
     """A network with words to test it on.
 
     Attributes:
@@ -55,7 +55,7 @@ class Bench:
         """Pairs of some of the words."""
         return paired(self.words, among, PAIRS, rng, self.positions)
 
-    def cases(self, home: Home, pairs: Pairs) -> Cases:
+    def cases(self, home: VariableLocation, pairs: Pairs) -> Cases:
         """What a derived network says should happen to pairs.
 
         Answers that no word of the task has are left out: if only legal words are drawn,
@@ -84,7 +84,7 @@ class Trial:
         cases: What should happen.
     """
 
-    bench: Bench
+    bench: ProbedNetwork
     layer: int
     pairs: Pairs
     cases: Cases
@@ -106,13 +106,15 @@ class Trial:
         return name, does[name]
 
 
-def bench_of(
+def probed_network(
     network: Network,
     task: Task,
     words: IntArray,
     parts: Split,
     positions: Positions = "all",
-) -> Bench:
+) -> ProbedNetwork:
     """A network with its states and answers on words ``(count, length)``."""
     states, said = hidden(network, words)
-    return Bench(network, words, task.label(words), states, said, parts, positions)
+    return ProbedNetwork(
+        network, words, task.label(words), states, said, parts, positions
+    )

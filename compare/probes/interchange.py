@@ -12,7 +12,7 @@ import numpy as np
 
 from compare.probes.agreement import Agreement
 from compare.probes.alignment_search import searched
-from compare.probes.exchange_setup import Bench, Trial
+from compare.probes.exchange_setup import ProbedNetwork, Trial
 from compare.probes.needed_subspace import needed
 from compare.probes.pairs import Pairs
 from compare.probes.scores import Split
@@ -23,7 +23,7 @@ from compare.probes.subspace import (
     uniform,
     varying,
 )
-from compare.probes.variable import Home, Variable, joined
+from compare.probes.variable import Variable, VariableLocation, joined
 from network.precision import FloatArray
 
 FEWEST = 50
@@ -79,13 +79,15 @@ class Aligned:
         needed: The same of as few dimensions as do as well.
     """
 
-    home: Home
+    home: VariableLocation
     subspace: str
     basis: FloatArray
     needed: FloatArray
 
 
-def aligned(bench: Bench, v: Variable, layer: int, seed: int = 0) -> Aligned | None:
+def aligned(
+    bench: ProbedNetwork, v: Variable, layer: int, seed: int = 0
+) -> Aligned | None:
     """The best subspace for a variable; None if no Program says what should happen.
 
     What the probe reads, what lies between means, and what a search finds that begins
@@ -115,7 +117,7 @@ def aligned(bench: Bench, v: Variable, layer: int, seed: int = 0) -> Aligned | N
 
 
 def interchange(
-    bench: Bench,
+    bench: ProbedNetwork,
     v: Variable,
     layer: int,
     seed: int = 0,
@@ -167,10 +169,10 @@ def _seen(states: FloatArray, found: Aligned, parts: Split) -> FloatArray:
 
 
 def _homes(
-    bench: Bench, v: Variable, pairs: Pairs, layer: int
-) -> list[tuple[Home, Trial]]:
+    bench: ProbedNetwork, v: Variable, pairs: Pairs, layer: int
+) -> list[tuple[VariableLocation, Trial]]:
     """The derived networks that say different things, and enough of them."""
-    found: dict[bytes, tuple[Home, Trial]] = {}
+    found: dict[bytes, tuple[VariableLocation, Trial]] = {}
     for home in (*joined(v.homes), *v.homes):
         cases = bench.cases(home, pairs)
         if len(found) < HOMES and cases.changing.sum() >= FEWEST:

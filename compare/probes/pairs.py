@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from algebra.semiautomaton import IntArray
-from compare.probes.variable import Home
+from compare.probes.variable import VariableLocation
 from compare.tasks.task import BoolArray
 from program.errors import Refused
 from program.interpreter import interpret, states
@@ -77,7 +77,7 @@ def paired(
     return Pairs(words, among[base], among[source], where)
 
 
-def counterfactual(home: Home, pairs: Pairs) -> IntArray:
+def counterfactual(home: VariableLocation, pairs: Pairs) -> IntArray:
     """What a derived network would answer, ``(count, length)``: its Program, run.
 
     The channels of the variable have the values of the source where `pairs.where` says,
@@ -91,7 +91,7 @@ def counterfactual(home: Home, pairs: Pairs) -> IntArray:
         return np.concatenate([_alone(home, pair) for pair in each])
 
 
-def _answers(home: Home, pairs: Pairs) -> IntArray:
+def _answers(home: VariableLocation, pairs: Pairs) -> IntArray:
     base, source = (interpret(home.program, w) for w in (pairs.base, pairs.source))
     bos = np.zeros((len(pairs), 1), dtype=bool)
     where = np.concatenate([bos, pairs.where], axis=1)
@@ -99,7 +99,7 @@ def _answers(home: Home, pairs: Pairs) -> IntArray:
     return states(home.program, pairs.base, held)
 
 
-def _alone(home: Home, pair: Pairs) -> IntArray:
+def _alone(home: VariableLocation, pair: Pairs) -> IntArray:
     try:
         return _answers(home, pair)
     except Refused:

@@ -57,13 +57,6 @@ class Score:
     control: float | None
     explained: float | None
 
-    @property
-    def selectivity(self) -> float | None:
-        """Accuracy above that of the control task."""
-        if self.accuracy is None or self.control is None:
-            return None
-        return self.accuracy - self.control
-
 
 def split(words: int, rng: np.random.Generator) -> Split:
     """Half of the words to fit, a sixth to choose, a third to test."""

@@ -6,7 +6,7 @@ from itertools import product
 
 from compare.models.compiled import CompiledTransformer
 from compare.models.network import Network
-from compare.probes.exchange_setup import Bench, bench_of
+from compare.probes.exchange_setup import ProbedNetwork, probed_network
 from compare.probes.hidden import hidden
 from compare.probes.interchange import Aligned, Interchange, aligned, interchange
 from compare.probes.pairs import Positions
@@ -69,7 +69,7 @@ def survey(
     rng = stream(how.seed, 0, Purpose.PROBES)
     words = task.inputs.draw(task.machine, rng, how.words, how.length)
     parts = split(how.words, rng)
-    bench = bench_of(network, task, words, parts, how.positions)
+    bench = probed_network(network, task, words, parts, how.positions)
     found = variables(task, words)
     trained = _scores(bench.states, found, bench, how.seed)
     before = None
@@ -106,7 +106,7 @@ def _layer_names(network: Network, count: int) -> tuple[str, ...]:
 
 
 def _scores(
-    states: Sequence[FloatArray], found: Variables, bench: Bench, seed: int
+    states: Sequence[FloatArray], found: Variables, bench: ProbedNetwork, seed: int
 ) -> list[list[Score]]:
     return [score(s, found.found, bench.words, bench.parts, seed) for s in states]
 
@@ -152,7 +152,9 @@ def _before(row: Row, layer: int) -> bool:
     return min(row.readable, default=layer) < layer
 
 
-def _tested(rows: list[Row], found: Variables, bench: Bench, how: Survey) -> list[Row]:
+def _tested(
+    rows: list[Row], found: Variables, bench: ProbedNetwork, how: Survey
+) -> list[Row]:
     """The rows with causal tests of the best candidates."""
     results: dict[int, list[Interchange]] = {}
     rivals: dict[int, Aligned | None] = {}

@@ -16,7 +16,7 @@ MOST_CLASSES = 128
 
 
 @dataclass(frozen=True, eq=False)
-class Home:
+class VariableLocation:
     """Where a derived network has a variable: what it does with it can be computed.
 
     Attributes:
@@ -48,7 +48,7 @@ class Variable:
     kind: Kind
     classes: IntArray
     numbers: IntArray | None = None
-    homes: tuple[Home, ...] = ()
+    homes: tuple[VariableLocation, ...] = ()
 
     @property
     def name(self) -> str:
@@ -71,7 +71,7 @@ def variable(
     kind: Kind,
     columns: IntArray,
     numeric: bool = False,
-    homes: tuple[Home, ...] = (),
+    homes: tuple[VariableLocation, ...] = (),
 ) -> Variable:
     """A variable from its values.
 
@@ -131,9 +131,9 @@ def depends_only_on(v: Variable, given: IntArray) -> bool:
     return len(pairs) == len(np.unique(given))
 
 
-def joined(homes: tuple[Home, ...]) -> list[Home]:
+def joined(homes: tuple[VariableLocation, ...]) -> list[VariableLocation]:
     """For each Program all its channels that are the variable, exchanged together."""
-    found: dict[str, Home] = {}
+    found: dict[str, VariableLocation] = {}
     for home in homes:
         before = found.get(home.construction)
         channels = (*(before.channels if before else ()), *home.channels)

@@ -6,13 +6,13 @@ from compare.training.recipe import Recipe
 from compare.training.run import Run, train
 from compare.training.sharpening import Sharpening
 from compare.training.sweep import Result, sweep
-from compare.training.trainer import Point
+from compare.training.trainer import Evaluation
 
 __all__ = [
     "Balance",
     "Cell",
+    "Evaluation",
     "Measure",
-    "Point",
     "Recipe",
     "Result",
     "Run",

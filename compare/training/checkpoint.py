@@ -13,7 +13,7 @@ from torch import Tensor
 from algebra.errors import KrohnError
 from compare.models.network import Network
 from compare.training.described import written
-from compare.training.trainer import Point, Trainer
+from compare.training.trainer import Evaluation, Trainer
 
 KEY = "krohn-checkpoint"
 
@@ -71,7 +71,7 @@ def _take(trainer: Trainer, tensors: dict[str, Tensor], said: dict[str, Any]) ->
     trainer.optimiser.load_state_dict({"state": state, "param_groups": groups})
     trainer.total.copy_(tensors["total"])
     trainer.step, trainer.seconds = int(said["step"]), float(said["seconds"])
-    trainer.history = [Point(**point) for point in said["history"]]
+    trainer.history = [Evaluation(**point) for point in said["history"]]
 
 
 def _tensors(trainer: Trainer) -> dict[str, Tensor]:

@@ -21,7 +21,7 @@ from compare.models.lstm import LstmNetwork
 from compare.models.network import Network
 from compare.training.checkpoint import pack, restore
 from compare.training.described import Json, content_name
-from compare.training.trainer import Outcome, Point, Trainer
+from compare.training.trainer import Evaluation, Outcome, Trainer
 from network import strict_json
 
 FORMAT, VERSION = "krohn-run", 1
@@ -106,7 +106,7 @@ class RunFolder:
         self._note(came | {"history": [noted(p) for p in trainer.history]})
         (self.path / CHECKPOINT).unlink(missing_ok=True)
 
-    def result(self, network: Network) -> tuple[Outcome, tuple[Point, ...]] | None:
+    def result(self, network: Network) -> tuple[Outcome, tuple[Evaluation, ...]] | None:
         """How the run ended, and its history; the network gets its weights.
 
         Returns:
@@ -159,13 +159,13 @@ def _digest(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
-def noted(point: Point) -> Json:
+def noted(point: Evaluation) -> Json:
     """An evaluation as JSON, which has no number for a loss that is none."""
     loss = point.loss if math.isfinite(point.loss) else None
     return {**asdict(point), "loss": loss}
 
 
-def _read(noted: Json) -> Point:
-    return Point(
+def _read(noted: Json) -> Evaluation:
+    return Evaluation(
         **noted | {"loss": math.nan if noted["loss"] is None else noted["loss"]}
     )

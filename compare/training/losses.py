@@ -13,7 +13,7 @@ IGNORED = -100
 
 
 @dataclass(frozen=True)
-class Lesson:
+class DeviceBatch:
     """A batch on the device; ``(count, length)``, int64.
 
     Attributes:
@@ -29,17 +29,17 @@ class Lesson:
     many: int
 
 
-def lesson(batch: Batch, device: torch.device) -> Lesson:
+def on_device(batch: Batch, device: torch.device) -> DeviceBatch:
     """A batch, brought to where the network is."""
     letters, labels = torch.tensor(batch.letters), torch.tensor(batch.labels)
     trained = labels.masked_fill(~torch.tensor(batch.trained), IGNORED)
     letters, labels, trained = (
         x.to(device, non_blocking=True) for x in (letters, labels, trained)
     )
-    return Lesson(letters, labels, trained, int(batch.trained.sum()))
+    return DeviceBatch(letters, labels, trained, int(batch.trained.sum()))
 
 
-def mean_loss(logits: Tensor, taught: Lesson) -> Tensor:
+def mean_loss(logits: Tensor, taught: DeviceBatch) -> Tensor:
     """The mean cross-entropy over positions whose label is revealed; 0 if none is.
 
     Logits ``(count, length, classes)`` of any format are added up in float32.

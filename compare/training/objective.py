@@ -9,7 +9,7 @@ from algebra.errors import KrohnError
 from compare.models.network import Inside, Network
 from compare.tasks.task import Task
 from compare.training.balance import nested, stacks
-from compare.training.losses import Lesson, lesson, mean_loss
+from compare.training.losses import DeviceBatch, mean_loss, on_device
 from compare.training.random_streams import Purpose, stream
 from compare.training.recipe import Recipe
 from compare.training.scratchpad import Scratchpad
@@ -37,7 +37,7 @@ class Objective:
         """The loss of the batch of a step, a number with gradients."""
         words = stream(self.seed, step, Purpose.WORDS)
         batch = self.task.batch(words, self.recipe.batch, self.recipe.length)
-        taught, shift = lesson(batch, device), self._shift(step)
+        taught, shift = on_device(batch, device), self._shift(step)
         sharpening = self.recipe.sharpening
         with forward_format(self.recipe, device):
             if sharpening is None or not sharpening.strength(step):
@@ -55,7 +55,12 @@ class Objective:
         return int(drawn.integers(self.recipe.shift + 1))
 
     def _balanced(
-        self, network: Network, taught: Lesson, logits: Tensor, shift: int, step: int
+        self,
+        network: Network,
+        taught: DeviceBatch,
+        logits: Tensor,
+        shift: int,
+        step: int,
     ) -> Tensor:
         loss = mean_loss(logits, taught)
         if self.recipe.balance is None or self.stacks is None:
@@ -68,14 +73,14 @@ class Objective:
         return loss + self.recipe.balance(network, taught.letters, logits, front, shift)
 
 
-def _logits(network: Network, taught: Lesson, shift: int) -> Tensor:
+def _logits(network: Network, taught: DeviceBatch, shift: int) -> Tensor:
     if isinstance(network, Scratchpad):
         return network.taught(taught.letters, taught.labels, shift)
     logits: Tensor = network(taught.letters, shift)
     return logits
 
 
-def _inside(network: Network, taught: Lesson, shift: int) -> Inside:
+def _inside(network: Network, taught: DeviceBatch, shift: int) -> Inside:
     if isinstance(network, Scratchpad):
         return network.taught_inside(taught.letters, taught.labels, shift)
     return network.inside(taught.letters, shift)

@@ -18,7 +18,7 @@ from compare.training.objective import Objective
 from compare.training.random_streams import check_seed
 from compare.training.recipe import Recipe
 from compare.training.scratchpad import scratchpad
-from compare.training.trainer import Outcome, Point, Report, Trainer
+from compare.training.trainer import Evaluation, Outcome, Report, Trainer
 
 SHARE = 100
 """Writing checkpoints takes at most one part in so many of the time."""
@@ -44,7 +44,7 @@ class Run:
     recipe: Recipe
     seed: int
     outcome: Outcome
-    history: tuple[Point, ...]
+    history: tuple[Evaluation, ...]
     network: Network
 
     @property

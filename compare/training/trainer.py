@@ -21,7 +21,7 @@ Report = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Point:
+class Evaluation:
     """What was seen at an evaluation.
 
     Attributes:
@@ -75,7 +75,7 @@ class Trainer:
             weight_decay=self.recipe.weight_decay,
             fused=True,  # a third of the time of the default on a CPU
         )
-        self.step, self.history, self.seconds = 0, list[Point](), 0.0
+        self.step, self.history, self.seconds = 0, list[Evaluation](), 0.0
         self.total = torch.zeros((), device=self.device)
 
     def _check_attention(self) -> None:
@@ -131,7 +131,7 @@ class Trainer:
         share = self.accuracy()
         self.total.zero_()
         self.seconds += time.perf_counter() - began
-        self.history.append(Point(self.step, loss, share, self.seconds))
+        self.history.append(Evaluation(self.step, loss, share, self.seconds))
 
     def accuracy(self) -> float:
         """Of the averaged network, on fresh words of the length of training."""

@@ -135,7 +135,7 @@ def built(
     Raises:
         CompileError: If there is no such construction or it does not serve the machine.
     """
-    construction = named(name)
+    construction = construction_named(name)
     if construction is None:
         known = ", ".join(CONSTRUCTIONS | ON_REQUEST)
         raise CompileError(
@@ -156,7 +156,7 @@ def built(
     return program if machine.output is None else observed(program, machine)
 
 
-def named(name: str) -> Construction | None:
+def construction_named(name: str) -> Construction | None:
     """The construction of a name; scans have one for each radix."""
     radix = radix_of(name)
     if radix is not None:
@@ -171,12 +171,12 @@ def radix_of(name: str) -> int | None:
     return int(digits) if plain and 2 < int(digits) <= LONGEST_SEQUENTIAL else None
 
 
-def grows(name: str) -> bool:
+def depth_grows(name: str) -> bool:
     """Whether the depth of a construction grows with the length."""
     return radix_of(name) is not None or name in GROWING
 
 
-def summary(name: str) -> str:
+def summary_of(name: str) -> str:
     """What a construction is, in a few words."""
     radix = radix_of(name)
     if radix is None:

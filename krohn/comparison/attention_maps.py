@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from compare.models import Compiled, Network
-from compare.probes.attention_landmarks import Attended, attended
+from compare.probes.attention_landmarks import AttentionComparison, attended
 from compare.probes.head_patterns import Head, heads
 from compare.tasks.task import Task
 from krohn.comparison.interpretability import AttentionMap, AttentionMaps
@@ -49,7 +49,9 @@ def _compiled(found: Sequence[Head]) -> Iterator[AttentionMap]:
         yield AttentionMap(COMPILED, head.title, _rows(head))
 
 
-def _trained(found: Sequence[Head], like: Attended) -> Iterator[AttentionMap]:
+def _trained(
+    found: Sequence[Head], like: AttentionComparison
+) -> Iterator[AttentionMap]:
     most = {one.head: one for one in like.likenesses}
     points = {one.head: one for one in like.pointings}
     for head in found[:MOST_HEADS]:

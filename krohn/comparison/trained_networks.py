@@ -18,7 +18,7 @@ from compare.training.folder import WEIGHTS
 from compare.training.recipe import Recipe
 from compare.training.run import Run
 from compare.training.sweep import Result, sweep
-from compare.training.trainer import Point
+from compare.training.trainer import Evaluation
 from krohn.comparison.json_values import read, to_object
 from krohn.comparison.measured_model import MeasuredSeed
 from krohn.comparison.measurements import Measurements, first_failure, measure
@@ -201,7 +201,7 @@ def _replayed(cell: Cell, failure: Failure, settings: Settings) -> Failure:
     return replace(failure, replay=line)
 
 
-def _training(history: tuple[Point, ...], ended: str) -> Training:
+def _training(history: tuple[Evaluation, ...], ended: str) -> Training:
     return Training(
         tuple(p.step for p in history),
         tuple(p.loss if math.isfinite(p.loss) else None for p in history),

@@ -12,7 +12,7 @@ from algebra.automaton import Automaton
 from algebra.budget import ENTRIES, Budget, steps_of
 from algebra.errors import KrohnError
 from algebra.formats import json_format
-from compiler.construction_choice.known_constructions import named
+from compiler.construction_choice.known_constructions import construction_named
 from krohn.compilation import compile as compiled
 from krohn.foreign import names_machine
 from krohn.sources import OWN
@@ -72,7 +72,7 @@ def longest(
         )
     if not names_machine(file):
         return "The file states no machine that could be compiled again."
-    known = isinstance(name, str) and named(name) is not None
+    known = isinstance(name, str) and construction_named(name) is not None
     if not known or type(claimed) is not int:
         return "The file names no construction of Krohn that could be compiled again."
     if not proved:

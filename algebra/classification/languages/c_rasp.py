@@ -63,7 +63,7 @@ def c_rasp(
 
 
 @dataclass(frozen=True)
-class _Told:
+class _Distinguished:
     """What counting tells of a component.
 
     Attributes:
@@ -77,7 +77,9 @@ class _Told:
     weights: list[list[int]]
 
 
-def _told_apart(machine: Semiautomaton, states: IntArray, budget: Budget) -> _Told:
+def _told_apart(
+    machine: Semiautomaton, states: IntArray, budget: Budget
+) -> _Distinguished:
     """Refine labels by balanced weights."""
     target = restricted(machine, states)
     letter, source = np.nonzero(target >= 0)
@@ -105,10 +107,10 @@ def _told_apart(machine: Semiautomaton, states: IntArray, budget: Budget) -> _To
             ]
         finer = _blocks(_modulo(along, reduced), block)
         if finer.max() == block.max():
-            return _Told(block, rounds, weights)
+            return _Distinguished(block, rounds, weights)
         block, rounds = finer, rounds + 1
         if block.max() + 1 == len(states):
-            return _Told(block, rounds, weights)
+            return _Distinguished(block, rounds, weights)
 
 
 def _tree(source: IntArray, target: IntArray, label: IntArray) -> IntArray:

@@ -30,7 +30,7 @@ class Function:
     depth: int
 
 
-class Beside:
+class PartChannels:
     """The parts of a machine as channels, made when they are first asked for.
 
     Attributes:

@@ -10,8 +10,8 @@ from algebra.departures.nodes import NEVER, Nodes, nodes
 from algebra.errors import MachineError
 from algebra.minimisation import reachable
 from algebra.semiautomaton import IntArray
-from compiler.constructions.departures.beside import Beside
-from compiler.constructions.departures.paths import Path, Paths, Way
+from compiler.constructions.departures.beside import PartChannels
+from compiler.constructions.departures.paths import ChannelRecipe, Path, Paths
 from compiler.errors import CompileError
 from program import Map, Program, Row, Select, table
 
@@ -84,7 +84,7 @@ class _Step:
     """
 
     node: int
-    index: Way | None
+    index: ChannelRecipe | None
     follows: tuple["_Step", ...]
     here: tuple[str | int, int]
 
@@ -101,7 +101,7 @@ class _Walk:
     def __init__(self, found: Nodes, length: int) -> None:
         letters = len(found.machine.letters)
         self.nodes = found
-        self.beside = Beside(found.parts, found.values, letters, length)
+        self.beside = PartChannels(found.parts, found.values, letters, length)
         self.paths = Paths(self.beside)
         self._count = 0
         self._states: dict[int, tuple[str | int, int]] = {}

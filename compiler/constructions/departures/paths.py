@@ -14,7 +14,7 @@ from itertools import product
 from typing import TypeAlias
 
 from compiler.constructions import pointers
-from compiler.constructions.departures.beside import Beside, Function
+from compiler.constructions.departures.beside import Function, PartChannels
 from program import Earliest, Map, Operation, PrefixSum, Row, table
 
 Path: TypeAlias = tuple[int, ...]
@@ -26,7 +26,7 @@ LONGEST_SUM = 1400
 
 
 @dataclass(frozen=True)
-class Way:
+class ChannelRecipe:
     """A way to make a channel.
 
     Attributes:
@@ -47,11 +47,11 @@ class Paths:
         sums: Whether prefix sums may be used; pointers do what they do, in more layers.
     """
 
-    def __init__(self, beside: Beside) -> None:
+    def __init__(self, beside: PartChannels) -> None:
         self.beside = beside
         self.flags: list[Function] = []
         self.sums = beside.length <= LONGEST_SUM
-        self._ways: dict[tuple[str, Path], Way] = {}
+        self._ways: dict[tuple[str, Path], ChannelRecipe] = {}
 
     def flag(self, flag: Function) -> int:
         """The number of a flag."""
@@ -60,25 +60,25 @@ class Paths:
             self.flags.append(flag)
         return names.index(flag.name) if flag.name in names else len(names)
 
-    def left(self, path: Path) -> Way:
+    def left(self, path: Path) -> ChannelRecipe:
         """Whether all departures were made; 0 at BOS, and 1 for good once it is 1."""
         return self._first_of("left", path, self._left)
 
-    def completes(self, path: Path) -> Way:
+    def completes(self, path: Path) -> ChannelRecipe:
         """A flag that is 1 first where the last departure is made; 0 at BOS."""
         return self._first_of("completes", path, self._completes)
 
-    def fetched(self, path: Path, source: Function) -> Way:
+    def fetched(self, path: Path, source: Function) -> ChannelRecipe:
         """What a function says at the last departure; 0 before it."""
         ends, name = self.completes(path), f"{source.name}.at.{_spell(path)}"
-        return Way(
+        return ChannelRecipe(
             1 + max(ends.depth, source.depth),
             lambda: self._add(name, Earliest(source.name, ends.make())),
         )
 
     def _first_of(
-        self, kind: str, path: Path, ways: Callable[[Path], Iterable[Way]]
-    ) -> Way:
+        self, kind: str, path: Path, ways: Callable[[Path], Iterable[ChannelRecipe]]
+    ) -> ChannelRecipe:
         if (kind, path) not in self._ways:
             self._ways[kind, path] = min(ways(path), key=lambda way: way.depth)
         return self._ways[kind, path]
@@ -92,7 +92,7 @@ class Paths:
             self._add(made, operation)
         return name
 
-    def _left(self, path: Path) -> Iterable[Way]:
+    def _left(self, path: Path) -> Iterable[ChannelRecipe]:
         rest, times = _run(path)
         ends = self._one_by_one(path)
         if times == 1 and ends is not None:
@@ -101,18 +101,18 @@ class Paths:
             yield self._counted(rest, path[-1], times)
         yield from self._halves(path)
 
-    def _completes(self, path: Path) -> Iterable[Way]:
+    def _completes(self, path: Path) -> Iterable[ChannelRecipe]:
         ends = self._one_by_one(path)
         if ends is not None:
             yield ends
         if len(path) > 1:
             yield self.left(path)
 
-    def _one_by_one(self, path: Path) -> Way | None:
+    def _one_by_one(self, path: Path) -> ChannelRecipe | None:
         """The last flag, where all other departures were made before, if that is known."""
         flag = self.flags[path[-1]]
         if len(path) == 1:
-            return Way(flag.depth, lambda: flag.name)
+            return ChannelRecipe(flag.depth, lambda: flag.name)
         before = self._before(path[:-1], path[-1])
         if before is None:
             return None
@@ -122,9 +122,9 @@ class Paths:
         def make() -> str:
             return self._add(name, Map(table(both), (flag.name, before.make())))
 
-        return Way(max(before.depth, flag.depth), make)
+        return ChannelRecipe(max(before.depth, flag.depth), make)
 
-    def _seen(self, path: Path, ends: Way) -> Way:
+    def _seen(self, path: Path, ends: ChannelRecipe) -> ChannelRecipe:
         name = f"left.{_spell(path)}"
 
         def make() -> str:
@@ -133,9 +133,9 @@ class Paths:
             self._add(ANY, Map(table(rows), ("token",)))
             return self._add(name, Earliest(ANY, ends.make()))
 
-        return Way(ends.depth + 1, make)
+        return ChannelRecipe(ends.depth + 1, make)
 
-    def _before(self, path: Path, after: int) -> Way | None:
+    def _before(self, path: Path, after: int) -> ChannelRecipe | None:
         """Whether all departures were made before a position with the flag ``after``."""
         rest, times = _run(path)
         ways = [self._counted(rest, path[-1], times, before=True)] if self.sums else []
@@ -144,7 +144,9 @@ class Paths:
             ways.insert(0, self.left(path))
         return min(ways, key=lambda way: way.depth, default=None)
 
-    def _counted(self, rest: Path, flag: int, times: int, before: bool = False) -> Way:
+    def _counted(
+        self, rest: Path, flag: int, times: int, before: bool = False
+    ) -> ChannelRecipe:
         """Whether a flag was there so often since other departures, by a sum."""
         ends = self._one_by_one((*rest, flag))
         assert ends is not None  # a sum says what was so before
@@ -166,13 +168,13 @@ class Paths:
             }
             return self._add(name, Map(table(rows), (upto, here)))
 
-        return Way(ends.depth + 1, make)
+        return ChannelRecipe(ends.depth + 1, make)
 
-    def _halves(self, path: Path) -> Iterable[Way]:
+    def _halves(self, path: Path) -> Iterable[ChannelRecipe]:
         """From the left up to some departure, from the right for the others."""
         return (self._reached(path[:i], path[i:]) for i in range(1, len(path)))
 
-    def _reached(self, done: Path, left: Path) -> Way:
+    def _reached(self, done: Path, left: Path) -> ChannelRecipe:
         ends, last = self.completes(done), self._pointer(left)
         start = f"first.{_spell(done)}"
         name, length = f"left.{_spell(done)}-{_spell(left)}", self.beside.length
@@ -183,12 +185,12 @@ class Paths:
             made = pointers.reached(name, start, last.make(), length)
             return self._add_all(name, made)
 
-        return Way(max(ends.depth + 1, last.depth), make)
+        return ChannelRecipe(max(ends.depth + 1, last.depth), make)
 
-    def _pointer(self, path: Path) -> Way:
+    def _pointer(self, path: Path) -> ChannelRecipe:
         return self._first_of("pointer", path, self._pointers)
 
-    def _pointers(self, path: Path) -> Iterable[Way]:
+    def _pointers(self, path: Path) -> Iterable[ChannelRecipe]:
         name, length = f"last.{_spell(path)}", self.beside.length
         if len(path) > 1:
             cuts = range(1, len(path))
@@ -201,9 +203,9 @@ class Paths:
             where = self.beside.flagged(flag)
             return self._add_all(name, pointers.last(name, where, length))
 
-        yield Way(flag.depth + 1, make)
+        yield ChannelRecipe(flag.depth + 1, make)
 
-    def _composed(self, name: str, first: Path, then: Path) -> Way:
+    def _composed(self, name: str, first: Path, then: Path) -> ChannelRecipe:
         outer, inner = self._pointer(first), self._pointer(then)
 
         def make() -> str:
@@ -211,7 +213,7 @@ class Paths:
             made = pointers.composed(name, *read, self.beside.length)
             return self._add_all(name, made)
 
-        return Way(1 + max(outer.depth, inner.depth), make)
+        return ChannelRecipe(1 + max(outer.depth, inner.depth), make)
 
 
 def _run(path: Path) -> tuple[Path, int]:

@@ -6,7 +6,7 @@ from algebra.automaton import Automaton
 from algebra.classification.digraph import j_trivial
 from algebra.departures.subsequences import Subsequences, subsequences
 from algebra.minimisation import reachable
-from compiler.constructions.departures.beside import Beside
+from compiler.constructions.departures.beside import PartChannels
 from compiler.constructions.departures.construction import check_departs
 from compiler.constructions.departures.paths import Paths
 from compiler.errors import CompileError
@@ -38,7 +38,9 @@ def piecewise(machine: Automaton, length: int) -> Program:
             "state"
         )
     found = _decided(part)
-    beside = Beside((), np.zeros((1, 0), dtype=np.int64), len(part.letters), length)
+    beside = PartChannels(
+        (), np.zeros((1, 0), dtype=np.int64), len(part.letters), length
+    )
     paths = Paths(beside)
     flags = {
         i: paths.flag(beside.function(f"in{i}", found.sets[i].astype(np.int64)[None]))

@@ -13,12 +13,12 @@ from compare.models import Compiled, Gpt
 from compare.probes.agreement import agreement, cases_of
 from compare.probes.alignment_search import searched
 from compare.probes.exchange import answers
-from compare.probes.exchange_setup import Bench, Trial, bench_of
+from compare.probes.exchange_setup import ProbedNetwork, Trial, probed_network
 from compare.probes.interchange import aligned, interchange
 from compare.probes.pairs import UNDEFINED, Pairs, Positions, counterfactual, paired
 from compare.probes.scores import score, split
 from compare.probes.subspace import orthonormal, uniform, varying
-from compare.probes.variable import Home, joined
+from compare.probes.variable import VariableLocation, joined
 from compare.probes.variables import variables
 from compare.probes.verdict import use
 from compare.tasks.task import Task
@@ -31,18 +31,22 @@ Words = Callable[..., IntArray]
 Networks = Callable[..., Compiled]
 
 
-def home_of(task: Task, construction: str, *channels: str) -> Home:
+def home_of(task: Task, construction: str, *channels: str) -> VariableLocation:
     machine = replace(task.machine, output=None)
-    return Home(construction, construct(construction, machine, 12), channels)
+    return VariableLocation(
+        construction, construct(construction, machine, 12), channels
+    )
 
 
 @pytest.fixture
-def bench(task_of: Tasks, words_for: Words, derived: Networks) -> Callable[..., Bench]:
-    def build(name: str, construction: str) -> Bench:
+def bench(
+    task_of: Tasks, words_for: Words, derived: Networks
+) -> Callable[..., ProbedNetwork]:
+    def build(name: str, construction: str) -> ProbedNetwork:
         task = task_of(name)
         words = words_for(task, 240, 12)
         parts = split(240, np.random.default_rng(0))
-        return bench_of(derived(name, construction, 12), task, words, parts)
+        return probed_network(derived(name, construction, 12), task, words, parts)
 
     return build
 
@@ -86,7 +90,7 @@ def test_dimensions_of_a_channel_carry_it(
 
 
 def test_answers_that_no_word_of_the_task_has_are_no_cases(
-    task_of: Tasks, words_for: Words, bench: Callable[..., Bench]
+    task_of: Tasks, words_for: Words, bench: Callable[..., ProbedNetwork]
 ) -> None:
     """Legal words only: an exchanged count would make many of them illegal."""
     task, subject = task_of("Dyck2,2"), bench("Dyck2,2", "dyck")
@@ -158,7 +162,7 @@ def test_a_program_without_a_row_for_a_pair_has_no_answer_to_it_alone(
 )
 def test_what_a_compiled_network_holds_and_uses_is_found_without_being_told_where(
     task_of: Tasks,
-    bench: Callable[..., Bench],
+    bench: Callable[..., ProbedNetwork],
     name: str,
     construction: str,
     channel: str,
@@ -179,7 +183,7 @@ def test_what_a_compiled_network_holds_and_uses_is_found_without_being_told_wher
 
 
 def test_what_is_held_but_not_read_any_more_does_not_come_out_as_used(
-    task_of: Tasks, bench: Callable[..., Bench]
+    task_of: Tasks, bench: Callable[..., ProbedNetwork]
 ) -> None:
     """The letter stands in the stream of a counter when the sum has been taken."""
     subject = bench("C5", "counter")
@@ -194,7 +198,7 @@ def test_what_is_held_but_not_read_any_more_does_not_come_out_as_used(
 
 
 def test_the_subspace_of_the_answer_passes_for_what_determines_it_and_is_told_apart(
-    task_of: Tasks, bench: Callable[..., Bench]
+    task_of: Tasks, bench: Callable[..., ProbedNetwork]
 ) -> None:
     """Products of all last letters fix every answer; a counter has none of them."""
     subject = bench("C5", "counter")
@@ -222,7 +226,7 @@ def test_networks_that_read_their_answers_are_refused(
 
 
 def test_a_search_begins_with_a_basis_that_it_leaves_as_it_was(
-    task_of: Tasks, bench: Callable[..., Bench]
+    task_of: Tasks, bench: Callable[..., ProbedNetwork]
 ) -> None:
     subject = bench("C5", "counter")
     home = variables(task_of("C5"), subject.words).named("answer").homes[0]
@@ -239,7 +243,7 @@ def test_a_search_begins_with_a_basis_that_it_leaves_as_it_was(
 
 
 def test_what_follows_from_the_answer_can_be_read_but_is_not_used(
-    task_of: Tasks, bench: Callable[..., Bench]
+    task_of: Tasks, bench: Callable[..., ProbedNetwork]
 ) -> None:
     subject = bench("D8", "semidirect-car")
     v = variables(task_of("D8"), subject.words).named("cascade: now2")

@@ -113,8 +113,8 @@ def test_selective_is_what_is_stored_and_not_what_is_known_by_heart() -> None:
     last = variable("letter before", "channel", before)
     found, stored = score(states, [parity, last], words, split(300, rng))
     assert stored.accuracy == 1
-    assert stored.selectivity is not None
-    assert stored.selectivity > 0.2
+    assert stored.control is not None
+    assert stored.accuracy - stored.control > 0.2
     assert found.accuracy is not None
     assert found.accuracy < 0.7
 

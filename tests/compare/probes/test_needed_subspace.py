@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from algebra.semiautomaton import IntArray
 from compare.models import Lstm, Specification
-from compare.probes.exchange_setup import Trial, bench_of
+from compare.probes.exchange_setup import Trial, probed_network
 from compare.probes.interchange import interchange
 from compare.probes.needed_subspace import needed
 from compare.probes.scores import split
@@ -71,7 +71,7 @@ def test_only_what_is_read_is_needed(
 ) -> None:
     task, network = task_of("C2"), OnACircle()
     words = words_for(task, 120, T)
-    bench = bench_of(network, task, words, split(120, np.random.default_rng(0)))
+    bench = probed_network(network, task, words, split(120, np.random.default_rng(0)))
     home = variables(task, words).named("counter: sum").homes[0]
     pairs = bench.pairs(bench.parts.fit, np.random.default_rng(1))
     cases = bench.cases(home, pairs)
@@ -85,7 +85,9 @@ def test_the_rule_that_says_so_is_that_the_needed_part_carries_the_variable(
 ) -> None:
     task = task_of("C2")
     words = words_for(task, 240, T)
-    bench = bench_of(OnACircle(), task, words, split(240, np.random.default_rng(0)))
+    bench = probed_network(
+        OnACircle(), task, words, split(240, np.random.default_rng(0))
+    )
     found = interchange(bench, variables(task, words).named("count of 1"), 1)
     assert found is not None
     assert found.found.balanced == 1

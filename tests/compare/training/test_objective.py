@@ -12,7 +12,7 @@ from compare.models import Gpt, Lstm, build
 from compare.tasks import Batch
 from compare.tasks.catalogue import task
 from compare.training import Balance, Recipe, Sharpening
-from compare.training.losses import lesson, mean_loss
+from compare.training.losses import mean_loss, on_device
 from compare.training.objective import Objective, accuracy
 
 CPU = torch.device("cpu")
@@ -31,15 +31,16 @@ def batch(trained: list[list[bool]]) -> Batch:
 
 def test_only_revealed_labels_enter_the_loss() -> None:
     logits = torch.tensor([[[0.0, 0.0], [0.0, 9.0], [0.0, -9.0]]])
-    one = lesson(batch([[True, False, False]]), CPU)
+    one = on_device(batch([[True, False, False]]), CPU)
     assert float(mean_loss(logits, one)) == pytest.approx(math.log(2))
-    two = lesson(batch([[True, False, True]]), CPU)
+    two = on_device(batch([[True, False, True]]), CPU)
     assert float(mean_loss(logits, two)) == pytest.approx(math.log(2) / 2, abs=1e-4)
 
 
 def test_a_batch_without_a_revealed_label_teaches_nothing() -> None:
     assert (
-        float(mean_loss(torch.zeros(1, 2, 3), lesson(batch([[False] * 2]), CPU))) == 0
+        float(mean_loss(torch.zeros(1, 2, 3), on_device(batch([[False] * 2]), CPU)))
+        == 0
     )
 
 
