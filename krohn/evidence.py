@@ -11,14 +11,13 @@ from algebra.errors import KrohnError
 from algebra.formats.files import atomic_write
 from algebra.shown import shown
 from krohn.report import Report
-from krohn.verification_target import Progress, open_target
+from krohn.verification_target import open_target
 from program.errors import Refused
 from verify.blas_threads import one_thread
 from verify.checker.model_file import Machine
 from verify.checker.network import Shown, recheck
-from verify.errors import Rejected
 from verify.search.conversion import machine_of
-from verify.search.find import find
+from verify.search.find import for_file
 from verify.search.record import steps
 
 LARGEST = 2**30
@@ -33,7 +32,7 @@ class Checked:
         reason: Why it is not verified.
         facts: Length, format, margin of the read-out, noise of channels, leaks of heads.
         seconds: How long checking took.
-        found_in: How long finding took; None if the evidence was there.
+        found_in: How long the proof took that found it; None if the evidence was there.
         size: Bytes of evidence.
     """
 
@@ -55,17 +54,15 @@ def write(
     out: str | Path,
     machine: Automaton | None = None,
     observation: str | None = None,
-    progress: Progress | None = None,
 ) -> Checked:
-    """Find evidence for a model, check it, and write it.
+    """Write the evidence that a proof has found, once the small checker has checked it.
 
     Args:
         found: What verification came to.
         path: The model file.
-        out: The file to write; nothing is written if no evidence is found.
+        out: The file to write; nothing is written if the evidence is not confirmed.
         machine: What the model must compute; by default what its file names.
         observation: What to see of the machine, for models that say outputs.
-        progress: Called with what is being done, how much is done, and of how much.
 
     Raises:
         KrohnError: If the model was not proved, if the small checker cannot be shown the
@@ -75,22 +72,17 @@ def write(
         why = found.reason or "it is for proofs; ask for --proof as well"
         raise KrohnError(f"{path} is {found.verdict}, so there is no evidence: {why}")
     data, own = _bytes(path), _machine(path, machine, observation)
-    began = time.monotonic()
-    report = progress or (lambda what, done, total: None)
-    try:
-        evidence = find(data, own, lambda done, total: report("evidence", done, total))
-    except (Refused, Rejected) as reason:
-        raise KrohnError(
-            f"there is no evidence of a kind that can be checked again: {reason}; "
-            "nothing was written"
-        ) from None
-    seconds = time.monotonic() - began
+    evidence = for_file(data, found.proof.told)
     checked, shown = _check(data, _text(evidence).encode(), own)
     if shown is None:
-        raise KrohnError(f"evidence was found and not confirmed: {checked.reason}")
+        raise KrohnError(
+            f"the small checker does not confirm the evidence: {checked.reason}; "
+            "nothing was written"
+        )
     text = _text(evidence | {"record": _record(evidence, shown)})
     atomic_write(out, text)
-    return replace(checked, found_in=round(seconds, 3), size=len(text))
+    found_in = round(found.proof.seconds, 3)
+    return replace(checked, found_in=found_in, size=len(text))
 
 
 def _text(evidence: dict[str, Any]) -> str:

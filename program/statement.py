@@ -84,12 +84,6 @@ class Channel:
         return self.operation.wire
 
     @property
-    def by(self) -> int:
-        """How far a shift looks back; the level of a sibling-latest; 0 of all others."""
-        found: int = getattr(self.operation, "by", getattr(self.operation, "level", 0))
-        return found
-
-    @property
     def inputs(self) -> tuple[str, ...]:
         """The channels that it reads."""
         return self.operation.reads

@@ -23,7 +23,7 @@ from verify.checker.model_file import WrongWord, check_numbers
 from verify.checker.network import Established
 from verify.errors import Rejected
 from verify.search.conversion import machine_of, model_of
-from verify.search.find import Watch, search
+from verify.search.find import Watch, claims, search
 from verify.search.longest import longest
 from verify.search.record import steps
 
@@ -53,7 +53,9 @@ class Proof:
         evidence: What was established, step by step.
         word: A shortest word on which Program and machine differ, letter indices.
         seconds: How long it took.
-        bounds: Every bound that the small checker has shown, if it was asked.
+        bounds: Every bound that the small checker has shown of a Transformer.
+        told: What the small checker was told, with the bounds that it has shown: what an
+            evidence file says (`verify.search.find.for_file`). Empty unless verified.
     """
 
     verdict: Verdict
@@ -63,6 +65,7 @@ class Proof:
     word: tuple[int, ...] | None = None
     seconds: float = 0.0
     bounds: Established | None = field(default=None, repr=False, compare=False)
+    told: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 def prove(
@@ -83,31 +86,33 @@ def prove(
         Never raises for a model that cannot be proved: the verdict says so.
     """
     began, length = time.monotonic(), file.header["claim"].get("length")
-    told = list[dict[str, Any]]()
+    last: tuple[dict[str, Any], Established] | None = None
 
     def watch(evidence: dict[str, Any], found: Established) -> None:
-        told[:] = steps(found, evidence)
+        nonlocal last
+        last = evidence, found
         if progress is not None:
-            progress(len(told), 3 + 2 * len(file.header["architecture"]["blocks"]))
+            done = 1 + len(found.streams) + (found.margin > 0)
+            progress(done, 3 + 2 * len(file.header["architecture"]["blocks"]))
 
     try:
         # What is not a number fails every comparison.
         with one_thread(), np.errstate(all="ignore"):
-            told[:], bounds = _established(file, machine, watch)
-        result = Proof("verified", "", length, told, bounds=bounds)
+            result = _verified(file, machine, watch)
     except WrongWord as found:
-        result = Proof("refuted", str(found), length, told, found.word)
+        result = Proof("refuted", str(found), length, word=found.word)
     except (Refused, Rejected) as refused:
-        result = Proof("undecided", str(refused), length, told)
+        result = Proof("undecided", str(refused), length)
     except FAILURES as error:
         reason = f"the file cannot be followed ({type(error).__name__}: {error})"
-        result = Proof("undecided", reason, length, told)
+        result = Proof("undecided", reason, length)
+    if last is not None and result.verdict != "verified":
+        evidence, shown_so_far = last
+        result = replace(result, evidence=steps(shown_so_far, evidence))
     return replace(result, seconds=time.monotonic() - began)
 
 
-def _established(
-    file: ModelFile, machine: Automaton, watch: Watch
-) -> tuple[list[dict[str, Any]], Established | None]:
+def _verified(file: ModelFile, machine: Automaton, watch: Watch) -> Proof:
     """What the small checker was told and has shown, step by step; and all bounds."""
     model = model_of(file)
     for name, values in model.tensors.items():
@@ -115,10 +120,12 @@ def _established(
     brackets = kind_of(file.header["architecture"]).answers == "laws"
     own = machine_of(machine, None if brackets else _classes(file, machine).of)
     evidence, found = search(model, own, watch)
-    told = steps(found, evidence)
+    established = steps(found, evidence)
     if isinstance(found, generator.Established):
-        told.append({"longest": longest(model, own)})
-    return told, found if isinstance(found, Established) else None
+        established.append({"longest": longest(model, own)})
+    bounds = found if isinstance(found, Established) else None
+    length, told = file.header["claim"].get("length"), {**evidence, **claims(found)}
+    return Proof("verified", "", length, established, bounds=bounds, told=told)
 
 
 def _classes(file: ModelFile, machine: Automaton) -> Shown:

@@ -91,8 +91,7 @@ def verify(
     if evidence is not None:
         from krohn.evidence import write
 
-        with progress() as report:
-            written = write(found, file, evidence, wanted, observe, report)
+        written = write(found, file, evidence, wanted, observe)
         result["written"] = written.to_object()
     emit(result, as_json, lambda: show.report(file, found, replay))
     if evidence is not None and not as_json:

@@ -2,11 +2,15 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from krohn.cli import run
 from program.errors import Refused
+from program.statement import Statement
+from verify.checker.model_file import Machine
+from verify.search import refinement
 
 Capture = pytest.CaptureFixture[str]
 
@@ -31,6 +35,23 @@ def test_evidence_is_written_and_checked_again(
     found = json.loads(capsys.readouterr().out)
     assert found["verdict"] == "verified"
     assert found["facts"]["length"] == 6
+
+
+def test_what_the_proof_found_is_written_without_another_search(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searches, find = list[object](), refinement.find
+
+    def counted(program: Statement, machine: Machine) -> dict[str, Any]:
+        searches.append(program)
+        return find(program, machine)
+
+    monkeypatch.setattr(refinement, "find", counted)
+    out = str(tmp_path / "evidence.json")
+    assert run(["verify", model, "--proof", "--evidence", out]) == 0
+    assert len(searches) == 1
+    assert run(["recheck", model, out]) == 0
+    assert len(searches) == 1
 
 
 def test_evidence_of_a_generator_is_written_and_checked_again(
@@ -118,7 +139,7 @@ def test_what_cannot_be_shown_again_is_said(
         raise Refused("no cases decide 'map0'")
 
     out = tmp_path / "evidence.json"
-    monkeypatch.setattr("krohn.evidence.find", nothing)
+    monkeypatch.setattr("krohn.evidence.recheck", nothing)
     assert run(["verify", model, "--evidence", str(out)]) == 2
     error = capsys.readouterr().err
     assert "no cases decide 'map0'" in error

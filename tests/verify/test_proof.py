@@ -13,6 +13,7 @@ import krohn
 from network.modelfile import ModelFile
 from program.interpreter import interpret
 from program.statement import parse
+from verify import proof as proof_of
 from verify.proof import prove
 
 Build = Callable[..., Any]
@@ -81,6 +82,25 @@ def test_evidence_says_what_was_established(
     text = json.dumps(proof.evidence, allow_nan=False)
     assert json.loads(text) == proof.evidence
     assert proof.evidence[-1]["margin"] > 0
+
+
+def test_what_was_established_before_a_refusal_is_told_once(
+    levels: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it costs to tell it does not grow with the square of the blocks."""
+    built = levels("S3", "scan", 12)
+    file, told, steps = built.compiled.file, list[int](), proof_of.steps
+
+    def counted(*found: Any) -> list[dict[str, Any]]:
+        told.append(1)
+        return steps(*found)
+
+    monkeypatch.setattr(proof_of, "steps", counted)
+    wrong = {"unembed.weight": np.zeros_like(file.tensors["unembed.weight"])}
+    done = prove(replace(file, tensors=file.tensors | wrong), built.machine)
+    assert done.verdict == "undecided"
+    assert done.evidence == built.compiled.proof.evidence[:-1]
+    assert told == [1]
 
 
 @pytest.mark.parametrize("length", [0, -1, None, "3", 4.0, True])

@@ -12,6 +12,8 @@ from program.domains import MOST, BoolArray, IntArray, PossibleValues, beside
 from program.errors import Refused, demand
 from program.functions import FUNCTIONS
 from program.operations.latest import Latest
+from program.operations.shift import Shift
+from program.operations.sibling_latest import SiblingLatest
 from program.statement import (
     MOST_CELLS,
     Channel,
@@ -97,11 +99,15 @@ def _check_window(program: Statement, said: Any, name: str) -> None:
         return size > 0 and (claimed or (member and fixed))
 
     index, *values = program.channels[name].inputs
-    shift, points = program.behind[index], [program.channels[v].bos for v in values]
+    shift, points = (
+        program.behind[index].operation,
+        [program.channels[v].bos for v in values],
+    )
     fits = program.channels[name].op == "select" and points == [*range(len(members))]
-    demand(fits and shift.op == "shift", f"{name!r} is no window")
+    if not (fits and isinstance(shift, Shift)):
+        raise Refused(f"{name!r} is no window")
     whole_family = all(is_window(v, shift.by) for v in values)
-    earlier = is_window(shift.inputs[0], width - shift.by)
+    earlier = is_window(shift.source, width - shift.by)
     demand(whole_family and earlier, f"{name!r} is not put together from windows")
 
 
@@ -110,8 +116,9 @@ def _before(program: Statement) -> dict[str, tuple[str, ...]]:
     answers: dict[str, tuple[tuple[str, ...], int, int]] = {}
     for name, channel in program.channels.items():
         parts = [answers[n] for n in channel.inputs if n in answers]
-        if channel.op == "sibling-latest":
-            answers[name] = channel.inputs, channel.by, channel.by + 1
+        if isinstance(channel.operation, SiblingLatest):
+            level = channel.operation.level
+            answers[name] = channel.inputs, level, level + 1
         elif channel.op == "table" and len(parts) == len(channel.inputs):
             what, low, _ = parts[0]
             ends = [low, *(high for _, _, high in parts)]
@@ -428,10 +435,11 @@ def _machine(said: Any, machine: Machine, letters: int) -> Machine:
 
 def lemma(channel: Channel, part: Part, machine: Machine, length: int) -> Assumed:
     """What another part shows of a channel, or of what it is a shift of."""
-    here = channel.name in part.outputs
-    shifted = channel.op == "shift" and part.outputs == list(channel.inputs)
-    same, back = part.machine is machine, 0 if here else channel.by
-    fits = here or (shifted and same)
+    here, same = channel.name in part.outputs, part.machine is machine
+    shift, back = channel.operation, 0
+    if not here and isinstance(shift, Shift) and part.outputs == [shift.source]:
+        back = shift.by
+    fits = here or (back > 0 and same)
     early = length <= part.length + back
     demand(fits and early, f"{channel.name!r} is not known so far")
     column = part.outputs.index(channel.name) if here else 0

@@ -1,7 +1,8 @@
 """Chains of lemmas: what a channel says of some positions ago, and so on (Theorem 3)."""
 
 from program.functions import FUNCTIONS
-from program.statement import Statement
+from program.operations.shift import Shift
+from program.statement import Channel, Statement
 from verify.checker.refinement import Ways, steps
 
 Link = tuple[str, str | None, int]
@@ -55,10 +56,16 @@ def _with_lengths(
     found, length = list[Link](), 0
     for name, shift in links:
         if shift is not None:
-            length += program.channels[shift].by
+            length += _by(program.channels[shift])
         else:
             read = [c for c, k, _ in steps(program, followed, [name]) if k == "shift"]
-            tell = [c.by for c in read if c.later.tolist() != [c.bos]]
+            tell = [_by(c) for c in read if c.later.tolist() != [c.bos]]
             length = 1 + max(tell, default=0)
         found.append((name, shift, min(length, program.length)))
     return found if length >= program.length else []
+
+
+def _by(channel: Channel) -> int:
+    """How far a shift looks back."""
+    assert isinstance(channel.operation, Shift)
+    return channel.operation.by

@@ -19,46 +19,34 @@ from verify.search import refinement
 # Bounds are written a little larger than found: another processor may round otherwise.
 MARGIN = 1 + 2.0**-20
 
-Progress = Callable[[int, int], None]
-
 Watch = Callable[[dict[str, Any], network.Established], None]
 
 
-def find(
-    data: bytes, machine: Machine | None = None, progress: Progress | None = None
-) -> dict[str, Any]:
+def find(data: bytes, machine: Machine | None = None) -> dict[str, Any]:
     """Evidence that a model computes a machine, with the bounds that it shows.
 
     Args:
         data: The model file.
         machine: The machine; that of the file's own header if absent.
-        progress: Called with the number of steps done, and in all.
 
     Raises:
         Refused: If none is found.
     """
     model = read(data)
-    machine = machine or model.machine
-    total = 3 + 2 * len(model.header["architecture"].get("blocks", []))
-
-    def report(evidence: Any, found: network.Established) -> None:
-        if progress is not None:
-            progress(1 + len(found.streams) + (found.margin > 0), total)
-
     # What is not a number fails every demand.
     with one_thread(), np.errstate(all="ignore"):
-        evidence, found = search(model, machine, report)
-    return {
-        "format": "krohn-evidence",
-        "version": 1,
-        "model": hashlib.sha256(data).hexdigest(),
-        **evidence,
-        **claims(found),
-    }
+        evidence, found = search(model, machine or model.machine)
+    return for_file(data, {**evidence, **claims(found)})
+
+
+def for_file(data: bytes, told: dict[str, Any]) -> dict[str, Any]:
+    """What an evidence file says of a model file, from what the small checker was told."""
+    digest = hashlib.sha256(data).hexdigest()
+    return {"format": "krohn-evidence", "version": 1, "model": digest, **told}
 
 
 def search(
-    model: Model, machine: Machine, watch: Watch
+    model: Model, machine: Machine, watch: Watch | None = None
 ) -> tuple[dict[str, Any], network.Shown]:
     """What the small checker must be told of a model, and what it shows then.
 
@@ -78,7 +66,7 @@ def search(
         return evidence, check(model, evidence, machine)
     program = network.stated(model, len(machine.transitions))
     evidence["program"] = refinement.find(program, machine)
-    step = partial(watch, evidence)
+    step = partial(watch, evidence) if watch else None
     return evidence, network.established(model, evidence, machine, step)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from program.operations.shift import Shift
 from program.statement import Channel, Statement
 
 Claim = tuple[int, int]
@@ -31,17 +32,18 @@ def _compose(
     families: dict[tuple[str, ...], int],
 ) -> Claim | None:
     index, *values = (program.behind[n] for n in channel.inputs)
-    if index.op != "shift" or [v.bos for v in values] != [*range(len(values))]:
+    shift, points = index.operation, [v.bos for v in values]
+    if not isinstance(shift, Shift) or points != [*range(len(values))]:
         return None
     first = next((claims[v.name] for v in values if v.name in claims), None)
     if first is None:
-        if index.by != 1 or not _are_maps(values):
+        if shift.by != 1 or not _are_maps(values):
             return None
         first = families.setdefault(tuple(v.name for v in values), len(families)), 1
     members = list(families)[first[0]]
-    if index.by != first[1] or len(members) != len(values):
+    if shift.by != first[1] or len(members) != len(values):
         return None
-    source = program.behind[index.inputs[0]]
+    source = program.behind[shift.source]
     earlier = _width(program, source, first[0], claims, members)
     fixed = {n for n in members if len(program.channels[n].later) == 1}
     fits = all(claims.get(v.name) == first or v.name in fixed for v in values)

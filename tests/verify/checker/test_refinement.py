@@ -152,8 +152,9 @@ def at(channel: Any, table: Any, read: list[list[int]], t: int) -> int:
         x = sum(digit << b for b, digit in enumerate(now[1:]))
         return read[0][x if x <= t else 0]
     if channel.op == "sibling-latest":
-        block = t >> channel.by
-        low, high = (block - 1) << channel.by, block << channel.by
+        level = channel.operation.level
+        block = t >> level
+        low, high = (block - 1) << level, block << level
         inside = [j for j in marked if low <= j < high and block % 2]
         return read[0][max(inside, default=0)]
     found: dict[str, Callable[[], int]] = {
@@ -161,7 +162,7 @@ def at(channel: Any, table: Any, read: list[list[int]], t: int) -> int:
         "table": lambda: table[now],
         "select": lambda: now[1 + now[0]],
         "sum": lambda: sum(now),
-        "shift": lambda: read[0][max(t - channel.by, 0)],
+        "shift": lambda: read[0][max(t - channel.operation.by, 0)],
         "latest": lambda: read[0][marked[-1]],
         "prefix-sum": lambda: sum(read[0][: t + 1]),
         "marked-sum": lambda: sum(read[0][j] for j in marked),

@@ -2,13 +2,14 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
 from program.domains import BoolArray, IntArray
 from program.errors import Refused, demand
+from program.operations.base import LookBack
 from program.statement import Channel
 from verify.checker.affine_arithmetic import (
     INFLATION,
@@ -98,7 +99,8 @@ class Heads:
     def copied(self, channel: Channel, looks: Looking) -> tuple[FloatArray, Look]:
         """The same of a head that fetches, which finds positions in a way (Theorem 12)."""
         form, source = self.stream.form, self.stream.channel(channel.inputs[0])
-        alike = channel.head, channel.op, channel.by, channel.inputs[1:]
+        assert isinstance(channel.operation, LookBack)
+        alike = channel.head, replace(channel.operation, source="")
         if alike not in self.looks:
             self.looks[alike] = looks(self, channel)
         ratio, error, widest, peak = self.looks[alike]

@@ -3,6 +3,7 @@
 import numpy as np
 
 from program.domains import BoolArray, IntArray
+from program.operations.shift import Shift
 from program.statement import Channel
 from verify.checker.attention.heads import Fetches
 
@@ -14,4 +15,6 @@ class Shifted(Fetches):
 
     def right(self, channel: Channel, t: IntArray, size: int) -> tuple[BoolArray, bool]:
         """One position, whatever is there."""
-        return np.arange(size) == np.maximum(t[:, None] - channel.by, 0), False
+        assert isinstance(channel.operation, Shift)
+        right = np.maximum(t[:, None] - channel.operation.by, 0)
+        return np.arange(size) == right, False

@@ -3,6 +3,7 @@
 import numpy as np
 
 from program.domains import BoolArray, IntArray
+from program.operations.sibling_latest import SiblingLatest
 from program.statement import Channel
 from verify.checker.attention.heads import Fetches
 
@@ -14,7 +15,9 @@ class LatestOfSibling(Fetches):
 
     def right(self, channel: Channel, t: IntArray, size: int) -> tuple[BoolArray, bool]:
         """The positions of the block before, if t's block is the second of a pair."""
-        j, block = np.arange(size), t[:, None] >> channel.by
-        high = block << channel.by
-        low = np.maximum(high - (1 << channel.by), 1)
+        assert isinstance(channel.operation, SiblingLatest)
+        level = channel.operation.level
+        j, block = np.arange(size), t[:, None] >> level
+        high = block << level
+        low = np.maximum(high - (1 << level), 1)
         return (low <= j) & (j < high) & (block % 2 == 1), True
