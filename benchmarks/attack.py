@@ -22,7 +22,7 @@ from report import Row, Table, each, parser, publish
 import krohn
 from algebra.errors import KrohnError
 from compiler.generator import Freedom
-from krohn.compilation import CompiledModel
+from krohn.compiled_model import CompiledModel
 from krohn.sources import read
 from network.precision import PRECISIONS
 from verify.attack.campaign import Attack, Extent, attack

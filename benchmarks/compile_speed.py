@@ -14,7 +14,7 @@ from time import perf_counter
 from report import Row, Table, each, parser, publish
 
 import krohn
-from krohn.compilation import CompiledModel
+from krohn.compiled_model import CompiledModel
 from verify.proof import prove
 
 CASES = (

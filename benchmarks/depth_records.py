@@ -26,7 +26,7 @@ from compiler.construction_choice.planning import plans
 from compiler.construction_choice.stages import Plan
 from compiler.errors import CompileError
 from compiler.pipeline import Options, arrange, optimise
-from krohn.compilation import model_file
+from krohn.compiled_model import model_file
 from network.precision import PRECISIONS
 from verify.proof import prove
 

@@ -25,7 +25,7 @@ from compiler.construction_choice.planning import plans
 from compiler.construction_choice.stages import Plan
 from compiler.latency import latency
 from compiler.pipeline import Options
-from krohn.compilation import model_file
+from krohn.compiled_model import model_file
 from network.model import Model
 from network.precision import FLOAT32, FloatArray
 

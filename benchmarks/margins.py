@@ -10,7 +10,7 @@ from fractions import Fraction
 from report import Row, Table, each, parser, publish
 
 import krohn
-from krohn.compilation import CompiledModel
+from krohn.compiled_model import CompiledModel
 from verify.smt.gadgets import decide
 from verify.smt.tables import gadgets
 

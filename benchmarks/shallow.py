@@ -22,7 +22,8 @@ from compiler.construction_choice.planning import plans
 from compiler.construction_choice.stages import Plan
 from compiler.constructions.departures import construction, piecewise
 from compiler.errors import CompileError
-from krohn.compilation import model_file, options_of
+from krohn.compilation import options_of
+from krohn.compiled_model import model_file
 from krohn.sources import read
 from verify.proof import prove
 

@@ -19,7 +19,7 @@ import krohn
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from compiler.construction_choice.known_constructions import CONSTRUCTIONS
-from krohn.compilation import CompiledModel
+from krohn.compiled_model import CompiledModel
 from network.model import Model
 from verify.proof import Proof
 from verify.testing.exhaustive import exhaustive

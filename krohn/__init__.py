@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from krohn.comparison.compare import compare
     from krohn.comparison.result import Comparison
-    from krohn.compilation import CompiledModel, compile  # noqa: A004  (the command)
+    from krohn.compilation import compile  # noqa: A004  (the command)
+    from krohn.compiled_model import CompiledModel
     from krohn.examination import examine
     from krohn.generation import compile_generator
     from krohn.report import Report
@@ -42,7 +43,7 @@ __version__ = "0.1.0"
 
 _LAZY = {
     "compile": "krohn.compilation",
-    "CompiledModel": "krohn.compilation",
+    "CompiledModel": "krohn.compiled_model",
     "compile_generator": "krohn.generation",
     "read": "krohn.sources",
     "zoo": "krohn.sources",

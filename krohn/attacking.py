@@ -6,8 +6,10 @@ from pathlib import Path
 import numpy as np
 
 from algebra.automaton import Automaton
+from krohn.open_target import open_target
+from krohn.progress import Progress, silent
 from krohn.report import Report, refuted
-from krohn.verification_target import Progress, Target, open_target
+from krohn.verification_target import Target
 from network.modelfile import ModelFile
 from verify.attack.campaign import Attack, Extent, attack
 from verify.testing.counterexample import Counterexample, pair
@@ -42,7 +44,7 @@ def attacked(
     """
     if report.verdict != "verified" or report.proof is None:
         return report
-    tell = progress or (lambda what, done, total: None)
+    tell = progress or silent
     target = open_target(model, machine, observation, tell)
     found = attack(
         target.file,

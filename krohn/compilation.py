@@ -1,84 +1,29 @@
 """Compiling with proof: no file is written that the checker does not accept."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from inspect import signature
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-import numpy as np
-
 from algebra.automaton import Automaton
 from algebra.budget import Budget, steps_of
-from algebra.formats import json_format
 from compiler import generator
 from compiler.compiled_network import CompiledNetwork, compile_rnn, realise
 from compiler.construction_choice.known_constructions import SEARCHING
 from compiler.construction_choice.planning import planning
 from compiler.errors import CompileError
 from compiler.pipeline import Observer, Options
+from krohn.compiled_model import CompiledModel, model_file, with_evidence
 from krohn.option_rules import TRANSFORMER, refuse
-from krohn.sources import read, seen
-from network import modelfile
-from network.architecture import ACTIVATIONS, kind_of, parameters
-from network.modelfile import ModelFile
+from krohn.sources import machine_of
+from network.architecture import ACTIVATIONS
 from network.precision import PRECISIONS, Precision
-from network.sparse import is_index
-from verify.proof import Proof, prove
+from verify.proof import prove
 
 Architecture = Literal["transformer", "rnn"]
-Progress = Callable[[int, int], None]
 POSITIONS = ("dyadic", "circle")
-
-
-@dataclass(frozen=True)
-class CompiledModel:
-    """A compiled and proved network, ready to be saved.
-
-    Attributes:
-        file: What the model file will hold.
-        construction: How it was built.
-        proof: The proof; None if it was not asked for.
-        seconds: How long compiling and proving took.
-    """
-
-    file: ModelFile
-    construction: str
-    proof: Proof | None
-    seconds: float = field(compare=False)
-
-    def save(self, path: str | Path) -> None:
-        """Write the model file whole or not at all.
-
-        Raises:
-            ModelFileError: If the file system refuses.
-        """
-        modelfile.write(path, self.file.header, self.file.tensors)
-
-    def summary(self) -> dict[str, Any]:
-        """Sizes and timing, as ``krohn compile --json`` prints them."""
-        shape, tensors = self.file.header["architecture"], self.file.tensors
-        kind = kind_of(shape)
-        layers = kind.layers(shape)
-        return {
-            "construction": self.construction,
-            "length": self.file.header["claim"].get("length"),
-            "dtype": shape["dtype"],
-            "depth": sum(layer["heads"] > 0 for layer in layers),
-            "layers": len(layers),
-            "d_model": kind.width(shape),
-            "heads": max((layer["heads"] for layer in layers), default=0),
-            "mlp_width": max((w for layer in layers for w in layer["mlp"]), default=0),
-            "parameters": parameters(shape),
-            **self.file.header.get("search", {}),
-            "shows": self.file.header["claim"].get("shows", "states"),
-            "nonzero": sum(
-                int(np.count_nonzero(t)) for n, t in tensors.items() if not is_index(n)
-            ),
-            "verdict": self.proof.verdict if self.proof else None,
-            "seconds": round(self.seconds, 3),
-        }
 
 
 def compile(  # noqa: A001  (the verb of the trade, and of the command)
@@ -98,7 +43,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     effort: str | float = "normal",
     proved: bool = True,
     observe: Observer | None = None,
-    progress: Progress | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> CompiledModel:
     """Derive a network that computes a machine, and prove that it does.
 
@@ -131,37 +76,20 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     Raises:
         KrohnError: If it cannot be compiled or cannot be proved.
     """
+    _check_options(dict(locals()))
     began = time.monotonic()
-    values = {
-        "arch": arch,
-        "construction": construction,
-        "length": length,
-        "strict": strict,
-        "activation": activation,
-        "uniform": uniform,
-        "positions": positions,
-        "minimise": minimise,
-        "effort": effort,
-    }
-    _check_options(values)
-    if construction == generator.NAME:
-        raise CompileError(
-            "a balanced generator says laws instead of states; make it with "
-            "krohn.compile_generator"
-        )
-    source = machine if isinstance(machine, Automaton) else read(machine)
-    source = source if start is None else source.with_start(start)
-    source = seen(source, observation)
+    source = machine_of(machine, start, observation)
     shown = source if observation else replace(source, output=None)
-    precision = precision_of(dtype)
-    reasons = []
     options = options_of(dtype, strict, activation, uniform, positions)
     budget = Budget(steps_of(effort))
     searched = arch == "transformer" and construction in ("auto", *SEARCHING)
+    reasons = []
     for built in _attempts(
         shown, length, construction, arch, options, minimise, observe, budget
     ):
-        file = model_file(source, built, length, precision, observation is not None)
+        file = model_file(
+            source, built, length, options.precision, observation is not None
+        )
         if searched:
             file.header["search"] = budget.record()
         proof = prove(file, source, progress) if proved else None
@@ -189,14 +117,25 @@ def _uncertified(
 
 
 def _check_options(values: Mapping[str, Any]) -> None:
-    """Refuse an architecture that there is not, and options that it has no use for."""
-    if values["arch"] not in get_args(Architecture):
-        raise CompileError(
-            f"--arch takes {' or '.join(get_args(Architecture))}, not {values['arch']!r}"
-        )
+    """Refuse values that there are not, and options that others leave without effect.
+
+    Args:
+        values: All arguments of `compile`, by name.
+    """
+    _check_one_of("--arch", values["arch"], get_args(Architecture))
     usual = signature(compile).parameters
     given = [name for name, value in values.items() if value != usual[name].default]
     refuse(TRANSFORMER, values, given)
+    if values["construction"] == generator.NAME:
+        raise CompileError(
+            "a balanced generator says laws instead of states; make it with "
+            "krohn.compile_generator"
+        )
+
+
+def _check_one_of(option: str, value: object, known: Collection[str]) -> None:
+    if value not in known:
+        raise CompileError(f"{option} takes {' or '.join(known)}, not {value!r}")
 
 
 def precision_of(dtype: str) -> Precision:
@@ -225,14 +164,8 @@ def options_of(
         CompileError: If there is no such format, activation or code of positions, or two
             forms exclude each other.
     """
-    if activation not in ACTIVATIONS:
-        raise CompileError(
-            f"--activation takes {' or '.join(ACTIVATIONS)}, not {activation!r}"
-        )
-    if positions not in POSITIONS:
-        raise CompileError(
-            f"--positions takes {' or '.join(POSITIONS)}, not {positions!r}"
-        )
+    _check_one_of("--activation", activation, ACTIVATIONS)
+    _check_one_of("--positions", positions, POSITIONS)
     circle = positions == "circle"
     return Options(precision_of(dtype), strict, activation, uniform, circle)
 
@@ -256,11 +189,8 @@ def _attempts(
             )
         yield compile_rnn(machine, options.precision)
         return
-    if length is None:
-        raise CompileError("a Transformer needs the longest length it is for (-T)")
-    if length < 1:
-        raise CompileError("the length must be at least 1")
-    known = planning(machine, length, options, construction, budget)
+    longest = length_given(length, "a Transformer needs the longest length")
+    known = planning(machine, longest, options, construction, budget)
     tried = False
     for way in known.best_first(minimise):
         tried = True
@@ -269,41 +199,14 @@ def _attempts(
         raise CompileError(known.reasons())
 
 
-def model_file(
-    machine: Automaton,
-    built: CompiledNetwork,
-    length: int | None,
-    precision: Precision,
-    outputs: bool,
-) -> ModelFile:
-    """What the file would hold: tensors are rounded before they are proved."""
-    claim: dict[str, Any] = {
-        "start": machine.states[machine.start],
-        "dtype": precision.name,
-    }
-    if outputs:
-        claim["shows"] = "outputs"
-    if not kind_of(built.network.architecture).recurrent:
-        claim["length"] = length
-    header = {
-        "architecture": built.network.architecture,
-        "machine": json_format.to_object(machine),
-        "construction": built.construction,
-        "claim": claim,
-    }
-    if built.program:
-        header["program"] = built.program
-    tensors = {
-        n: np.asarray(t) if is_index(n) else precision.round(t)
-        for n, t in built.network.tensors.items()
-    }
-    return ModelFile(header, tensors, precision)
+def length_given(length: int | None, needs: str) -> int:
+    """The longest word that a network is for, which must be said.
 
-
-def with_evidence(file: ModelFile, proof: Proof | None) -> ModelFile:
-    """The file with a record of what was proved."""
-    evidence = None
-    if proof is not None:
-        evidence = {"verdict": proof.verdict, "steps": proof.evidence}
-    header = {**file.header, "evidence": evidence}
-    return ModelFile(header, file.tensors, file.precision)
+    Raises:
+        CompileError: If it was not, or makes no sense.
+    """
+    if length is None:
+        raise CompileError(f"{needs} it is for (-T)")
+    if length < 1:
+        raise CompileError("the length must be at least 1")
+    return length

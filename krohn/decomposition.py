@@ -25,7 +25,7 @@ from algebra.groups.naming import name
 from algebra.minimisation import reachable
 from krohn import cascade_file
 from krohn.coordinate_meanings import common, merged
-from krohn.sources import read
+from krohn.sources import machine_of
 
 PICTURES = (".svg", ".png", ".pdf")
 DATA = ".json"
@@ -67,7 +67,7 @@ def decompose(
         BudgetExceeded: If that is not enough; the message says what to do.
     """
     steps = steps_of(effort)
-    machine = source if isinstance(source, Automaton) else read(source)
+    machine = machine_of(source)
     if start is not None:
         machine = reachable(machine.with_start(start))
     budget = Budget(steps, max(methods.MOST_IMAGES, steps / STEPS_PER_IMAGE))

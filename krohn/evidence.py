@@ -10,8 +10,8 @@ from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from algebra.formats.files import atomic_write
 from algebra.shown import shown
+from krohn.open_target import open_target
 from krohn.report import Report
-from krohn.verification_target import open_target
 from program.errors import Refused
 from verify.blas_threads import one_thread
 from verify.checker.model_file import Machine
@@ -139,7 +139,7 @@ def _check(
 def _machine(
     path: str | Path, machine: Automaton | None, observation: str | None
 ) -> Machine:
-    target = open_target(path, machine, observation, lambda what, done, total: None)
+    target = open_target(path, machine, observation)
     shows = shown(target.machine, target.file.header["claim"].get("shows", "states")).of
     return machine_of(target.machine, shows)
 

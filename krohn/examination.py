@@ -9,9 +9,9 @@ from typing import Any
 
 from algebra.automaton import Automaton
 from algebra.shown import Shows
+from krohn.progress import Progress, silent
 from krohn.report import Report, refuted, unrefuted
-from krohn.sources import read, seen
-from krohn.verification_target import Progress
+from krohn.sources import machine_of
 from network.evaluation_mode import evaluation_mode
 from network.model import Model
 from verify.attention_limits.layer_norm import module_bounds
@@ -62,15 +62,13 @@ def examine(
             words.
     """
     began = time.monotonic()
-    wanted = machine if isinstance(machine, Automaton) else read(machine)
-    shows: Shows = "states"
-    if observation is not None:
-        wanted, shows = seen(wanted, observation), "outputs"
+    wanted = machine_of(machine, observation=observation)
+    shows: Shows = "states" if observation is None else "outputs"
     simulator = _simulator(model, wanted, shows)
     if simulator.longest is not None and length > simulator.longest:
         why = f"the model is for words of up to {simulator.longest} letters"
         return Report("out-of-range", "", why, simulator.longest, 0, "nothing")
-    told = progress or (lambda what, done, total: None)
+    told = progress or silent
     asked = {"prefixes": prefixes, "samples": samples, "seed": seed}
     with evaluation_mode(model):
         found = examined(

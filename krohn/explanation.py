@@ -16,7 +16,7 @@ from compiler.construction_choice.planning import planning
 from krohn.candidates import construction_table
 from krohn.compilation import options_of
 from krohn.language import language
-from krohn.sources import read, seen
+from krohn.sources import machine_of
 
 MOST_ELEMENTS = 200_000
 MOST_ENTRIES = 20_000_000
@@ -62,9 +62,7 @@ def explain(
     Raises:
         KrohnError: If the machine cannot be read.
     """
-    machine = source if isinstance(source, Automaton) else read(source)
-    machine = machine if start is None else machine.with_start(start)
-    machine = seen(machine, observation)
+    machine = machine_of(source, start, observation)
     options = options_of(dtype, strict, activation)
     part = reachable(machine)
     budget = Budget(steps_of(effort))

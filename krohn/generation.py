@@ -11,8 +11,9 @@ from algebra.bracket_distribution import BracketDistribution, distribution
 from algebra.formats import json_format
 from compiler.errors import CompileError
 from compiler.generator import NAME, Freedom, generator
-from krohn.compilation import CompiledModel, precision_of, with_evidence
-from krohn.sources import read
+from krohn.compilation import length_given, precision_of
+from krohn.compiled_model import CompiledModel, with_evidence
+from krohn.sources import machine_of
 from network.modelfile import ModelFile
 from network.precision import Precision
 from verify.proof import prove
@@ -45,13 +46,10 @@ def compile_generator(
         KrohnError: If it cannot be compiled or cannot be proved.
     """
     began = time.monotonic()
-    source = machine if isinstance(machine, Automaton) else read(machine)
+    source = machine_of(machine)
     law = distribution(source, opening)
-    if length is None:
-        raise CompileError("a generator needs the longest prefix it is for (-T)")
-    if length < 1:
-        raise CompileError("the length must be at least 1")
-    file = _file(source, law, length, free or Freedom(), precision_of(dtype))
+    longest = length_given(length, "a generator needs the longest prefix")
+    file = _file(source, law, longest, free or Freedom(), precision_of(dtype))
     proof = prove(file, source, progress) if proved else None
     if proof is not None and proof.verdict != "verified":
         wider = "" if dtype == "float64" else "--dtype float64, "

@@ -9,8 +9,10 @@ from typing import Any
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from algebra.shown import shown
+from krohn.open_target import open_target
+from krohn.progress import Progress, silent
 from krohn.report import Report
-from krohn.verification_target import Progress, Target, open_target
+from krohn.verification_target import Target
 from network import modelfile
 from network.modelfile import ModelFile
 from verify.errors import Rejected
@@ -59,7 +61,7 @@ def verify_ideal(
         KrohnError: If the network is none that SMT can decide, the file is damaged, or
             the alphabets do not fit.
     """
-    target = open_target(model, machine, observation, progress or (lambda *_: None))
+    target = open_target(model, machine, observation, progress or silent)
     asked = question(target.file, target.machine, length)
     if smt_lib is not None:
         _write(Path(smt_lib), asked)
@@ -135,7 +137,7 @@ def verify_gadgets(
     """
     began = time.monotonic()
     file = model if isinstance(model, ModelFile) else modelfile.read(model)
-    limits, report = Limits(seconds, seed), progress or (lambda *_: None)
+    limits, report = Limits(seconds, seed), progress or silent
     try:
         asked = list(gadgets(file))
         if not asked:

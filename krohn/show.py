@@ -14,7 +14,7 @@ from program import Table as Rows
 
 if TYPE_CHECKING:
     from krohn.comparison.result import Comparison
-    from krohn.compilation import CompiledModel
+    from krohn.compiled_model import CompiledModel
     from krohn.evidence import Checked
     from krohn.replaying import Replay
     from krohn.report import Report

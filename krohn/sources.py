@@ -74,6 +74,21 @@ def _named(text: str) -> Automaton | None:
     return own_machine(modelfile.read(path)) if path.suffix == MODEL else None
 
 
+def machine_of(
+    source: str | Path | Automaton,
+    start: str | None = None,
+    observation: str | None = None,
+) -> Automaton:
+    """A machine, or that which a source names, from a start state and as it is seen.
+
+    Raises:
+        MachineError: If it cannot be read, or has no such state or outputs.
+    """
+    machine = source if isinstance(source, Automaton) else read(source)
+    machine = machine if start is None else machine.with_start(start)
+    return seen(machine, observation)
+
+
 def seen(machine: Automaton, observation: str | None) -> Automaton:
     """The machine with the outputs that are asked for, on its states.
 

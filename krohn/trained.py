@@ -8,9 +8,10 @@ from algebra.errors import KrohnError
 from algebra.shown import Shows
 from compare.models.files import load
 from krohn.examination import examine
+from krohn.progress import Progress
 from krohn.report import Report
-from krohn.sources import read, seen
-from krohn.verification_target import DEFAULT_SAMPLE_LENGTH, Progress
+from krohn.sources import machine_of
+from krohn.verification_target import DEFAULT_SAMPLE_LENGTH
 from network.trained import is_network
 from verify.testing.black_box import BlackBox, black_box
 from verify.testing.examination import PREFIXES, SAMPLES
@@ -84,8 +85,7 @@ def open_trained(
         raise KrohnError(
             f"{model} is a trained network, which states no machine; say --machine MACHINE"
         )
-    wanted = machine if isinstance(machine, Automaton) else read(machine)
-    wanted = wanted if observation is None else seen(wanted, observation)
+    wanted = machine_of(machine, observation=observation)
     network = load(model)
     shows: Shows = "states" if observation is None else "outputs"
     held = black_box(network, wanted, shows, network.longest)

@@ -1,6 +1,7 @@
 """Verifying a model file: proof, exhaustive simulation, sampling, and their verdict."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,14 +10,11 @@ import numpy as np
 
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
+from krohn.open_target import open_target
+from krohn.progress import Progress, silent
 from krohn.report import Report, refuted, unrefuted
 from krohn.sharding import Sharding
-from krohn.verification_target import (
-    DEFAULT_SAMPLE_LENGTH,
-    Progress,
-    Target,
-    open_target,
-)
+from krohn.verification_target import DEFAULT_SAMPLE_LENGTH, Target, Words
 from network.modelfile import ModelFile
 from network.trained import is_network
 from verify.attention_limits.head_limits import head_bounds
@@ -75,11 +73,7 @@ def verify(
     """
     began = time.monotonic()
     if (trained := _trained(model, machine, observation)) is not None:
-        if proof or sharding is not None:
-            raise KrohnError(
-                "a trained network is run in one sitting and cannot be proved; ask for "
-                "--exhaustive N, --sample N, or nothing"
-            )
+        _check_run(proof, sharding)
         return trained.examine(
             exhaustive=exhaustive,
             sample=sample,
@@ -88,18 +82,10 @@ def verify(
             budget=budget,
             progress=progress,
         )
-    target = open_target(
-        model, machine, observation, progress or (lambda what, done, total: None)
-    )
-    target = replace(target, budget=budget, asked=length)
-    if sharding is not None:
-        if not exhaustive:
-            raise KrohnError(
-                "processes, memory, parts, job files and clusters are for all words up "
-                "to a length; say --exhaustive N as well"
-            )
-        target = replace(target, sharding=sharding)
-    report = _decide(target, proof, exhaustive, sample, seed)
+    _check_shared(sharding, exhaustive)
+    target = open_target(model, machine, observation, progress or silent)
+    target = replace(target, budget=budget, asked=length, sharding=sharding)
+    report = _decide(target, proof, Words(exhaustive, sample, seed))
     seconds = time.monotonic() - began
     return replace(report, notes=(*target.notes, *report.notes), seconds=seconds)
 
@@ -116,28 +102,37 @@ def _trained(
     return open_trained(model, machine, observation)
 
 
-def _decide(
-    target: Target,
-    proof: bool | None,
-    exhaustive: int | None,
-    sample: int | None,
-    seed: int,
-) -> Report:
+def _check_run(proof: bool | None, sharding: Sharding | None) -> None:
+    if proof or sharding is not None:
+        raise KrohnError(
+            "a trained network is run in one sitting and cannot be proved; ask for "
+            "--exhaustive N, --sample N, or nothing"
+        )
+
+
+def _check_shared(sharding: Sharding | None, exhaustive: int | None) -> None:
+    if sharding is not None and not exhaustive:
+        raise KrohnError(
+            "processes, memory, parts, job files and clusters are for all words up "
+            "to a length; say --exhaustive N as well"
+        )
+
+
+def _decide(target: Target, proof: bool | None, words: Words) -> Report:
     if target.asked and proof:
         raise KrohnError(
             "-T is for words that are run; a proof is about all words that the file claims"
         )
-    wanted = proof if proof is not None else not (exhaustive or sample or target.asked)
-    asked = {"proof": wanted, "exhaustive": exhaustive, "sample": sample}
+    wanted = proof if proof is not None else not (words or target.asked)
+    asked = {"proof": wanted, "exhaustive": words.exhaustive, "sample": words.sample}
     method = "+".join(name for name, given in asked.items() if given)
-    if (beyond := _beyond(target, exhaustive)) is not None:
+    if (beyond := _beyond(target, words.exhaustive)) is not None:
         reason = f"the model is for words of up to {beyond} letters"
         return Report("out-of-range", method, reason, beyond, 0, "nothing")
     if proof or (target.provable and method):
-        return _verify(target, method, wanted, exhaustive, sample, seed)
-    if not (exhaustive or sample):
-        return _examine(target, None, _unproved(target), seed)
-    return _conclude(target, None, _unproved(target), exhaustive, sample, seed)
+        return _verify(target, method, wanted, words)
+    words = words or _affordable(target, words.seed)
+    return _conclude(target, None, _unproved(target), words)
 
 
 def _beyond(target: Target, exhaustive: int | None) -> int | None:
@@ -156,58 +151,41 @@ def _unproved(target: Target) -> str:
     return "the file has no Program from which a proof could start"
 
 
-def _verify(
-    target: Target,
-    method: str,
-    proof: bool,
-    exhaustive: int | None,
-    sample: int | None,
-    seed: int,
-) -> Report:
-    done = (
-        prove(target.file, target.machine, target.report("proving")) if proof else None
-    )
-    runs: list[Simulation] = []
-    if done is None or done.verdict == "verified":
-        runs = _simulations(target, exhaustive, sample, seed)
+def _verify(target: Target, method: str, proof: bool, words: Words) -> Report:
+    progress = target.report("proving")
+    done = prove(target.file, target.machine, progress) if proof else None
+    if done is not None and done.verdict != "verified":
+        return _search(target, method, done, words.seed)
+    runs = words.run(target)
     failed = [r.counterexample for r in runs if r.counterexample]
     if failed:
         return _refuted(target, method, done, runs, failed[0])
-    if done is not None and done.verdict != "verified":
-        return _search(target, method, done, seed)
-    words = sum(r.words for r in runs)
-    length = target.length if proof else max(r.length for r in runs)
-    covers = target.proved if proof else _run(runs)
     return Report(
-        *("verified", method, "", length, words, covers, None, done), runs=tuple(runs)
+        verdict="verified",
+        method=method,
+        reason="",
+        length=target.length if proof else max(r.length for r in runs),
+        words=sum(r.words for r in runs),
+        covers=target.proved if proof else _said(runs),
+        proof=done,
+        runs=runs,
     )
 
 
-def _simulations(
-    target: Target,
-    exhaustive: int | None,
-    sample: int | None,
-    seed: int,
-    longest: int | None = None,
-) -> list[Simulation]:
-    """Run what is asked for, until something fails."""
-    runs: list[Simulation] = []
-    if exhaustive:
-        runs.append(target.run_all(exhaustive))
-    if sample and all(r.passed for r in runs):
-        runs.append(target.run_sample(sample, seed, longest))
-    return runs
+def _said(runs: Sequence[Simulation]) -> str:
+    return "; ".join(
+        f"{r.words} words of up to {r.length} letters{r.about}" for r in runs
+    )
 
 
 def _refuted(
     target: Target,
     method: str,
     done: Proof | None,
-    runs: list[Simulation],
+    runs: Sequence[Simulation],
     found: "Counterexample",
 ) -> Report:
-    report = refuted(runs, found, target.minimise, method)
-    return replace(report, proof=done)
+    return replace(refuted(runs, found, target.minimise, method), proof=done)
 
 
 def _search(target: Target, method: str, done: Proof, seed: int) -> Report:
@@ -219,38 +197,29 @@ def _search(target: Target, method: str, done: Proof, seed: int) -> Report:
         found = both.replay(np.array(done.word))
         if found is not None:
             return _refuted(target, method, done, [], found)
-    return _examine(target, done, done.reason, seed)
+    return _conclude(target, done, done.reason, _affordable(target, seed))
 
 
-def _examine(target: Target, done: Proof | None, reason: str, seed: int) -> Report:
-    """Run all short words and long hard ones: what can be said without a proof."""
+def _affordable(target: Target, seed: int) -> Words:
+    """All short words and long hard ones: what can be said without a proof."""
     from verify.testing.examination import SAMPLES, affordable
 
     length = target.length or DEFAULT_SAMPLE_LENGTH
     every = affordable(target.letters, length)
     longest = min(length, LONGEST_SAMPLE)
     rest = max(4, min(SAMPLES, SCORES // longest**2)) if every < length else None
-    return _conclude(target, done, reason, every, rest, seed, longest)
+    return Words(every, rest, seed, longest)
 
 
-def _conclude(
-    target: Target,
-    done: Proof | None,
-    reason: str,
-    exhaustive: int | None,
-    sample: int | None,
-    seed: int,
-    longest: int | None = None,
-) -> Report:
+def _conclude(target: Target, done: Proof | None, reason: str, words: Words) -> Report:
     """What words say of a network that is not proved."""
     from verify.testing.examination import Examination
 
-    runs = tuple(_simulations(target, exhaustive, sample, seed, longest))
+    runs = words.run(target)
     found = Examination(runs, target.length or DEFAULT_SAMPLE_LENGTH)
     if found.failed is not None and found.failed.counterexample is not None:
-        report = refuted(
-            runs, found.failed.counterexample, target.minimise, found.method
-        )
+        wrong = found.failed.counterexample
+        report = _refuted(target, found.method, done, runs, wrong)
     else:
         # Who asked for a proof did not ask how the words run here.
         all_asked = done is None and target.exhaustible
@@ -259,9 +228,3 @@ def _conclude(
     report = replace(report, proof=done, method=proved + report.method)
     with np.errstate(all="ignore"):  # weights may be as large as the format allows
         return replace(report, heads=head_bounds(target.file, target.machine))
-
-
-def _run(runs: list[Simulation]) -> str:
-    return "; ".join(
-        f"{r.words} words of up to {r.length} letters{r.about}" for r in runs
-    )

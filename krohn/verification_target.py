@@ -1,18 +1,12 @@
 """A model and the machine that it is held against, and how words are run through it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from algebra.automaton import Automaton, Output
-from algebra.errors import KrohnError
-from krohn.foreign import names_machine, own_machine, with_names
+from algebra.automaton import Automaton
+from krohn.progress import Progress
 from krohn.sharding import Sharding
-from krohn.sources import OWN, read, seen
-from network import modelfile
 from network.architecture import kind_of
 from network.modelfile import ModelFile
 from verify.testing.simulation_result import BUDGET, Simulation
@@ -23,11 +17,7 @@ if TYPE_CHECKING:
     from verify.testing.counterexample import Counterexample
     from verify.testing.shortest_failing import Minimal
 
-Progress = Callable[[str, int, int], None]
-
 DEFAULT_SAMPLE_LENGTH = 256
-LONGEST_PREFIX = 1024
-"""Longer prefixes are not drawn for a generator, whose claim needs no positions."""
 
 
 @dataclass(frozen=True)
@@ -140,172 +130,29 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Prefixes(Target):
-    """A generator and its stacks: every output is held against the law of a letter."""
+class Words:
+    """Which words are to be run.
 
-    @property
-    def exhaustible(self) -> bool:
-        """No: what was run were legal prefixes only."""
-        return False
-
-    @property
-    def proved(self) -> str:
-        """What a proof is about, in words."""
-        claim = self.file.header["claim"]
-        return (
-            f"all legal prefixes of up to {self.length} letters: each output is within "
-            f"{claim['tolerance']:.3g} of the law that opens with q = {claim['opening']}"
-        )
-
-    def run_all(self, length: int) -> Simulation:
-        """Run every legal prefix of up to ``length`` letters."""
-        from verify.testing import bracket_words
-
-        if self.sharding is not None:
-            raise KrohnError("the words of a generator are run in one sitting only")
-        report = self.report("running all words")
-        return bracket_words.run_all(self.file, self.machine, length, report)
-
-    def run_sample(
-        self, count: int, seed: int, longest: int | None = None
-    ) -> Simulation:
-        """Run random prefixes."""
-        from verify.testing import bracket_words
-
-        most = LONGEST_PREFIX if longest is None else min(longest, LONGEST_PREFIX)
-        length = min(self.length or DEFAULT_SAMPLE_LENGTH, most)
-        report = self.report("running samples")
-        return bracket_words.run_sample(
-            self.file, self.machine, count, length, seed, report
-        )
-
-    def minimise(self, found: "Counterexample") -> "Minimal":
-        """What a wrong prefix comes to."""
-        from verify.testing import bracket_words
-
-        return bracket_words.minimise(self.file, self.machine, found, self.budget)
-
-    def compare(self, word: Sequence[str], state: str | None = None) -> "Replay":
-        """Hold every law along a prefix against the right one.
-
-        Raises:
-            KrohnError: If a state is given, or the word is no legal prefix.
-        """
-        from krohn.replaying import along
-        from verify.testing import bracket_words
-
-        if state is not None:
-            raise KrohnError(
-                "a generator says laws, not states; take --expect without a state, which "
-                "holds every law against the right one"
-            )
-        letters = self.machine.encode(word)
-        found = bracket_words.replay(self.file, self.machine, letters)
-        return along(word, found, "(the right law)")
-
-
-def open_target(
-    model: str | Path | ModelFile,
-    machine: Automaton | str | Path | None,
-    observation: str | None,
-    progress: Progress,
-) -> Target:
-    """A model and the machine that `verify` is given, ready to be compared.
-
-    Raises:
-        KrohnError: If the file is damaged or the alphabets do not fit.
+    Attributes:
+        exhaustive: All of up to so many letters; None for none.
+        sample: So many random and adversarial ones; None for none.
+        seed: Of these.
+        longest: How long these are at most; None for those that are asked about.
     """
-    file = model if isinstance(model, ModelFile) else modelfile.read(model)
-    modelfile.claimed_length(file.header)
-    if observation is not None and file.header["claim"].get("shows") != "outputs":
-        raise KrohnError(
-            "--observe is for models that say outputs; this one says states, and is held "
-            "against these"
-        )
-    laws = kind_of(file.header["architecture"]).answers == "laws"
-    kind = Prefixes if laws else Target
-    if machine is None:
-        return kind(file, _stated(file), progress)
-    wanted = machine if isinstance(machine, Automaton) else read(machine)
-    if file.header["claim"].get("shows") == "outputs":
-        wanted = seen(wanted, observation or OWN)
-    file, notes = with_names(file, wanted)
-    return kind(file, aligned(wanted, own_machine(file)), progress, notes=notes)
 
+    exhaustive: int | None
+    sample: int | None
+    seed: int
+    longest: int | None = None
 
-def _stated(file: ModelFile) -> Automaton:
-    """The machine that the file itself states."""
-    if not names_machine(file):
-        raise KrohnError(
-            "the file does not say which machine it computes; say --machine MACHINE"
-        )
-    own = own_machine(file)
-    claim, precision = file.header["claim"], file.precision
-    if claim.get("dtype") != precision.name:
-        raise KrohnError(
-            f"the file is damaged: it claims {claim.get('dtype')!r}, its tensors are "
-            f"{precision.name}"
-        )
-    if claim.get("start") != own.states[own.start]:
-        raise KrohnError(
-            f"the file is damaged: it claims the start state {claim.get('start')!r}, its "
-            f"machine starts in {own.states[own.start]!r}"
-        )
-    return aligned(own, own)
+    def __bool__(self) -> bool:
+        return bool(self.exhaustive or self.sample)
 
-
-def aligned(machine: Automaton, own: Automaton) -> Automaton:
-    """The machine with letters, states and outputs in the order of the file.
-
-    States and outputs that the file does not know come last; a state that it does not
-    know is a difference if the file says states, such an output if it says outputs.
-
-    Raises:
-        KrohnError: If the alphabets differ.
-    """
-    if set(machine.letters) != set(own.letters):
-        odd = sorted(set(machine.letters) ^ set(own.letters))
-        raise KrohnError(
-            f"{machine.name} and the model have different letters: {odd[0]!r} occurs in "
-            "only one of them"
-        )
-    if machine.inputs is not None and own.inputs is not None:
-        ours, theirs = (m.inputs.named(m.letters) for m in (machine, own) if m.inputs)
-        if (machine.inputs.bits, ours) != (own.inputs.bits, theirs):
-            raise KrohnError(
-                f"{machine.name} and the model take some vectors of input bits for "
-                "different letters"
-            )
-    known = set(own.states)
-    states = (*own.states, *(s for s in machine.states if s not in known))
-    found = _reordered(machine, own, states)
-    return replace(found, output=_aligned_output(machine, own, states))
-
-
-def _aligned_output(
-    machine: Automaton, own: Automaton, states: tuple[str, ...]
-) -> Output | None:
-    """The outputs on states in the order of the file, those that it lacks last."""
-    ours, theirs = machine.output, own.output
-    if ours is None or theirs is None or ours.on != "states":
-        return None
-    names = (*theirs.names, *(n for n in ours.names if n not in theirs.names))
-    place = np.array([names.index(n) for n in ours.names])
-    table = np.zeros(len(states), dtype=np.int64)
-    at = {q: i for i, q in enumerate(states)}
-    table[[at[q] for q in machine.states]] = place[ours.table]
-    return Output("states", table, names)
-
-
-def _reordered(
-    machine: Automaton, own: Automaton, states: tuple[str, ...]
-) -> Automaton:
-    """States that the machine lacks become loops that nothing reaches."""
-    place = {s: i for i, s in enumerate(states)}
-    table = np.tile(np.arange(len(states)), (len(own.letters), 1))
-    to = np.array([place[s] for s in machine.states])
-    row = {a: i for i, a in enumerate(machine.letters)}
-    table[:, to] = to[machine.transitions[[row[a] for a in own.letters]]]
-    structure = type(machine.semiautomaton)(table, own.letters, states)
-    start = int(to[machine.start])
-    return Automaton(structure, start, name=machine.name, inputs=own.inputs)
+    def run(self, target: Target) -> tuple[Simulation, ...]:
+        """Run them until something fails."""
+        runs: list[Simulation] = []
+        if self.exhaustive:
+            runs.append(target.run_all(self.exhaustive))
+        if self.sample and all(r.passed for r in runs):
+            runs.append(target.run_sample(self.sample, self.seed, self.longest))
+        return tuple(runs)

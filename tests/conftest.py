@@ -18,7 +18,7 @@ from compiler.cost import Cost, predict
 from compiler.layout import Layout
 from compiler.pipeline import Options, arrange, optimise
 from compiler.position_table import Positions
-from krohn.compilation import CompiledModel
+from krohn.compiled_model import CompiledModel
 from network.model import Model
 from network.precision import PRECISIONS
 from program import Program

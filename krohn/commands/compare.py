@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from algebra.errors import KrohnError
 from krohn import show
 from krohn.commands.options import Fill, Json, Machine, ReadAs, reading
 from krohn.commands.terminal import emit, progress, waiting
+
+if TYPE_CHECKING:
+    from krohn.comparison.result import Comparison
 
 Preset = Annotated[
     str, typer.Option(help="Sizes and recipes: desk (minutes on two cores) or paper.")
@@ -105,12 +108,16 @@ def compare(
             command=command(arguments),
             progress=report,
         )
+    _write_page(found, output)
+    emit(found.to_object(), as_json, lambda: show.comparison(found, output))
+
+
+def _write_page(found: "Comparison", output: Path | None) -> None:
     if output is not None:
         from krohn.page.comparison_page import write
 
         with waiting("writing the page"):
             write(found, output)
-    emit(found.to_object(), as_json, lambda: show.comparison(found, output))
 
 
 def _check(output: Path | None) -> None:

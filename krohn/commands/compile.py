@@ -15,7 +15,7 @@ from krohn.option_rules import COMPILE
 
 if TYPE_CHECKING:
     from algebra.automaton import Automaton
-    from krohn.compilation import CompiledModel
+    from krohn.compiled_model import CompiledModel
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,6 @@ from krohn.commands.terminal import emit, waiting
 from krohn.option_rules import DRAW
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from algebra.automaton import Automaton
 
 
@@ -33,37 +31,46 @@ def draw(
     as_json: Json = False,
 ) -> None:
     """Draw a machine, its monoid, or the layers, channels and heads of a model."""
-    from krohn import drawing
-    from network import modelfile
-    from network.architecture import kind_of
+    from krohn.drawing import check_suffix
 
     check(context, DRAW)
-    drawing.check_suffix(output)
+    check_suffix(output)
     how = reading(complete, kind)
     if source.endswith(".safetensors"):
-        file = modelfile.read(source)
-        if kind_of(file.header["architecture"]).answers == "laws":
-            from krohn.attention import compare_attention
-
-            compare_attention([source], output=output)
-            emit({"file": str(output)}, as_json, lambda: print(f"drew {output}"))
-            return
-        figure, remarked = drawing.draw_model(file), remarks(None)
+        _draw_model(source, output)
+        remarked = {}
     else:
         machine = how.read(source)
+        _draw_machine(machine, output, (effort or "high") if eggbox else None)
         remarked = remarks(machine)
-        figure = (
-            _eggbox(machine, effort or "high")
-            if eggbox
-            else drawing.draw_machine(machine)
-        )
-    drawing.save(figure, output)
     result = {"file": str(output), **remarked}
     emit(result, as_json, lambda: print(f"drew {output}"))
 
 
-def _eggbox(machine: "Automaton", effort: str) -> "Figure":
+def _draw_model(source: str, output: Path) -> None:
+    """Draw what lies where in a network, or what a generator attends to."""
+    from krohn.drawing import draw_model, save
+    from network import modelfile
+    from network.architecture import kind_of
+
+    file = modelfile.read(source)
+    if kind_of(file.header["architecture"]).answers == "laws":
+        from krohn.attention import compare_attention
+
+        compare_attention([source], output=output)
+    else:
+        save(draw_model(file), output)
+
+
+def _draw_machine(machine: "Automaton", output: Path, effort: str | None) -> None:
+    """Draw a machine; with an effort for listing it, its monoid."""
+    from krohn.drawing import draw_machine, save
+
+    if effort is None:
+        save(draw_machine(machine), output)
+        return
     from krohn.monoid import draw_monoid
 
     with waiting("listing the monoid"):
-        return draw_monoid(machine, effort)
+        figure = draw_monoid(machine, effort)
+    save(figure, output)

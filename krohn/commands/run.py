@@ -133,13 +133,13 @@ def _comparing(
     file: str, against: Wanted
 ) -> tuple[Callable[[list[str], str | None], "Replay"], "Automaton"]:
     """What holds a model against its machine along a word, and that machine."""
+    from krohn.open_target import open_target
     from krohn.replaying import held
     from krohn.trained import open_trained
-    from krohn.verification_target import open_target
 
     wanted = against.read()
     trained = open_trained(file, wanted, against.observation)
     if trained is not None:
         return partial(held, trained.network, trained.machine), trained.machine
-    target = open_target(file, wanted, against.observation, lambda *_: None)
+    target = open_target(file, wanted, against.observation)
     return target.compare, target.machine

@@ -22,12 +22,10 @@ from krohn.comparison.model_results import GPT
 from krohn.comparison.models import (
     TITLES,
     affordable,
-    baseline_models,
     best,
-    compiled_model,
+    measured_models,
     opened,
     sized,
-    trained_models,
 )
 from krohn.comparison.reductions import reductions
 from krohn.comparison.result import Comparison, Origin
@@ -39,7 +37,7 @@ from krohn.comparison.trained_networks import (
     check_buildable,
     train_all,
 )
-from krohn.verification_target import Progress
+from krohn.progress import Progress
 
 STAGES = 3
 
@@ -69,11 +67,7 @@ def assemble(
     told("measuring", 0, STAGES)
     network = compiled(derived.file)
     share = affordable(network, length)
-    models = (
-        compiled_model(derived, task, length, share),
-        *trained_models(trained),
-        *baseline_models(task, length),
-    )
+    models = measured_models(derived, trained, task, length, share)
     told("measuring", 1, STAGES)
     chosen = best(trained)
     networks = opened(network, chosen, settings.device)

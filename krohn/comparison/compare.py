@@ -17,8 +17,8 @@ from compare.training.devices import usable
 from krohn.comparison.assembling import assemble
 from krohn.comparison.result import Comparison
 from krohn.comparison.settings import Settings, check
+from krohn.progress import Progress, silent
 from krohn.sources import read
-from krohn.verification_target import Progress
 
 
 def named_task(
@@ -105,7 +105,7 @@ def compare(
         _named(machine, asked, complete, kind),
     )
     usable(device)
-    told = progress or (lambda what, done, total: None)
+    told = progress or silent
     again = command or f"krohn.compare({asked.name!r}, preset={preset!r}, …)"
     with _folder(settings.runs) as folder:
         return assemble(asked, settings, folder, again, told)

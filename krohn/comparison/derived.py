@@ -7,8 +7,9 @@ from algebra.errors import KrohnError
 from compare.tasks.task import Task
 from compiler.construction_choice.planning import planning
 from krohn.comparison.model_results import Proved
-from krohn.compilation import CompiledModel, options_of
 from krohn.compilation import compile as compiled
+from krohn.compilation import options_of
+from krohn.compiled_model import CompiledModel
 from krohn.sources import OWN
 from network.model import Model
 from network.modelfile import ModelFile

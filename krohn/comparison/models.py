@@ -29,17 +29,31 @@ def affordable(network: Network, length: int) -> float:
     return min(1.0, OPERATIONS / (MANY * (cost(network, length).flops or 1)))
 
 
-def compiled_model(
-    derived: Derived, task: Task, length: int, share: float
-) -> MeasuredModel:
-    """The compiled network, measured like the others and searched for failing words.
+def measured_models(
+    derived: Derived,
+    trained: Sequence[TrainedNetwork],
+    task: Task,
+    length: int,
+    share: float,
+) -> tuple[MeasuredModel, ...]:
+    """All models, the compiled one first.
 
     Args:
-        derived: The network.
-        task: What is asked of it.
-        length: Of the words that others were trained on.
-        share: Of the usual number of words.
+        derived: The compiled network.
+        trained: The trained ones.
+        task: What is asked of them.
+        length: Of the words that are trained on.
+        share: Of the usual number of words, those that the compiled one is run on.
     """
+    return (
+        _compiled(derived, task, length, share),
+        *_trained(trained),
+        *_baselines(task, length),
+    )
+
+
+def _compiled(derived: Derived, task: Task, length: int, share: float) -> MeasuredModel:
+    """The compiled network, measured like the others and searched for failing words."""
     entry = MeasuredSeed(
         None,
         measure(derived.model, task, length, share),
@@ -53,7 +67,7 @@ def compiled_model(
     return MeasuredModel(COMPILED, "compiled", about, (entry,))
 
 
-def trained_models(trained: Sequence[TrainedNetwork]) -> tuple[MeasuredModel, ...]:
+def _trained(trained: Sequence[TrainedNetwork]) -> tuple[MeasuredModel, ...]:
     """The networks of each kind that were trained."""
     models = []
     for key, title in TITLES.items():
@@ -66,7 +80,7 @@ def trained_models(trained: Sequence[TrainedNetwork]) -> tuple[MeasuredModel, ..
     return tuple(models)
 
 
-def baseline_models(task: Task, length: int) -> tuple[MeasuredModel, ...]:
+def _baselines(task: Task, length: int) -> tuple[MeasuredModel, ...]:
     """What needs no learning."""
     known = {b.name: b for b in baselines(task, np.random.default_rng(0), length)}
     return tuple(

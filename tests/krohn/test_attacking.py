@@ -9,7 +9,7 @@ import pytest
 import krohn
 from krohn import attacking, cli
 from krohn.attacking import attacked
-from krohn.compilation import CompiledModel
+from krohn.compiled_model import CompiledModel
 from verify.attack.campaign import Attack
 from verify.attack.worst_seen import Worst
 

@@ -291,7 +291,7 @@ def test_ctrl_c_after_training_says_where_the_networks_are(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("krohn.comparison.assembling.compiled_model", interrupted)
+    monkeypatch.setattr("krohn.comparison.assembling.measured_models", interrupted)
     page = tmp_path / "c2.html"
     code, _, err = call("C2", *TINY, "-o", page)
     assert code == 2

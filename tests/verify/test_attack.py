@@ -11,7 +11,7 @@ import torch
 
 import krohn
 from algebra import zoo
-from krohn.compilation import CompiledModel
+from krohn.compiled_model import CompiledModel
 from network.modelfile import ModelFile
 from network.precision import FloatArray
 from program.interpreter import interpret

@@ -9,7 +9,7 @@ import torch
 import krohn
 from algebra import zoo
 from compiler.errors import CompileError
-from krohn.compilation import CompiledModel
+from krohn.compiled_model import CompiledModel
 from network.model import Model
 from network.modelfile import ModelFile
 from verify.checker.attention import heads

@@ -13,7 +13,7 @@ from algebra import zoo
 from algebra.errors import KrohnError
 from compare.models import Compiled, Derived, build, compiled
 from compare.models.noise import disturbed
-from krohn.compilation import CompiledModel
+from krohn.compiled_model import CompiledModel
 from network.model import Model
 from network.modelfile import ModelFile
 

@@ -1,0 +1,106 @@
+"""A compiled network and its proof, as a model file holds them."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from algebra.automaton import Automaton
+from algebra.formats import json_format
+from compiler.compiled_network import CompiledNetwork
+from network import modelfile
+from network.architecture import kind_of, parameters
+from network.modelfile import ModelFile
+from network.precision import Precision
+from network.sparse import is_index
+from verify.proof import Proof
+
+
+@dataclass(frozen=True)
+class CompiledModel:
+    """A compiled and proved network, ready to be saved.
+
+    Attributes:
+        file: What the model file will hold.
+        construction: How it was built.
+        proof: The proof; None if it was not asked for.
+        seconds: How long compiling and proving took.
+    """
+
+    file: ModelFile
+    construction: str
+    proof: Proof | None
+    seconds: float = field(compare=False)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model file whole or not at all.
+
+        Raises:
+            ModelFileError: If the file system refuses.
+        """
+        modelfile.write(path, self.file.header, self.file.tensors)
+
+    def summary(self) -> dict[str, Any]:
+        """Sizes and timing, as ``krohn compile --json`` prints them."""
+        shape, tensors = self.file.header["architecture"], self.file.tensors
+        kind = kind_of(shape)
+        layers = kind.layers(shape)
+        return {
+            "construction": self.construction,
+            "length": self.file.header["claim"].get("length"),
+            "dtype": shape["dtype"],
+            "depth": sum(layer["heads"] > 0 for layer in layers),
+            "layers": len(layers),
+            "d_model": kind.width(shape),
+            "heads": max((layer["heads"] for layer in layers), default=0),
+            "mlp_width": max((w for layer in layers for w in layer["mlp"]), default=0),
+            "parameters": parameters(shape),
+            **self.file.header.get("search", {}),
+            "shows": self.file.header["claim"].get("shows", "states"),
+            "nonzero": sum(
+                int(np.count_nonzero(t)) for n, t in tensors.items() if not is_index(n)
+            ),
+            "verdict": self.proof.verdict if self.proof else None,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def model_file(
+    machine: Automaton,
+    built: CompiledNetwork,
+    length: int | None,
+    precision: Precision,
+    outputs: bool,
+) -> ModelFile:
+    """What the file would hold: tensors are rounded before they are proved."""
+    claim: dict[str, Any] = {
+        "start": machine.states[machine.start],
+        "dtype": precision.name,
+    }
+    if outputs:
+        claim["shows"] = "outputs"
+    if not kind_of(built.network.architecture).recurrent:
+        claim["length"] = length
+    header = {
+        "architecture": built.network.architecture,
+        "machine": json_format.to_object(machine),
+        "construction": built.construction,
+        "claim": claim,
+    }
+    if built.program:
+        header["program"] = built.program
+    tensors = {
+        n: np.asarray(t) if is_index(n) else precision.round(t)
+        for n, t in built.network.tensors.items()
+    }
+    return ModelFile(header, tensors, precision)
+
+
+def with_evidence(file: ModelFile, proof: Proof | None) -> ModelFile:
+    """The file with a record of what was proved."""
+    evidence = None
+    if proof is not None:
+        evidence = {"verdict": proof.verdict, "steps": proof.evidence}
+    header = {**file.header, "evidence": evidence}
+    return ModelFile(header, file.tensors, file.precision)

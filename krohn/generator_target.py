@@ -1,0 +1,82 @@
+"""A generator of brackets and its stacks, and how prefixes are run through it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from algebra.errors import KrohnError
+from krohn.verification_target import DEFAULT_SAMPLE_LENGTH, Target
+from verify.testing.simulation_result import Simulation
+
+if TYPE_CHECKING:
+    from krohn.replaying import Replay
+    from verify.testing.counterexample import Counterexample
+    from verify.testing.shortest_failing import Minimal
+
+LONGEST_PREFIX = 1024
+"""Longer prefixes are not drawn for a generator, whose claim needs no positions."""
+
+
+@dataclass(frozen=True)
+class GeneratorTarget(Target):
+    """A generator and its stacks: each output is held against a law of brackets."""
+
+    @property
+    def exhaustible(self) -> bool:
+        """No: what was run were legal prefixes only."""
+        return False
+
+    @property
+    def proved(self) -> str:
+        """What a proof is about, in words."""
+        claim = self.file.header["claim"]
+        return (
+            f"all legal prefixes of up to {self.length} letters: each output is within "
+            f"{claim['tolerance']:.3g} of the law that opens with q = {claim['opening']}"
+        )
+
+    def run_all(self, length: int) -> Simulation:
+        """Run every legal prefix of up to ``length`` letters."""
+        from verify.testing import bracket_words
+
+        if self.sharding is not None:
+            raise KrohnError("the words of a generator are run in one sitting only")
+        report = self.report("running all words")
+        return bracket_words.run_all(self.file, self.machine, length, report)
+
+    def run_sample(
+        self, count: int, seed: int, longest: int | None = None
+    ) -> Simulation:
+        """Run random prefixes."""
+        from verify.testing import bracket_words
+
+        most = LONGEST_PREFIX if longest is None else min(longest, LONGEST_PREFIX)
+        length = min(self.length or DEFAULT_SAMPLE_LENGTH, most)
+        report = self.report("running samples")
+        return bracket_words.run_sample(
+            self.file, self.machine, count, length, seed, report
+        )
+
+    def minimise(self, found: "Counterexample") -> "Minimal":
+        """What a wrong prefix comes to."""
+        from verify.testing import bracket_words
+
+        return bracket_words.minimise(self.file, self.machine, found, self.budget)
+
+    def compare(self, word: Sequence[str], state: str | None = None) -> "Replay":
+        """Hold every law along a prefix against the right one.
+
+        Raises:
+            KrohnError: If a state is given, or the word is no legal prefix.
+        """
+        from krohn.replaying import along
+        from verify.testing import bracket_words
+
+        if state is not None:
+            raise KrohnError(
+                "a generator says laws, not states; take --expect without a state, which "
+                "holds every law against the right one"
+            )
+        letters = self.machine.encode(word)
+        found = bracket_words.replay(self.file, self.machine, letters)
+        return along(word, found, "(the right law)")

@@ -1,0 +1,65 @@
+"""Opening a model beside the machine that it is held against."""
+
+from pathlib import Path
+
+from algebra.automaton import Automaton
+from algebra.errors import KrohnError
+from krohn.alignment import aligned
+from krohn.foreign import names_machine, own_machine, with_names
+from krohn.generator_target import GeneratorTarget
+from krohn.progress import Progress, silent
+from krohn.sources import OWN, machine_of
+from krohn.verification_target import Target
+from network import modelfile
+from network.architecture import kind_of
+from network.modelfile import ModelFile
+
+
+def open_target(
+    model: str | Path | ModelFile,
+    machine: Automaton | str | Path | None,
+    observation: str | None,
+    progress: Progress = silent,
+) -> Target:
+    """A model and the machine that `verify` is given, ready to be compared.
+
+    Raises:
+        KrohnError: If the file is damaged or the alphabets do not fit.
+    """
+    file = model if isinstance(model, ModelFile) else modelfile.read(model)
+    modelfile.claimed_length(file.header)
+    outputs = file.header["claim"].get("shows") == "outputs"
+    if observation is not None and not outputs:
+        raise KrohnError(
+            "--observe is for models that say outputs; this one says states, and is held "
+            "against these"
+        )
+    laws = kind_of(file.header["architecture"]).answers == "laws"
+    kind = GeneratorTarget if laws else Target
+    if machine is None:
+        return kind(file, _stated(file), progress)
+    seen = (observation or OWN) if outputs else None
+    wanted = machine_of(machine, observation=seen)
+    file, notes = with_names(file, wanted)
+    return kind(file, aligned(wanted, own_machine(file)), progress, notes=notes)
+
+
+def _stated(file: ModelFile) -> Automaton:
+    """The machine that the file itself states."""
+    if not names_machine(file):
+        raise KrohnError(
+            "the file does not say which machine it computes; say --machine MACHINE"
+        )
+    own = own_machine(file)
+    claim, precision = file.header["claim"], file.precision
+    if claim.get("dtype") != precision.name:
+        raise KrohnError(
+            f"the file is damaged: it claims {claim.get('dtype')!r}, its tensors are "
+            f"{precision.name}"
+        )
+    if claim.get("start") != own.states[own.start]:
+        raise KrohnError(
+            f"the file is damaged: it claims the start state {claim.get('start')!r}, its "
+            f"machine starts in {own.states[own.start]!r}"
+        )
+    return aligned(own, own)
