@@ -14,7 +14,7 @@ from compiler.pipeline import Options
 from krohn import show
 from krohn.compilation import precision_of
 from krohn.explanation import explain
-from krohn.show_language import lines
+from krohn.show.language import lines
 
 RANDOM = np.random.default_rng(0)
 

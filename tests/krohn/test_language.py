@@ -11,7 +11,7 @@ from algebra.budget import Budget
 from algebra.classification.languages import classify_language
 from algebra.semiautomaton import Semiautomaton
 from krohn.explanation import explain
-from krohn.show_language import lines
+from krohn.show.language import lines
 
 TURNSTILE = Path(__file__).parents[2] / "examples" / "turnstile.dot"
 

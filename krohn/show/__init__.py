@@ -1,0 +1,21 @@
+"""What the commands print for people."""
+
+from krohn.show.cascade import decomposition
+from krohn.show.comparison import comparison
+from krohn.show.explanation import explanation, zoo
+from krohn.show.network import answers, attention, compiled, program
+from krohn.show.verdict import evidence, replay, report
+
+__all__ = [
+    "answers",
+    "attention",
+    "comparison",
+    "compiled",
+    "decomposition",
+    "evidence",
+    "explanation",
+    "program",
+    "replay",
+    "report",
+    "zoo",
+]

@@ -1,0 +1,112 @@
+"""A decomposition: components by level, what they mean, and the proof."""
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from algebra.wording import count, cut
+from krohn.show.tables import console, cut_short, new_table, print_table
+
+SHOWN_STATES = 12
+SHOWN_VALUES = 8
+SHOWN_CONTEXTS = 3
+SHOWN_READS = 5
+WIDE = 96
+
+
+def decomposition(facts: dict[str, Any]) -> None:
+    """A cascade: its components by level, what they mean, and the proof."""
+    out = console()
+    rows = [row for level in facts["levels"] for row in level]
+    out.print(
+        f"{facts['machine']}: {count(facts['states'], 'state')}, "
+        f"{count(facts['letters'], 'letter')}, decomposed by {facts['method']} into "
+        f"{count(len(rows), 'component')} on {count(len(facts['levels']), 'level')}"
+    )
+    if rows:
+        out.print()
+        print_table(_components(facts["levels"]), WIDE)
+        out.print("\nWhat the values leave of the states that are still possible:")
+        for row in sorted(rows, key=lambda row: row["component"]):
+            for line in _meaning(row, SHOWN_CONTEXTS if len(rows) <= 10 else 1):
+                out.print(line)
+    out.print()
+    _proof(out, facts)
+
+
+def _components(levels: list[list[dict[str, Any]]]) -> Table:
+    columns = (" level", " no", "what it is", " values", "group", " order")
+    table = new_table(*columns, "reads", " nodes")
+    for number, level in enumerate(levels, start=1):
+        for row in level:
+            table.add_row(
+                *(str(number), str(row["component"]), cut(row["kind"], 32)),
+                *(f"{row['states']:,}", cut(row["group"], 14), _short(row["order"])),
+                *(_reads(row["reads"]), f"{row['nodes']:,}"),
+            )
+    return table
+
+
+def _reads(numbers: list[int]) -> str:
+    if len(numbers) > SHOWN_READS:
+        return f"letter and {len(numbers)} components"
+    return ", ".join(["letter", *map(str, numbers)])
+
+
+def _short(number: int) -> str:
+    return f"{number:,}" if number < 10**9 else f"{number:.1e}"
+
+
+def _meaning(row: dict[str, Any], most: int) -> list[str]:
+    """Lines on what the values of one component say."""
+    meaning = row["meaning"]
+    head = f"  {row['component']}: {row['kind']}"
+    if not meaning["contexts"]:
+        return [f"{head}; alone, its values rule out no state"]
+    if meaning["same_everywhere"]:
+        (reading,) = meaning["readings"]
+        return [head, *_values(reading, "    ")]
+    lines = [head]
+    for reading in meaning["readings"][:most]:
+        lines += [f"    given {_set(reading['possible'])}", *_values(reading, "      ")]
+    hidden = meaning["contexts"] - len(meaning["readings"][:most])
+    return [*lines, f"    … {count(hidden, 'more context')}"] if hidden else lines
+
+
+def _values(reading: dict[str, Any], indent: str) -> list[str]:
+    shown = list(reading["leaves"].items())[:SHOWN_VALUES]
+    lines = [f"{indent}{value} → {_set(states)}" for value, states in shown]
+    hidden = len(reading["leaves"]) - len(shown)
+    return [*lines, f"{indent}… {count(hidden, 'more value')}"] if hidden else lines
+
+
+def _set(states: list[str]) -> str:
+    if not states:
+        return "does not occur"
+    shown = ", ".join(states[:SHOWN_STATES])
+    if len(states) > SHOWN_STATES:
+        shown += f", … ({len(states)} in all)"
+    return f"{{{shown}}}"
+
+
+def _proof(out: Console, facts: dict[str, Any]) -> None:
+    out.print(
+        f"Proved: from each of {count(facts['coordinates'], 'coordinate')} the cascade "
+        f"follows the machine on words of every length ({facts['triples']:,} triples of "
+        f"nodes checked)."
+    )
+    start = facts["start"]
+    coordinates = ", ".join(map(str, start["coordinates"]))
+    out.print(f"The start {start['state']} has the coordinates ({coordinates}).")
+    for row in facts["tried"]:
+        if "reason" in row:
+            out.print(f"  {row['method']}: {row['reason']}")
+        else:
+            out.print(
+                f"  {row['method']}: depth {row['depth']} as a network, "
+                f"{count(row['values'], 'value')}, "
+                f"{count(row['nodes'], 'node')} of wiring"
+            )
+    out.print(f"Chosen: {facts['why']}.")
+    cut_short(out, facts)

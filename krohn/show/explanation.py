@@ -1,0 +1,150 @@
+"""What a machine is, and what networks of it cost."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich.console import Console
+
+from algebra.wording import cut
+from krohn.show import language
+from krohn.show.tables import console, cut_short, new_table, print_table
+
+SHOWN_STATES = 12
+SHOWN_GROUPS = 8
+WIDE = 96
+MOST_SAID = 38
+
+
+def zoo(rows: list[dict[str, Any]]) -> None:
+    """The machines known by name."""
+    table = new_table("name", " states", " letters", "what it is")
+    for row in rows:
+        table.add_row(
+            row["name"], str(row["states"]), str(row["letters"]), row["description"]
+        )
+    print_table(table)
+    print(
+        "Families by parameter: C12, C2xC3xC5, D10, S6, A6, Grid20, Dyck3,3 (depth, "
+        "types), Memory5, PermReset3."
+    )
+
+
+def explanation(facts: dict[str, Any]) -> None:
+    """What a machine is and what its constructions cost."""
+    out = console()
+    out.print(
+        f"{facts['name']}: {facts['states']} states ({facts['reachable']} reachable from "
+        f"{facts['start']}, {facts['minimal']} after minimisation), "
+        f"{facts['letters']} letters, outputs on {facts['outputs']}"
+    )
+    out.print(f"It is {facts['kind']}.")
+    if facts["points"]:
+        out.print(f"Its letters act faithfully on {facts['points']} points.")
+    for line in _monoid(facts):
+        out.print(line)
+    out.print()
+    for line in language.lines(facts["language"]):
+        out.print(line)
+    out.print("\nFor the depth of networks:")
+    for line in facts["depth"]:
+        out.print(f"  {line}")
+    _networks(out, facts)
+    refused: dict[str, list[str]] = {}
+    for row in facts["unavailable"]:
+        refused.setdefault(row["reason"], []).append(row["name"])
+    for reason, names in refused.items():
+        out.print(f"  not {', '.join(names)}: {reason}")
+    chosen = f"Chosen: {facts['chosen']}" if facts["chosen"] else "No Transformer"
+    out.print(f"\n{chosen}: {facts['why']}.")
+    cut_short(out, facts)
+    width = facts["rnn_width"]
+    out.print(f"As an RNN (--arch rnn): {width:,} ReLU units, valid at every length.")
+
+
+def _networks(out: Console, facts: dict[str, Any]) -> None:
+    """The Pareto front with the chosen network, and what else applies."""
+    out.print(
+        f"\nNetworks for words of up to {facts['length']} letters that no other beats in "
+        "depth, width, parameters and latency:"
+    )
+    sizes = " depth", " layers", " width", " parameters", " µs"
+    table = new_table(" ", "name", *sizes, "how")
+    for row in facts["front"]:
+        chosen = "→" if row["chosen"] else ""
+        table.add_row(chosen, row["name"], *_sizes(row), cut(row["summary"], MOST_SAID))
+    shown = {row["name"] for row in facts["front"]}
+    others = [row for row in facts["constructions"] if row["name"] not in shown]
+    for row in others:
+        least = "" if row["exact"] else "≥ "
+        name = f"({row['name']})"
+        table.add_row(
+            "", name, *(least + s for s in _sizes(row)), cut(row["summary"], MOST_SAID)
+        )
+    print_table(table, WIDE)
+    if others:
+        out.print(
+            "In brackets: beaten in all of these; where it says ≥, known without laying "
+            "it out."
+        )
+
+
+def _sizes(row: dict[str, Any]) -> list[str]:
+    sizes = ("depth", "layers", "width", "parameters", "latency")
+    return [f"{row[size]:,.0f}" for size in sizes]
+
+
+def _monoid(facts: dict[str, Any]) -> Iterator[str]:
+    """The monoid, its groups and the machine's properties, a line each."""
+    from algebra.classification.group_names import amount
+
+    if facts["monoid_size"] is None:
+        known = amount(facts["monoid_at_least"])
+        yield f"Its words induce at least {known} transformations."
+    else:
+        size = amount(facts["semigroup_size"])
+        yield f"Its words induce {size} transformations, the semigroup T(A)."
+    if facts["groups"] is not None:
+        yield f"Groups in T(A): {_groups(facts['groups'])}."
+    for title, value in (("It is", True), ("It is not", False), ("Not decided", None)):
+        names = [p["name"] for p in facts["properties"] if p["holds"] is value]
+        if names:
+            yield f"{title}: {', '.join(names)}."
+    for found in facts["properties"]:
+        if found["name"] in ("aperiodic", "solvable") and found["holds"] is False:
+            yield f"Not {found['name']}: {_evidence(found)}."
+        elif found["name"] == "synchronising" and found["holds"] and found["witness"]:
+            yield f"All states are reset by {_word(found['witness']['word'])}."
+
+
+def _groups(groups: list[dict[str, Any]]) -> str:
+    kinds = dict.fromkeys(g["name"] for g in groups if g["order"] != 1)
+    if not kinds:
+        return "trivial ones only"
+    names = list(kinds)
+    shown = ", ".join(names[:SHOWN_GROUPS])
+    more = len(names) - SHOWN_GROUPS
+    return f"{shown}, and {more} more kinds" if more > 0 else shown
+
+
+def _evidence(found: dict[str, Any]) -> str:
+    witness = found["witness"]
+    if "words" in witness:
+        words = " and ".join(_word(word) for word in witness["words"][:2])
+        if len(witness["words"]) > 2:
+            others = len(witness["words"]) - 2
+            words = f"{words}, with {others} more, generate a group that contains"
+        else:
+            words = f"{words} generate"
+        of_order = witness["group"].startswith("order")
+        group = (
+            f"a perfect group of {witness['group']}" if of_order else witness["group"]
+        )
+        return f"{words} {group}"
+    states = " → ".join([*witness["states"], witness["states"][0]][: SHOWN_STATES + 1])
+    return f"{_word(witness['word'])} leads {states}"
+
+
+def _word(letters: list[str]) -> str:
+    shown = " ".join(letters[:SHOWN_STATES])
+    longer = len(letters) > SHOWN_STATES
+    return f"“{shown} … ({len(letters)} letters)”" if longer else f"“{shown}”"

@@ -1,0 +1,98 @@
+"""What was compiled, what networks say, and what they attend to."""
+
+from typing import TYPE_CHECKING, Any
+
+from krohn.show.tables import console, cut_short, new_table, print_table
+from program import Map, Program
+from program import Table as Rows
+
+if TYPE_CHECKING:
+    from krohn.compiled_model import CompiledModel
+
+
+def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
+    """What was compiled, and what was proved of it."""
+    out = console()
+    bound = "words of every length"
+    if result["length"] is not None:
+        bound = f"words of up to {result['length']} letters"
+    out.print(f"wrote {result['file']}: {result['construction']}, for {bound}")
+    out.print(
+        f"  depth {result['depth']}, {result['layers']} layers, width "
+        f"{result['d_model']}, heads {result['heads']}, MLP {result['mlp_width']}, "
+        f"{result['parameters']:,} parameters ({result['nonzero']:,} not zero), "
+        f"{result['dtype']}"
+    )
+    cut_short(out, result)
+    if model.proof is None:
+        out.print("  NOT proved, as you asked: nothing is known about it yet")
+    else:
+        claim = model.file.header["claim"]
+        meaning = "right on every such word"
+        if "tolerance" in claim:
+            meaning = (
+                "on every such legal prefix each output is within "
+                f"{claim['tolerance']:.3g} of the law with q = {claim['opening']}"
+            )
+        out.print(f"  proved in {model.proof.seconds:.2f} s: {meaning}")
+
+
+def answers(result: dict[str, Any]) -> None:
+    """What a model says after each letter; a generator also before the first."""
+    if "laws" in result:
+        table = new_table("after", *(f" {letter}" for letter in result["letters"]))
+        after = ["(start)", *result["word"]]
+        for letter, law in zip(after, result["laws"], strict=True):
+            table.add_row(letter, *(f"{p:.6g}" for p in law))
+        print_table(table)
+        return
+    print(" ".join(result["outputs"]))
+
+
+def attention(result: dict[str, Any]) -> None:
+    """Networks of one function, and how differently they attend."""
+    out = console()
+    table = new_table("network", "attention", " scale", " β", " on top", " variation")
+    others = max(1, len(result["networks"]) - 1)
+    for network, row in zip(result["networks"], result["variations"], strict=True):
+        table.add_row(
+            *(network["file"], network.get("attention", "stack-like")),
+            *(f"{network[k]:.3g}" if k in network else "" for k in ("scale", "beta")),
+            *(f"{network['weight on top']:.3f}", f"{sum(row) / others:.3g}"),
+        )
+    print_table(table)
+    out.print(f"On {' '.join(result['word'])}:")
+    if result["mean variation"] is not None:
+        out.print(
+            f"  attention variation {result['mean variation']:.4g} in the mean of all "
+            f"pairs; of random patterns {result['random baseline']:.4g}"
+        )
+    out.print(
+        f"  on {result['words']} random prefixes of {result['length']} letters the laws "
+        f"differ by at most {result['function error']:.2g}"
+    )
+    if "picture" in result:
+        out.print(f"drew {result['picture']}")
+
+
+def program(name: str, written: Program) -> None:
+    """A Program after a pass, one channel a line, on standard error."""
+    out = console(stderr=True)
+    out.print(f"--- after {name}: {len(written.operations)} channels", style="bold")
+    for channel, operation in written.operations.items():
+        size = len(written.domains.get(channel, ()))
+        suffix = " one-hot" if channel in written.one_hot else ""
+        out.print(f"{channel} = {_operation(operation)}   [{size} values{suffix}]")
+
+
+def _operation(operation: Any) -> str:
+    kind = type(operation).__name__
+    if isinstance(operation, Map):
+        function = operation.function
+        kind = (
+            type(function).__name__
+            if not isinstance(function, Rows)
+            else f"Table{len(function.rows)}"
+        )
+    extra = f", {operation.by}" if hasattr(operation, "by") else ""
+    return f"{kind}({', '.join(operation.reads)}{extra})"

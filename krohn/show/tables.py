@@ -1,0 +1,47 @@
+"""Texts and tables on a terminal."""
+
+import json
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+
+def console(**how: Any) -> Console:
+    """A terminal that takes texts as they are."""
+    return Console(**{"soft_wrap": True, "highlight": False, "markup": False, **how})
+
+
+def new_table(*columns: str) -> Table:
+    """An empty table; a heading that begins with a blank is of numbers."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(
+            column.strip(), justify="right" if column[0] == " " else "left"
+        )
+    return table
+
+
+def print_table(table: Table, least: int = 0) -> None:
+    """Print a table; where it has a least width, no cell is broken."""
+    for column in table.columns:
+        column.no_wrap = bool(least)
+    out = console(soft_wrap=False)
+    out.width = max(out.width, least)
+    out.print(table)
+
+
+def legibly(name: str) -> str:
+    """A name quoted where it has blanks or what a terminal would obey."""
+    plain = name.isprintable() and name and " " not in name
+    return name if plain else json.dumps(name, ensure_ascii=not name.isprintable())
+
+
+def cut_short(out: Console, facts: dict[str, Any]) -> None:
+    """What a search left out, and how to ask for more."""
+    if not facts.get("cut_short"):
+        return
+    more = "no --effort finds more"
+    if facts["effort"] is not None:
+        more = f"--effort asks for more than {facts['effort']:,} steps of each search"
+    out.print(f"Cut short: {'; '.join(facts['cut_short'])} ({more}).")

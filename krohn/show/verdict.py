@@ -1,0 +1,115 @@
+"""Verdicts, with what they rest on; evidence; replays."""
+
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from krohn.show.tables import console, legibly, new_table
+
+if TYPE_CHECKING:
+    from krohn.evidence import Checked
+    from krohn.replaying import Replay
+    from krohn.report import Report
+    from verify.attack.campaign import Attack
+    from verify.testing.counterexample import Counterexample
+
+
+MOST_HEADS = 8
+
+
+def report(file: str, found: "Report", replay: str | None = None) -> None:
+    """A verdict, and a counterexample if there is one, with the way to see it again."""
+    out = console()
+    out.print(f"{file}: {found.verdict} ({found.method}, {found.seconds:.2f} s)")
+    if found.verdict == "verified":
+        out.print(f"  {found.covers}")
+        if found.words:
+            out.print(f"  {found.words:,} words were run")
+        if found.attack is not None:
+            _attack(out, found.attack)
+    else:
+        out.print(f"  {found.reason}")
+    if found.counterexample is not None:
+        _counterexample(out, found.counterexample)
+        if found.minimal is not None:
+            out.print(f"  {found.minimal.said}")
+        out.print("Replay it:")
+        out.print(f"  {replay or 'a letter holds what no command line can hold'}")
+    elif found.attack is not None and found.verdict != "verified":
+        out.print(f"  {found.attack.positions:,} positions were run")
+    elif found.verdict == "undecided" and found.words:
+        out.print(f"  {found.words:,} words were run; none was wrong")
+    for note in found.notes:
+        out.print(f"  {note}")
+    _heads(out, found)
+
+
+def _heads(out: Console, found: "Report") -> None:
+    """What the heads cannot do: theorems about them, not about the network."""
+    if found.heads:
+        out.print("heads (what each cannot do by itself, docs/independent.md):")
+    for head in found.heads[:MOST_HEADS]:
+        out.print(f"  {head.said()}")
+    if len(found.heads) > MOST_HEADS:
+        out.print(f"  … and {len(found.heads) - MOST_HEADS} more; --json has all")
+
+
+def _attack(out: Console, found: "Attack") -> None:
+    """What came closest to each bound of a proof."""
+    ways = f"{found.positions:,} positions were run in {len(found.ways)} ways"
+    out.print(f"  {ways}; no number was beyond its bound")
+    for way, why in found.left_out.items():
+        out.print(f"  not run: {way} ({why})")
+    table = new_table("bounds of", " numbers", " observed", " bound", " ratio", "by")
+    for operation, worst in sorted(found.tightest.items()):
+        table.add_row(
+            operation,
+            f"{found.numbers.get(operation, 0):,}",
+            f"{worst.observed:.3g}",
+            f"{worst.bound:.3g}",
+            f"{1 / worst.share:.4g}" if worst.share else "never off",
+            worst.way if worst.share else "",
+        )
+    out.print(table)
+
+
+def evidence(found: "Checked", written: object = None) -> None:
+    """What the small checker saw in evidence, and how long that took."""
+    out = console()
+    if found.verdict != "verified":
+        out.print(f"not shown: {found.reason}")
+        return
+    if written is not None:
+        size = f"{found.size / 1024:,.1f} KiB, found in {found.found_in:.2f} s"
+        out.print(f"wrote {written}: evidence, {size}")
+    facts = found.facts
+    words = f"{facts['covers']}, in {facts['dtype']}"
+    out.print(f"checked in {found.seconds:.2f} s: right on {words}")
+    for what in ("noise", "leak"):
+        if facts.get(what):
+            name, bound = max(facts[what].items(), key=lambda item: item[1])
+            out.print(f"  largest {what} {bound:.2g}, of {legibly(name)}")
+    if "margin" in facts:
+        out.print(f"  margin of the read-out {facts['margin']:.3g}")
+    if "law" in facts:
+        out.print(f"  largest error of a probability {facts['law']['error']:.3g}")
+
+
+def _counterexample(out: Console, wrong: "Counterexample") -> None:
+    """A word with what is right and what was said, a letter at a time."""
+    for title in ("word", "expected", "actual"):
+        out.print(f"  {title:<9} {' '.join(map(legibly, getattr(wrong, title)))}")
+
+
+def replay(found: "Replay", state: str | None) -> None:
+    """Whether a model says of a word what the machine does, or a state at its end."""
+    at, said = found.position, legibly(found.actual)
+    if found.agrees and state is None:
+        print(f"agrees with the machine at each of {at} letters")
+    elif found.agrees:
+        print(f"says {said} after {at} letters, as expected")
+    else:
+        where = f"letter {at}, {legibly(found.word[at - 1])}" if at else "the start"
+        reading = "" if found.reading == "at once" else f", read {found.reading}"
+        right = legibly(found.expected)
+        print(f"differs at {where}: expected {right}, actual {said}{reading}")
