@@ -90,6 +90,11 @@ class Box:
         """The box of this size centred at ``(x, y)``."""
         return cls(x - width / 2, y - height / 2, x + width / 2, y + height / 2)
 
+    @property
+    def middle(self) -> tuple[float, float]:
+        """The centre."""
+        return (self.left + self.right) / 2, (self.low + self.high) / 2
+
     def meets(self, other: "Box") -> bool:
         """Whether two boxes have a point in common."""
         return (

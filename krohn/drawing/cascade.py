@@ -99,7 +99,7 @@ def _page(canvas: Canvas, cascade: Cascade, cards: Sequence[Card]) -> None:
         bottom = _level(canvas, level, y, width, ports)
         band = Box(-rail - INSET, bottom, width + INSET, y)
         canvas.rectangle(band, fill=BAND, order=0)
-        middle = band.left - 0.12, (band.low + band.high) / 2
+        middle = band.left - 0.12, band.middle[1]
         canvas.text(*middle, str(number + 1), size=11, bold=True, color=SOFT)
         y = bottom - 0.1
     canvas.text(-rail - INSET - 0.2, 0.09, "level", size=7.5, color=SOFT, align="left")

@@ -121,8 +121,7 @@ def draw_card(canvas: Canvas, box: Box, card: Card) -> None:
     y = box.high - 0.165
     tag = Box.around(box.left + PAD + 0.09, y, 0.2, 0.18)
     canvas.rectangle(tag, fill=INK)
-    middle = (tag.left + tag.right) / 2
-    canvas.text(middle, y, str(card.number), size=7.5, bold=True, color=PAPER)
+    canvas.text(tag.middle[0], y, str(card.number), size=7.5, bold=True, color=PAPER)
     x = tag.right + 0.08
     canvas.text(x, y, card.title, size=9, bold=True, align="left")
     canvas.text(x, y - 0.165, card.facts, size=7, color=SOFT, align="left")

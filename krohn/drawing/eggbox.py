@@ -203,8 +203,7 @@ def _grid(canvas: Canvas, box: EggBox, frame: Box) -> None:
 def _name(canvas: Canvas, cell: Box, name: str) -> None:
     for size in (NAME_SIZE, 6.5, 5.5):
         if measure(name, size)[0] <= cell.right - cell.left - 0.03:
-            middle = (cell.left + cell.right) / 2, (cell.low + cell.high) / 2
-            canvas.text(*middle, name, size=size)
+            canvas.text(*cell.middle, name, size=size)
             return
 
 

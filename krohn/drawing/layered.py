@@ -65,9 +65,9 @@ def _levels(links: Sequence[tuple[int, int]], nodes: int) -> list[int]:
     graph.add_nodes_from(range(nodes))
     graph.add_edges_from(links)
     level = [0] * nodes
-    for node in nx.lexicographical_topological_sort(graph):
-        for below in graph.successors(node):
-            level[below] = max(level[below], level[node] + 1)
+    for number, layer in enumerate(nx.topological_generations(graph)):
+        for node in layer:
+            level[node] = number
     return level
 
 

@@ -1,20 +1,17 @@
 """Where the states of a machine are drawn."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
-from typing import cast
 
 import networkx as nx
 import numpy as np
 
 from algebra.semiautomaton import IntArray
 from krohn.drawing.canvas import Points
+from krohn.drawing.stress import UP, apart_of, circle, least_stress
 
 MOST_INCHES = 9.0
 ROW = 10
-TRIALS = 12
-UP = np.pi / 2
 
 
 @dataclass(frozen=True)
@@ -55,7 +52,7 @@ def _chosen(
         return _rings(circle, graph, gap)
     if len(graph) > 4 and nx.is_tree(graph):
         return _tree(graph, start, gap, room)
-    return _from_centre(_spread(_stress_layout(graph), graph, gap, room))
+    return _from_centre(_spread(least_stress(graph), graph, gap, room))
 
 
 def links(table: IntArray) -> "nx.Graph[int]":
@@ -123,19 +120,12 @@ def _rings(cycles: list[list[int]], graph: "nx.Graph[int]", gap: float) -> Layou
     radius = gap / (2 * np.sin(np.pi / max(size, 2)))
     radius = min(radius, MOST_INCHES / 2 - gap * (len(cycles) - 1))
     places = np.zeros((len(graph), 2))
-    places[cycles[0]] = _circle(size, radius)
+    places[cycles[0]] = circle(size, radius)
     for number, cycle in enumerate(cycles[1:], start=1):
         # A ring needs only as much room as its states do; loops go outward.
-        ring = _circle(size, radius + number * max(1.1, 0.8 * gap))
+        ring = circle(size, radius + number * max(1.1, 0.8 * gap))
         places[_turned(cycle, cycles[number - 1], ring, places, graph)] = ring
     return _from_centre(places)
-
-
-def _circle(size: int, radius: float) -> Points:
-    # A square stands on a side, every other polygon has a corner on top.
-    first = UP + np.pi / 4 if size == 4 else UP
-    angles = first - 2 * np.pi * np.arange(size) / size
-    return radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
 
 def _turned(
@@ -182,122 +172,13 @@ def _tree(graph: "nx.Graph[int]", start: int, gap: float, room: float) -> Layout
     return Layout(places, np.where(places[:, 1] > places[:, 1].mean(), UP, -UP))
 
 
-def _stress_layout(graph: "nx.Graph[int]") -> Points:
-    """Of several local optima of the stress, the one with fewest crossings."""
-    distances = _distances(graph)
-    generator = np.random.default_rng(0)
-    trials = TRIALS if len(graph) <= 60 else 3
-    starts = [_circle(len(graph), 1.0)]
-    starts += [generator.normal(size=(len(graph), 2)) for _ in range(trials - 1)]
-    ends = _least_stress(starts, distances)
-    return min([*ends, *_nested(graph)], key=lambda p: _badness(p, distances, graph))
-
-
-def _nested(graph: "nx.Graph[int]") -> list[Points]:
-    """A planar graph without crossings: the largest face outside, the rest in rings.
-
-    Directions from the centre are those of Tutte's embedding, in which every inner
-    state lies amid its neighbours; distances are evened out, for Tutte's shrink.
-    """
-    planar, embedding = nx.check_planarity(graph)
-    if not planar or len(graph) < 6 or not nx.is_connected(graph):
-        return []
-    face = max(_faces(cast("nx.PlanarEmbedding[int]", embedding)), key=len)
-    places = np.zeros((len(graph), 2))
-    places[face] = _circle(len(face), 1.0)
-    inner = [v for v in graph if v not in face]
-    laplacian = _laplacian(graph)
-    if inner:
-        pull = -laplacian[np.ix_(inner, face)] @ places[face]
-        places[inner] = np.linalg.solve(laplacian[np.ix_(inner, inner)], pull)
-    depth = nx.multi_source_dijkstra_path_length(graph, set(face))
-    rings = max(depth.values()) + 0.8 - np.array([depth[v] for v in range(len(graph))])
-    reach = np.maximum(np.linalg.norm(places, axis=1), 1e-9)
-    return [places / reach[:, None] * rings[:, None]]
-
-
-def _faces(embedding: "nx.PlanarEmbedding[int]") -> list[list[int]]:
-    seen: set[tuple[int, int]] = set()
-    return [
-        embedding.traverse_face(v, w, mark_half_edges=seen)
-        for v, w in embedding.edges
-        if (v, w) not in seen
-    ]
-
-
-def _laplacian(graph: "nx.Graph[int]") -> Points:
-    """Degrees minus adjacency, dense (networkx's own needs scipy)."""
-    adjacency = nx.to_numpy_array(graph, nodelist=range(len(graph)))
-    return np.asarray(np.diag(adjacency.sum(axis=1)) - adjacency)
-
-
-def _distances(graph: "nx.Graph[int]") -> Points:
-    size = len(graph)
-    distances = np.full((size, size), np.inf)
-    for p, row in nx.all_pairs_shortest_path_length(graph):
-        distances[p, list(row)] = list(row.values())
-    finite = distances[np.isfinite(distances)].max(initial=1.0)
-    distances[np.isinf(distances)] = finite + 1
-    return distances
-
-
-def _least_stress(
-    starts: list[Points], distances: Points, steps: int = 150
-) -> list[Points]:
-    """Majorisation of Σ (|x_p − x_q| − d_pq)² / d_pq² (Gansner, Koren, North 2004)."""
-    off = ~np.eye(len(distances), dtype=bool)
-    weights = np.where(off, 1 / np.maximum(distances, 1) ** 2, 0.0)
-    inverse = np.linalg.pinv(np.diag(weights.sum(axis=1)) - weights)
-    ends = []
-    for places in starts:
-        for _ in range(steps):
-            apart = np.maximum(_apart(places), 1e-9)
-            pull = np.where(off, -weights * distances / apart, 0.0)
-            np.fill_diagonal(pull, -pull.sum(axis=1))
-            places = inverse @ (pull @ places)
-        ends.append(places)
-    return ends
-
-
-def _apart(places: Points) -> Points:
-    difference = places[:, None] - places[None]
-    return np.hypot(difference[..., 0], difference[..., 1])
-
-
-def _badness(
-    places: Points, distances: Points, graph: "nx.Graph[int]"
-) -> tuple[bool, int, float]:
-    apart = _apart(places)
-    mean = float(np.mean([apart[p, q] for p, q in graph.edges]))
-    crowded = bool((apart + mean * np.eye(len(apart)) < 0.3 * mean).any())
-    relative = (apart - distances) / np.maximum(distances, 1)
-    # Rounded, so that the choice does not hang on the last bits of the arithmetic.
-    stress = round(float((relative**2).sum()), 3)
-    return crowded, _crossings(places, graph.edges), stress
-
-
-def _crossings(places: Points, edges: Iterable[tuple[int, int]]) -> int:
-    ends = np.array(list(edges)).reshape(-1, 2)
-    p, q = places[ends[:, 0]], places[ends[:, 1]]
-
-    def side(first: Points, second: Points, third: Points) -> Points:
-        one, two = second - first, third - first
-        return np.asarray(one[..., 0] * two[..., 1] - one[..., 1] * two[..., 0])
-
-    apart = side(p[:, None], q[:, None], p[None]) * side(
-        p[:, None], q[:, None], q[None]
-    )
-    crossed = (apart < -1e-9) & (apart.T < -1e-9)
-    return int(crossed.sum()) // 2
-
-
 def _spread(places: Points, graph: "nx.Graph[int]", gap: float, room: float) -> Points:
     """The places at the wanted distances, the longer side of the whole lying flat."""
     centred = places - places.mean(axis=0)
     axes = np.linalg.svd(centred, full_matrices=False)[2]
     flat = centred @ (axes * np.sign(axes.sum(axis=1) + 1e-9)[:, None]).T
     pairs = list(combinations(range(len(flat)), 2))
-    apart = _apart(flat)
+    apart = apart_of(flat)
     lengths = [apart[p, q] for p, q in graph.edges]
     scale = gap / max(float(np.mean(lengths)), 1e-9)
     scale = max(scale, room / max(min(apart[p, q] for p, q in pairs), 0.05))

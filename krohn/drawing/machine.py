@@ -1,20 +1,15 @@
 """Drawing a machine: its states as circles, its transitions as arrows."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 import numpy as np
 from matplotlib.figure import Figure
 
 from algebra.automaton import Automaton
 from algebra.formats.assembly import acceptance
-from algebra.semiautomaton import IntArray
 from algebra.wording import count
 from krohn.drawing.arrows import (
     LABEL_SIZE,
     Arc,
     Labels,
-    arcs,
     at,
     free_angle,
     loop,
@@ -23,7 +18,6 @@ from krohn.drawing.arrows import (
 )
 from krohn.drawing.canvas import (
     INK,
-    PALETTE,
     SOFT,
     Canvas,
     DrawingError,
@@ -31,14 +25,17 @@ from krohn.drawing.canvas import (
     legible,
     measure,
 )
-from krohn.drawing.layout import MOST_INCHES, UP, Layout, arrange
+from krohn.drawing.machine_sketch import (
+    MOST_NAMED,
+    OUTPUT_SIZE,
+    Sketch,
+    inscription,
+    sketch_of,
+)
 
 MOST_STATES = 200
-MOST_NAMED = 40
-SMALLEST_SINK = 8
 HEAD = 0.11
 DASH = 4.0
-OUTPUT_SIZE = 7.5
 
 
 def draw_machine(machine: Automaton) -> Figure:
@@ -58,162 +55,14 @@ def draw_machine(machine: Automaton) -> Figure:
             f"{MOST_STATES}; minimise it, draw a smaller member of its family, or "
             "write its table to a file instead"
         )
-    sketch = _sketch(machine)
+    sketch = sketch_of(machine)
     canvas = Canvas()
     missing = _dots(canvas, sketch) if states > MOST_NAMED else _circles(canvas, sketch)
     _caption(canvas, sketch, missing)
     return canvas.finish()
 
 
-@dataclass(frozen=True)
-class _Sketch:
-    """What is drawn, and where.
-
-    Attributes:
-        machine: The machine.
-        letters: The letters whose arrows are drawn.
-        colors: Colour of each of these letters; empty where all arrows look alike.
-        sink: The state whose incoming arrows are left out, if any.
-        arcs: The arrows.
-        layout: The places of the states.
-        radius: Of the circles, in inches.
-    """
-
-    machine: Automaton
-    letters: tuple[int, ...]
-    colors: dict[int, str]
-    sink: int | None
-    arcs: list[Arc]
-    layout: Layout
-    radius: float
-
-    def ends(self, arc: Arc) -> tuple[Points, Points]:
-        """Where an arrow starts and ends."""
-        return self.layout.places[arc.source], self.layout.places[arc.target]
-
-
-def _sketch(machine: Automaton) -> _Sketch:
-    letters = _drawn_letters(machine)
-    every = arcs(machine, letters)
-    sink = _sink(machine, every)
-    kept = [a for a in every if a.target != sink or a.source == sink]
-    radius = _radius(machine)
-    layout = _layout(machine, letters, kept, sink, radius)
-    coloured = 1 < len(letters) <= len(PALETTE)
-    colors = dict(zip(letters, PALETTE, strict=False)) if coloured else {}
-    return _Sketch(machine, letters, colors, sink, kept, layout, radius)
-
-
-def _drawn_letters(machine: Automaton) -> tuple[int, ...]:
-    """All letters, or where their arrows are too many a few that reach as much."""
-    every = tuple(range(len(machine.letters)))
-    states = len(machine.states)
-    lines = [a for a in arcs(machine, every) if a.source != a.target]
-    if len(lines) <= max(30, 4 * states) and (states <= MOST_NAMED or len(every) <= 8):
-        return every
-    chosen: list[int] = []
-    for letter in every:
-        if _reach(machine, [*chosen, letter]) > _reach(machine, chosen):
-            chosen.append(letter)
-    return tuple(chosen)
-
-
-def _reach(machine: Automaton, letters: Sequence[int]) -> int:
-    """How many states words in some letters lead to."""
-    seen = {machine.start}
-    frontier = [machine.start]
-    while frontier:
-        after = machine.transitions[np.ix_(letters, frontier)].ravel().tolist()
-        frontier = list(set(after) - seen)
-        seen.update(frontier)
-    return len(seen)
-
-
-def _sink(machine: Automaton, every: Sequence[Arc]) -> int | None:
-    """A state that is never left and that very many arrows lead to."""
-    loops = {a.source for a in every if a.source == a.target and len(a.letters) > 1}
-    loops -= {a.source for a in every if a.source != a.target} | {machine.start}
-    for state in sorted(loops):
-        if sum(a.target == state for a in every) > max(
-            SMALLEST_SINK, len(machine.states) // 2
-        ):
-            return state
-    return None
-
-
-def _radius(machine: Automaton) -> float:
-    if len(machine.states) > MOST_NAMED:
-        return 0.06
-    lines = [line for q in range(len(machine.states)) for line in _inside(machine, q)]
-    widest = max(measure(text, size)[0] for text, size in lines)
-    return max(0.22, widest / 2 + 0.07)
-
-
-def _inside(machine: Automaton, state: int) -> list[tuple[str, float]]:
-    """The lines in the circle of a state, each with its size: name and output."""
-    name = legible(machine.states[state], 20)
-    lines = [(part, 10.0 if len(name) <= 4 else 8.0) for part in _halves(name)]
-    output = machine.output
-    if output and output.on == "states" and acceptance(machine) is None:
-        lines.append((legible(output.names[output.table[state]], 10), OUTPUT_SIZE))
-    return lines
-
-
-def _halves(name: str) -> list[str]:
-    """A long name on two lines, broken at an underscore near its middle or there."""
-    if len(name) <= 10:
-        return [name]
-    breaks = [i + 1 for i, c in enumerate(name) if c in "_-., "] or [len(name) // 2]
-    at = min(breaks, key=lambda i: abs(i - len(name) / 2))
-    return [name[:at], name[at:]] if len(name) > at else [name]
-
-
-def _layout(
-    machine: Automaton,
-    letters: Sequence[int],
-    kept: Sequence[Arc],
-    sink: int | None,
-    radius: float,
-) -> Layout:
-    widest = max((measure(a.text, LABEL_SIZE)[0] for a in kept), default=0.0)
-    named = len(machine.states) <= MOST_NAMED
-    gap = 2 * radius + max(0.8, min(widest, 1.6) + 0.45) if named else 0.9
-    room = 2 * radius + (0.22 if named else 0.05)
-    table = machine.transitions[list(letters)]
-    if sink is None:
-        layout = arrange(table, machine.start, gap, room)
-    else:
-        layout = _with_sink(table, machine.start, sink, (gap, room))
-    return layout if named else _scaled(layout)
-
-
-def _scaled(layout: Layout) -> Layout:
-    """Dots have no size of their own: the page is filled by how many there are."""
-    wide = min(MOST_INCHES, 0.85 * len(layout.places) ** 0.5)
-    scale = wide / max(float(np.ptp(layout.places, axis=0).max()), 1e-9)
-    return Layout(layout.places * scale, layout.outward)
-
-
-def _with_sink(
-    table: IntArray, start: int, sink: int, spacing: tuple[float, float]
-) -> Layout:
-    """The layout without the sink, and the sink below it on the left."""
-    others = np.delete(np.arange(table.shape[1]), sink)
-    number = np.full(table.shape[1], -1)
-    number[others] = np.arange(len(others))
-    inner = number[table[:, others]]
-    # A missing transition counts as a loop, which no layout looks at.
-    inner = np.where(inner < 0, np.arange(len(others)), inner)
-    layout = arrange(inner, int(number[start]), *spacing)
-    places = np.zeros((table.shape[1], 2))
-    places[others] = layout.places
-    places[sink] = layout.places.min(axis=0)
-    outward = np.full(table.shape[1], UP)
-    outward[others] = layout.outward
-    return Layout(places, outward)
-
-
-def _circles(canvas: Canvas, sketch: _Sketch) -> int:
+def _circles(canvas: Canvas, sketch: Sketch) -> int:
     """Draws all; how many labels did not fit."""
     places, radius = sketch.layout.places, sketch.radius
     curves = {a: route(a, places, radius) for a in sketch.arcs if a.source != a.target}
@@ -232,7 +81,7 @@ def _circles(canvas: Canvas, sketch: _Sketch) -> int:
     return _labels(canvas, sketch, curves, entry)
 
 
-def _used_angles(sketch: _Sketch, curves: dict[Arc, Points]) -> list[list[float]]:
+def _used_angles(sketch: Sketch, curves: dict[Arc, Points]) -> list[list[float]]:
     """For each state the directions in which arrows leave or other states are near."""
     places = sketch.layout.places
     used: list[list[float]] = [[] for _ in places]
@@ -250,7 +99,7 @@ def _angle(vector: Points) -> float:
     return float(np.arctan2(vector[1], vector[0]))
 
 
-def _entry(sketch: _Sketch, angle: float) -> Points:
+def _entry(sketch: Sketch, angle: float) -> Points:
     """The arrow from nowhere to the start state."""
     centre = sketch.layout.places[sketch.machine.start]
     unit = np.array([np.cos(angle), np.sin(angle)])
@@ -258,10 +107,8 @@ def _entry(sketch: _Sketch, angle: float) -> Points:
     return np.array([centre + (reach + 0.42) * unit, centre + reach * unit])
 
 
-def _arrow(canvas: Canvas, sketch: _Sketch, arc: Arc, curve: Points) -> None:
-    colors = (
-        [sketch.colors.get(a, INK) for a in arc.letters] if sketch.colors else [INK]
-    )
+def _arrow(canvas: Canvas, sketch: Sketch, arc: Arc, curve: Points) -> None:
+    colors = sketch.strokes(arc, INK)
     ends = at(curve, np.array([0.0, 0.03, 0.97, 1.0]))
     length = float(np.linalg.norm(np.diff(at(curve, np.linspace(0, 1, 9)), axis=0)))
     # The line stops inside the head, or its square end would show beside the tip.
@@ -282,13 +129,13 @@ def _dashes(number: int, count: int) -> tuple[float, tuple[float, float]] | None
     return (count - number) * DASH, (DASH, (count - 1) * DASH)
 
 
-def _nodes(canvas: Canvas, sketch: _Sketch) -> None:
+def _nodes(canvas: Canvas, sketch: Sketch) -> None:
     accepting = acceptance(sketch.machine)
     for state, (x, y) in enumerate(sketch.layout.places.tolist()):
         canvas.circle(x, y, sketch.radius)
         if accepting and accepting[state]:
             canvas.circle(x, y, sketch.radius - 0.04, width=0.9)
-        lines = _inside(sketch.machine, state)
+        lines = inscription(sketch.machine, state)
         for i, (text, size) in enumerate(lines):
             low = y + 0.15 * ((len(lines) - 1) / 2 - i) - 0.005
             shown = size == OUTPUT_SIZE
@@ -298,7 +145,7 @@ def _nodes(canvas: Canvas, sketch: _Sketch) -> None:
 
 
 def _labels(
-    canvas: Canvas, sketch: _Sketch, curves: dict[Arc, Points], entry: Points
+    canvas: Canvas, sketch: Sketch, curves: dict[Arc, Points], entry: Points
 ) -> int:
     samples = [at(curve, np.linspace(0, 1, 40)) for curve in curves.values()]
     lines = np.concatenate([*samples, np.linspace(entry[0], entry[1], 12)])
@@ -316,19 +163,18 @@ def _labels(
             missing += 1
             continue
         color = sketch.colors.get(arc.letters[0], INK) if len(arc.letters) == 1 else INK
-        middle = (box.left + box.right) / 2, (box.low + box.high) / 2
-        canvas.text(*middle, arc.text, size=LABEL_SIZE, color=color, halo=True)
+        canvas.text(*box.middle, arc.text, size=LABEL_SIZE, color=color, halo=True)
     return missing
 
 
-def _says_all(sketch: _Sketch) -> bool:
+def _says_all(sketch: Sketch) -> bool:
     """Whether colour and legend say what a missing label would."""
     output = sketch.machine.output
     shown = output is not None and output.on == "transitions"
     return (bool(sketch.colors) and not shown) or len(sketch.letters) == 1
 
 
-def _dots(canvas: Canvas, sketch: _Sketch) -> int:
+def _dots(canvas: Canvas, sketch: Sketch) -> int:
     for arc in sketch.arcs:
         if arc.source != arc.target:
             _thin_arrow(canvas, sketch, arc)
@@ -339,14 +185,12 @@ def _dots(canvas: Canvas, sketch: _Sketch) -> int:
     return 0
 
 
-def _thin_arrow(canvas: Canvas, sketch: _Sketch, arc: Arc) -> None:
+def _thin_arrow(canvas: Canvas, sketch: Sketch, arc: Arc) -> None:
     first, last = sketch.ends(arc)
     apart = float(np.linalg.norm(last - first))
     unit = (last - first) / max(apart, 1e-9) * min(sketch.radius, apart / 3)
     line = np.array([first + unit, last - unit])
-    colors = (
-        [sketch.colors.get(a, SOFT) for a in arc.letters] if sketch.colors else [SOFT]
-    )
+    colors = sketch.strokes(arc, SOFT)
     for i, color in enumerate(colors):
         canvas.curve(line, color=color, width=0.9, dashes=_dashes(i, len(colors)))
     canvas.head(line[1], unit, colors[0], 0.08)
@@ -354,7 +198,7 @@ def _thin_arrow(canvas: Canvas, sketch: _Sketch, arc: Arc) -> None:
         canvas.head(line[0], -unit, colors[0], 0.08)
 
 
-def _caption(canvas: Canvas, sketch: _Sketch, missing: int) -> None:
+def _caption(canvas: Canvas, sketch: Sketch, missing: int) -> None:
     if sketch.colors:
         _legend(canvas, sketch)
     canvas.notes(_remarks(sketch))
@@ -365,7 +209,7 @@ def _caption(canvas: Canvas, sketch: _Sketch, missing: int) -> None:
     canvas.heading(legible(machine.name), ", ".join(facts))
 
 
-def _legend(canvas: Canvas, sketch: _Sketch) -> None:
+def _legend(canvas: Canvas, sketch: Sketch) -> None:
     """A coloured stroke for every letter, in rows below the drawing."""
     box = canvas.extent
     limit = max(box.right, box.left + 4.5)
@@ -380,7 +224,7 @@ def _legend(canvas: Canvas, sketch: _Sketch) -> None:
         x += width + 0.65
 
 
-def _remarks(sketch: _Sketch) -> list[str]:
+def _remarks(sketch: Sketch) -> list[str]:
     machine, drawn = sketch.machine, len(sketch.letters)
     remarks = []
     if drawn < len(machine.letters):

@@ -188,7 +188,7 @@ def _recurrence(canvas: Canvas, machine: Automaton, hidden: int) -> None:
 
 
 def _self_arrow(canvas: Canvas, box: Box) -> None:
-    middle, top = (box.left + box.right) / 2, box.high
+    middle, top = box.middle[0], box.high
     turns = [(0.3, 0), (0.3, 0.42), (-0.3, 0.42), (-0.3, 0)]
     canvas.arrow(np.array([(middle + x, top + y) for x, y in turns]))
     canvas.text(middle, top + 0.42, "W")
