@@ -102,9 +102,10 @@ def _facts(machine: Automaton, part: Automaton) -> dict[str, Any]:
 
 
 def _theory(kind: Classification, offered: dict[str, Any]) -> dict[str, Any]:
+    groups = kind.subgroups
     return {
         **_sizes(kind),
-        "groups": _groups(kind),
+        "groups": None if groups is None else [asdict(g) for g in groups],
         "composition_factors": kind.factors,
         "aperiodic": kind["aperiodic"].holds,
         "solvable": kind["solvable"].holds,
@@ -126,10 +127,6 @@ def _sizes(kind: Classification) -> dict[str, int | None]:
         "monoid_at_least": min(kind.at_least, LARGEST_COUNT),
         "semigroup_size": semigroup,
     }
-
-
-def _groups(kind: Classification) -> list[dict[str, Any]] | None:
-    return None if kind.subgroups is None else [asdict(g) for g in kind.subgroups]
 
 
 def _depth(kind: Classification, offered: dict[str, Any]) -> Iterator[str]:

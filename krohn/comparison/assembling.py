@@ -14,7 +14,6 @@ from compare.tasks.task import Task
 from compare.training.cells import Cell
 from compare.training.provenance import commit, device_name, versions
 from krohn.comparison.attention_maps import attention_maps
-from krohn.comparison.costs import sizes
 from krohn.comparison.derived import derive
 from krohn.comparison.interpretability import ProbeResult
 from krohn.comparison.measured_model import MeasuredModel
@@ -71,7 +70,7 @@ def assemble(
     told("measuring", 1, STAGES)
     chosen = best(trained)
     networks = opened(network, chosen, settings.device)
-    models = sized(models, sizes(networks, length))
+    models = sized(models, networks, length)
     told("measuring", 2, STAGES)
     maps = attention_maps(task, length, network, networks.get(GPT))
     spans = trained_spans(task, length, _letter(models))

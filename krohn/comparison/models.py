@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from compare.measures.baselines import baselines
-from compare.models import Network, cost
+from compare.models import Network, cost, latencies
 from compare.tasks.task import Task
 from krohn.comparison.derived import Derived
 from krohn.comparison.measured_model import MeasuredModel, MeasuredSeed
@@ -113,7 +113,13 @@ def opened(
 
 
 def sized(
-    models: Sequence[MeasuredModel], sizes: Mapping[str, Size]
+    models: Sequence[MeasuredModel], networks: Mapping[str, Network], length: int
 ) -> tuple[MeasuredModel, ...]:
-    """The same with what they cost."""
+    """The same with what their networks cost for a word, timed in turn."""
+    taken, sizes = latencies(networks, length), {}
+    for key, network in networks.items():
+        found = cost(network, length)
+        sizes[key] = Size(
+            found.parameters, found.depth, found.flops, taken[key].seconds
+        )
     return tuple(replace(model, size=sizes.get(model.key)) for model in models)

@@ -65,8 +65,11 @@ def arcs(machine: Automaton, letters: Sequence[int]) -> list[Arc]:
         (p, q): Arc(p, q, tuple(by), tuple(_label(machine, a, p) for a in by))
         for (p, q), by in found.items()
     }
+    # Of two arrows that are one with two heads, that from the greater state goes.
     return [
-        _paired(arc, single) for arc in single.values() if not _is_echo(arc, single)
+        _paired(arc, single)
+        for arc in single.values()
+        if arc.source <= arc.target or not _same_back(arc, single)
     ]
 
 
@@ -81,10 +84,6 @@ def _label(machine: Automaton, letter: int, state: int) -> str:
 def _same_back(arc: Arc, single: dict[tuple[int, int], Arc]) -> bool:
     back = single.get((arc.target, arc.source))
     return back is not None and arc.source != arc.target and back.labels == arc.labels
-
-
-def _is_echo(arc: Arc, single: dict[tuple[int, int], Arc]) -> bool:
-    return arc.source > arc.target and _same_back(arc, single)
 
 
 def _paired(arc: Arc, single: dict[tuple[int, int], Arc]) -> Arc:
@@ -218,7 +217,7 @@ class Labels:
         return self._best([(box, 0.1 * i) for i, box in enumerate(boxes)], 40)
 
     def _best(self, candidates: list[tuple[Box, float]], most: int) -> Box | None:
-        free = [(self.lines_in(b) + 8 * c, b) for b, c in candidates if self.fits(b)]
+        free = [(b.holds(self.lines) + 8 * c, b) for b, c in candidates if self.fits(b)]
         if not free:
             return None
         cost, box = min(free, key=lambda pair: pair[0])
@@ -226,10 +225,6 @@ class Labels:
             return None
         self.taken.append(box)
         return box
-
-    def lines_in(self, box: Box) -> int:
-        """How many points of curves a box would hide."""
-        return box.holds(self.lines)
 
     def fits(self, box: Box) -> bool:
         """Whether a box meets no state and no label."""

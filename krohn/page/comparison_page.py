@@ -11,7 +11,6 @@ from krohn.comparison.result import Comparison
 from krohn.page import pictures
 from krohn.page.curves import LABELS, accuracy_charts, training_charts
 from krohn.page.heat import heat_map
-from krohn.page.patterns import pixels
 from krohn.page.rendering import rendered
 from krohn.page.summary import duration, summary
 from krohn.page.words import Wrong, wrong
@@ -75,7 +74,11 @@ def _attention(found: Comparison) -> dict[str, Any] | None:
     if found.maps is None or not found.maps.patterns:
         return None
     shown = [
-        {"pattern": p, "picture": pixels(p.weights), "size": len(p.weights)}
+        {
+            "pattern": p,
+            "picture": pictures.of_pattern(p.weights),
+            "size": len(p.weights),
+        }
         for p in found.maps.patterns
     ]
     return {"word": found.maps.word, "shown": shown, "remarks": found.maps.remarks}

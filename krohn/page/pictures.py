@@ -1,10 +1,13 @@
 """Pictures inside a page: data that is shown as an image, whatever names are in it."""
 
 import base64
-from collections.abc import Callable
+import io
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.image import imsave
 
 from algebra.automaton import Automaton
 from krohn.drawing import DrawingError, draw_machine, draw_model, render
@@ -46,5 +49,19 @@ def _picture(title: str, draw: Callable[[], Figure]) -> Picture:
     except DrawingError as error:
         return Picture(title, "", 0, 0, str(error))
     width, height = (round(96 * inches) for inches in figure.get_size_inches())
-    coded = base64.b64encode(render(figure, ".svg")).decode("ascii")
-    return Picture(title, f"data:image/svg+xml;base64,{coded}", width, height)
+    return Picture(title, _address("svg+xml", render(figure, ".svg")), width, height)
+
+
+def of_pattern(weights: Sequence[Sequence[float]]) -> str:
+    """A ``data:`` address of a pixel for each weight, a row for each position that looks.
+
+    Colour goes by the square root of the weight, so that small weights are seen.
+    """
+    found = np.sqrt(np.clip(np.array(weights, dtype=np.float64), 0.0, 1.0))
+    buffer = io.BytesIO()
+    imsave(buffer, found, cmap="Blues", vmin=0.0, vmax=1.0, format="png")
+    return _address("png", buffer.getvalue())
+
+
+def _address(kind: str, data: bytes) -> str:
+    return f"data:image/{kind};base64,{base64.b64encode(data).decode('ascii')}"

@@ -5,15 +5,14 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 
 from markupsafe import Markup
 
-from algebra.wording import cut
+from krohn.drawing.canvas import legible
 
 LONGEST_NAME = 120
 
 
 def plain(text: object, limit: int = LONGEST_NAME) -> str:
     """A text from a file on one line, with what is not seen escaped as in Python."""
-    seen = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(text))
-    return cut(seen, limit)
+    return legible(str(text), limit)
 
 
 def name(text: object, limit: int = LONGEST_NAME) -> Markup:
