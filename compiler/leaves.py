@@ -2,7 +2,7 @@
 
 from collections.abc import Container
 
-from program import Map, Program, is_sum
+from program import Map, Program, Sum, is_sum
 
 
 def added(program: Program, name: str, stored: Container[str]) -> tuple[str, ...]:
@@ -20,7 +20,8 @@ def added(program: Program, name: str, stored: Container[str]) -> tuple[str, ...
 def _opens(program: Program, name: str, stored: Container[str]) -> bool:
     """Whether a channel is a sum of two stored integers that is not stored itself."""
     operation = program.operations[name]
-    if name in stored or not is_sum(operation):
+    summed = isinstance(operation, Map) and isinstance(operation.function, Sum)
+    if name in stored or not summed:
         return False
     read = operation.reads
     two = len(read) == 2 and all(n in stored for n in read)

@@ -15,7 +15,7 @@ from compiler.sum_of_steps import Linear, too_steep
 from compiler.table_forms import along, circles_of, needs_depth, single
 from compiler.units import Expression, combination
 from network.precision import FloatArray
-from program import Map, Program, Table, is_sum
+from program import Map, Piecewise, Program, Table, is_sum
 
 
 @dataclass
@@ -47,6 +47,8 @@ class BlockMlp:
 
     def _outputs(self, name: str) -> list[Expression]:
         operation = self.program.operations[name]
+        if isinstance(operation, Map) and isinstance(operation.function, Piecewise):
+            return [self._piecewise(operation.function, operation.inputs)]
         if is_sum(operation):
             return [self._sum(operation.reads)]
         if name in self.circles:
@@ -207,6 +209,22 @@ class BlockMlp:
             value = self.hidden.recognise.unit(Expression({self._dimension(name): 1.0}))
             output.add(self.hidden.lift([value], 1)[0])
         return output
+
+    def _piecewise(self, function: Piecewise, names: tuple[str, ...]) -> Expression:
+        """A unit for each term max(e, 0), and one to pass each input on (G2–G12)."""
+        result = Expression({}, function.expression.constant)
+        for atom, weight in function.expression.terms:
+            inside = Expression({}, 0.0)
+            if isinstance(atom.inside, int):
+                inside = Expression({self._dimension(names[atom.inside]): 1.0})
+            else:
+                inside.constant = atom.inside.constant
+                for place, factor in atom.inside.terms:
+                    assert isinstance(place.inside, int)
+                    read = Expression({self._dimension(names[place.inside]): 1.0})
+                    inside.add(read, factor)
+            result.add(self.hidden.recognise.unit(inside), weight)
+        return self.hidden.lift([result], 1)[0]
 
     def _code(self, name: str, value: int) -> FloatArray:
         return np.asarray(code_matrix(self.program, name, [value])[0])

@@ -19,6 +19,7 @@ from program.operations.prefix_sum import PrefixSum
 from program.operations.shift import Shift
 from program.operations.sibling_latest import SiblingLatest
 from program.operations.token import Token
+from program.piecewise import Piecewise
 from program.program import Domain, Program, cone, is_embedded, is_sum
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "Map",
     "MarkedSum",
     "Operation",
+    "Piecewise",
     "Position",
     "PrefixSum",
     "Program",

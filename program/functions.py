@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from math import prod
-from typing import Any, ClassVar, Protocol, TypeAlias
+from typing import Any, ClassVar, Protocol, Self, TypeAlias
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from program.domains import (
     sums,
 )
 from program.errors import Refused, demand
+from program.piecewise import Piecewise
 
 MOST_NUMBERED = 2**62
 Row: TypeAlias = tuple[int, ...]
@@ -42,6 +43,19 @@ class Function(Protocol):
 
     def step(self, own: ChannelDomain, read: Sequence[PossibleValues]) -> BoolArray:
         """``(rows, values)``: what the result may be."""
+        ...
+
+    def to_wire(self) -> dict[str, Any]:
+        """What a model file states beside its name."""
+        ...
+
+    @classmethod
+    def from_wire(cls, entry: Mapping[str, Any], inputs: int) -> "Function":
+        """The same, read strictly, for so many inputs.
+
+        Raises:
+            Refused: If it is malformed.
+        """
         ...
 
 
@@ -174,6 +188,24 @@ class Table:
         found[at[hit], places(own.domain, self.values[there[hit]])] = True
         return found
 
+    def to_wire(self) -> dict[str, Any]:
+        """Its rows, the value last."""
+        return {"rows": np.column_stack([self.rows, self.values]).tolist()}
+
+    @classmethod
+    def from_wire(cls, entry: Mapping[str, Any], inputs: int) -> Self:
+        """The same, read strictly.
+
+        Raises:
+            Refused: If it is malformed.
+        """
+        rows = np.array(entry["rows"])
+        whole = rows.dtype == np.int64 and rows.ndim == 2
+        demand(whole, "a table has rows of different lengths, or no whole numbers")
+        demand((rows >= 0) & (rows < LARGEST), "a number is negative or too large")
+        demand(rows.shape[1] == inputs + 1, "a table has rows of another length")
+        return cls(rows[:, :-1], rows[:, -1])
+
 
 @dataclass(frozen=True, slots=True)
 class Select:
@@ -204,6 +236,15 @@ class Select:
             )
         return found
 
+    def to_wire(self) -> dict[str, Any]:
+        """Nothing."""
+        return {}
+
+    @classmethod
+    def from_wire(cls, entry: Mapping[str, Any], inputs: int) -> Self:
+        """The same."""
+        return cls()
+
 
 @dataclass(frozen=True, slots=True)
 class Sum:
@@ -228,9 +269,19 @@ class Sum:
         found[at[hit], places(own.domain, total[hit])] = True
         return found
 
+    def to_wire(self) -> dict[str, Any]:
+        """Nothing."""
+        return {}
 
-FUNCTIONS: Mapping[str, type[Table] | type[Select] | type[Sum]] = {
-    each.wire: each for each in (Table, Select, Sum)
+    @classmethod
+    def from_wire(cls, entry: Mapping[str, Any], inputs: int) -> Self:
+        """The same."""
+        return cls()
+
+
+AnyFunction: TypeAlias = Table | Select | Sum | Piecewise
+FUNCTIONS: Mapping[str, type[AnyFunction]] = {
+    each.wire: each for each in (Table, Select, Sum, Piecewise)
 }
 
 

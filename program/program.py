@@ -14,6 +14,7 @@ from program.functions import Sum
 from program.operations.base import Frame, Operation
 from program.operations.map import Map
 from program.operations.token import Token
+from program.piecewise import Piecewise
 
 Domain: TypeAlias = tuple[int, ...]
 
@@ -79,7 +80,8 @@ def cone(program: Program, name: str, known: Collection[str]) -> list[str]:
 
 def is_sum(operation: Operation) -> bool:
     """Whether the operation adds up channels, which paths cannot decide."""
-    return isinstance(operation, Map) and isinstance(operation.function, Sum)
+    added = (Sum, Piecewise)
+    return isinstance(operation, Map) and isinstance(operation.function, added)
 
 
 def is_embedded(program: Program, operation: Operation) -> bool:

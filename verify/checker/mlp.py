@@ -8,6 +8,7 @@ import numpy as np
 from program.domains import BoolArray, IntArray
 from program.errors import demand
 from program.functions import FUNCTIONS
+from program.piecewise import Piecewise
 from program.statement import Channel
 from verify.checker.affine_arithmetic import (
     FARTHEST,
@@ -21,6 +22,7 @@ from verify.checker.affine_arithmetic import (
 )
 from verify.checker.contributions import Sources, below
 from verify.checker.model_file import FloatArray, StrArray
+from verify.checker.piecewise import Ridges
 from verify.checker.residual_stream import FREE, Stream, per_value
 
 CELLS = 2**18
@@ -49,6 +51,11 @@ class Mlp:
         demand(channel.op in FUNCTIONS, f"{channel.name!r} is no map")
         demand(len(self.layers) > 1, "a block without an MLP writes nothing")
         dims = np.array(channel.span)
+        if channel.op == Piecewise.wire:
+            ridges = Ridges(channel, self.layers, self.activations, self.stream)
+            return per_value(
+                channel, channel.domain, self._total(channel, ridges.noise())
+            )
         if channel.op == "sum" and self.stream.noise.keys() >= set(channel.inputs):
             return per_value(channel, channel.domain, self._added(channel, dims))
         needed = below(self.layers, dims)
@@ -273,9 +280,8 @@ class Mlp:
         sources, (weight, bias) = self._apart(()), self.layers[-1]
         units = np.flatnonzero(weight[:, dims].any(axis=1))
         lone = sources.depends[-1][units].sum(axis=1) == 1
-        kept = (self.mask[dims] != 0) & (self.stream.owner[dims] != FREE)
         demand(lone & (not channel.one_hot), "a sum is not put together from its parts")
-        demand((bias[dims] == 0) & ~kept, "something else is added to a sum")
+        demand(bias[dims] == 0, "something else is added to a sum")
         off, size, form = 0.0, 0.0, self.stream.form
         for i in range(len(sources.each)):
             own = units[sources.depends[-1][units, i]]
@@ -285,6 +291,13 @@ class Mlp:
             size += ((np.abs(x.value) + x.total) @ np.abs(w)).max()
         terms = np.array([len(units) + 1.0])
         off += growth(form, terms)[0] * size + terms[0] * UNDERFLOW
+        return self._total(channel, off)
+
+    def _total(self, channel: Channel, off: float) -> FloatArray:
+        """``(values,)``: how far a channel is off that is written so far off."""
+        dims, form = np.array(channel.span), self.stream.form
+        kept = (self.mask[dims] != 0) & (self.stream.owner[dims] != FREE)
+        demand(~kept, "something else is added to a sum")
         value = channel.domain[:, None].astype(np.float64)
         none = np.zeros((0, *value.shape))
         out = Noisy(value, none, np.full_like(value, off * INFLATION), form).stored()

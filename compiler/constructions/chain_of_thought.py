@@ -1,0 +1,150 @@
+"""A chain of thought by heads that look at fixed places (Yang et al. 2024, Theorem 4.1).
+
+At each position a head fetches each argument of the next step: the binary digits of its
+place stand in the position table. Rules are piecewise linear in what was fetched, so no
+table grows with the numbers, and flags of the position choose between rules. The output
+is the next token. Only the digits of places, log2 of the length, make the network wider.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+
+from program import (
+    At,
+    Map,
+    Operation,
+    Piecewise,
+    Position,
+    Program,
+    Row,
+    Token,
+    table,
+)
+from program.chain_of_thought import Argument, ChainOfThought
+from program.expressions import (
+    Atom,
+    Bounds,
+    Expression,
+    argument,
+    gate,
+    number,
+    rectified,
+)
+
+NAME = "chain-of-thought"
+SUMMARY = "heads fetch what each number is computed from, at fixed places"
+CONTENT, NEXT = "content", "next"
+NOTHING = Argument(0, 0)
+
+
+def chain_of_thought(source: ChainOfThought) -> Program:
+    """The Program whose greedy continuation of a prompt is its chain of thought.
+
+    Raises:
+        Refused: If a number can be negative or larger than all tokens.
+    """
+    source.boxes()
+    steps = [None] * len(source.prompt) + list(source.steps)  # said at t = 0, 1, …
+    contents: dict[Row, int] = {(i,): c for i, c in enumerate((*source.contents, 0))}
+    made = _Channels(
+        {"token": Token(), CONTENT: Map(table(contents), ("token",))},
+        max(source.contents),
+    )
+    reads = zip_longest(*(s.reads if s else () for s in steps), fillvalue=NOTHING)
+    arguments = [made.argument(k, each) for k, each in enumerate(reads)]
+    fixed = [s.token if s and s.token is not None else 0 for s in steps]
+    total = made.position("fixed", fixed)
+    for r, rule in enumerate(source.rules):
+        chosen = [bool(s and s.token is None and s.rule == r) for s in steps]
+        if any(chosen):
+            result = made.affine(rule.replaced(arguments.__getitem__))
+            flag = made.position(f"is.rule{r}", [int(c) for c in chosen])
+            total = total + gate(result, flag, made.bounds(result)[1])
+    made.add(total, NEXT)
+    return Program(
+        letters=source.tokens,
+        states=len(source.tokens),
+        length=source.length - 1,
+        operations=made.operations,
+        outputs=(NEXT,),
+        decode={(token,): token for token in range(len(source.tokens))},
+    )
+
+
+@dataclass
+class _Channels:
+    """The channels of a Program under construction; expressions name them by number.
+
+    Attributes:
+        operations: The channels.
+        most: The largest content of a token.
+        names: The channel of each argument of expressions.
+        box: What each can be.
+        known: The channel of each expression that has one.
+    """
+
+    operations: dict[str, Operation]
+    most: int
+    names: list[str] = field(default_factory=list)
+    box: dict[int, tuple[int, int]] = field(default_factory=dict)
+    known: dict[Expression, Expression] = field(default_factory=dict)
+
+    def bounds(self, expression: Expression) -> tuple[int, int]:
+        """What an expression of channels can be."""
+        return Bounds(self.box).of(expression)
+
+    def argument(self, k: int, reads: Sequence[Argument]) -> Expression:
+        """What a head fetches for an argument at each position, and what is added."""
+        places = [read.place for read in reads]
+        digits = tuple(f"place{k}[{b}]" for b in range((len(reads) - 1).bit_length()))
+        for b, name in enumerate(digits):
+            self.operations[name] = Position(tuple(p >> b & 1 for p in places))
+        self.operations[f"argument{k}"] = At(CONTENT, digits)
+        fetched = self._named(f"argument{k}", (0, self.most))
+        return fetched + self.position(f"constant{k}", [r.constant for r in reads])
+
+    def position(self, name: str, values: Sequence[int]) -> Expression:
+        """A function of the position."""
+        if len(set(values)) == 1:
+            return number(values[0])
+        self.operations[name] = Position(tuple(values))
+        return self._named(name, (min(values), max(values)))
+
+    def affine(self, expression: Expression) -> Expression:
+        """The same without terms max(e, 0): these, and values, are channels."""
+        return expression.rebuilt(self._channel)
+
+    def _channel(self, atom: Atom) -> Expression:
+        """An atom as a channel of its own."""
+        if isinstance(atom.inside, int):
+            return argument(atom.inside)
+        if atom.kind == "value":
+            return self.add(atom.inside.rebuilt(self._flat))
+        return self.add(self._flat(atom))
+
+    def _flat(self, atom: Atom) -> Expression:
+        """An atom as max(e, 0) of channels, or as a channel."""
+        if atom.kind == "rectified":
+            return rectified(self.affine(atom.expression))
+        return self._channel(atom)
+
+    def add(self, expression: Expression, name: str = "") -> Expression:
+        """A channel with the value of an expression of others."""
+        if expression in self.known:
+            return self.known[expression]
+        name = name or f"value{len(self.known)}"
+        used = sorted(expression.arguments)
+        local = {at: argument(i) for i, at in enumerate(used)}
+        function = Piecewise(expression.replaced(local.__getitem__))
+        inputs = tuple(self.names[at] for at in used)
+        self.operations[name] = Map(function, inputs)
+        self.known[expression] = self._named(name, self.bounds(expression))
+        return self.known[expression]
+
+    def _named(self, name: str, box: tuple[int, int]) -> Expression:
+        if name in self.names:
+            return argument(self.names.index(name))
+        self.names.append(name)
+        self.box[len(self.names) - 1] = box
+        return argument(len(self.names) - 1)

@@ -1,0 +1,111 @@
+"""Piecewise linear functions of channels, which need no table."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from program.domains import (
+    MOST,
+    BoolArray,
+    ChannelDomain,
+    IntArray,
+    PossibleValues,
+    Values,
+    beside,
+    places,
+)
+from program.errors import demand
+from program.expressions import Bounds, Expression, read
+
+MOST_PATTERNS = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Piecewise:
+    """A sum of its inputs and of terms max(e, 0), e a sum of inputs (gadgets G2–G12).
+
+    So are the minimum, the comparison of whole numbers, a gate by a bit, a thermometer
+    and a one-hot code. Domains are intervals, found without listing joint values.
+
+    Attributes:
+        expression: What it computes; its arguments are the places of the inputs, and no
+            term max(e, 0) holds another one.
+    """
+
+    wire: ClassVar[str] = "piecewise"
+    expression: Expression
+
+    def __call__(self, columns: Sequence[IntArray]) -> IntArray:
+        """The value of the expression."""
+        return self.expression(columns)
+
+    def infer(self, read: Sequence[Values]) -> Values:
+        """An interval for each pattern of those inputs that the position decides.
+
+        Raises:
+            Refused: If it can be negative, or takes too many values.
+        """
+        bos = int(self([np.array([v.bos]) for v in read])[0])
+        known = {i: v.given for i, v in enumerate(read) if v.given is not None}
+        if len(known) == len(read):
+            found = self(list(known.values()))
+            demand(found >= 0, "a piecewise function can be negative")
+            return Values(bos, np.unique(found[1:]), found)
+        box = {i: (int(v.later[0]), int(v.later[-1])) for i, v in enumerate(read)}
+        ends = [Bounds(box | p).of(self.expression) for p in _patterns(known)]
+        low = min(bos, *(low for low, _ in ends))
+        demand(low >= 0, f"a piecewise function can be negative ({low})")
+        count = sum(high - low + 1 for low, high in ends)
+        demand(count <= MOST, "a piecewise function takes too many values")
+        runs = [np.arange(low, high + 1) for low, high in ends]
+        return Values(bos, np.unique(np.concatenate(runs)))
+
+    def step(self, own: ChannelDomain, read: Sequence[PossibleValues]) -> BoolArray:
+        """What it may be: of every joint value of the inputs."""
+        at, columns = np.arange(len(read[0].sets)), list[IntArray]()
+        for each in read:
+            which, value = beside(at, each.sets)
+            at = at[which]
+            columns = [*(c[which] for c in columns), each.domain[value]]
+        result = self(columns)
+        hit = np.isin(result, own.domain)
+        found = np.zeros((len(read[0].sets), len(own.domain)), np.bool_)
+        found[at[hit], places(own.domain, result[hit])] = True
+        return found
+
+    def to_wire(self) -> dict[str, Any]:
+        """The expression."""
+        return {"expression": self.expression.to_wire()}
+
+    @classmethod
+    def from_wire(cls, entry: Mapping[str, Any], inputs: int) -> Self:
+        """The same, read strictly.
+
+        Raises:
+            Refused: If it is malformed, or a term max(e, 0) holds another one.
+        """
+        expression = read(entry["expression"], inputs)
+        demand(flat(expression), "a term of a piecewise function holds another one")
+        return cls(expression)
+
+
+def flat(expression: Expression) -> bool:
+    """Whether no term max(e, 0) holds another one."""
+    inner = [a.expression for a, _ in expression.terms if a.kind != "argument"]
+    kinds = [a.kind for a, _ in expression.terms]
+    nested = (a.kind for e in inner for a, _ in e.terms)
+    return "value" not in kinds and all(kind == "argument" for kind in nested)
+
+
+def _patterns(known: Mapping[int, IntArray]) -> list[dict[int, tuple[int, int]]]:
+    """What inputs that the position decides are together; {} if that is too much."""
+    if not known:
+        return [{}]
+    rows = np.unique(np.stack([v[1:] for v in known.values()], axis=1), axis=0)
+    if len(rows) > MOST_PATTERNS:
+        return [{}]
+    return [
+        {i: (x, x) for i, x in zip(known, row, strict=True)} for row in rows.tolist()
+    ]

@@ -1,0 +1,1 @@
+"""What a network can compute beside machines, with exact reference interpreters."""

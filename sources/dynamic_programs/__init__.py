@@ -1,0 +1,1 @@
+"""Dynamic programs of a fixed size, as chains of thought."""

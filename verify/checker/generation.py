@@ -1,0 +1,212 @@
+"""Generated text: what a Program says at each place of a chain of thought.
+
+Theorem 17 of docs/soundness.md: token by token, the Program is evaluated on expressions
+of what the tokens before count, and compared with the rule of the step.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from program.chain_of_thought import ChainOfThought
+from program.domains import IntArray
+from program.errors import demand
+from program.expressions import (
+    Atom,
+    Bounds,
+    Expression,
+    Interval,
+    argument,
+    number,
+    rectified,
+    value,
+)
+from program.functions import Select, Table
+from program.operations.base import LookBack
+from program.operations.map import Map
+from program.operations.token import Token
+from program.piecewise import Piecewise
+from program.statement import Statement
+
+Readings = dict[tuple[int, ...], int]
+MOST_ATOMS = 10_000
+
+
+def check(program: Statement, source: ChainOfThought) -> Readings:
+    """Refuse a Program that says another token in a text; else what it says there.
+
+    Returns:
+        For each tuple of output values that occurs in a text the token that it means.
+
+    Raises:
+        Refused: If greedy decoding is not shown to give the chain of thought.
+    """
+    demand(program.letters == len(source.tokens), "the network has other tokens")
+    demand(program.length >= source.length - 1, "the network is for shorter texts")
+    text, found = Text.of(program, source), Readings()
+    start = len(source.prompt)
+    for i, step in enumerate(source.steps):
+        shown = [text.at(name, start + i) for name in program.outputs]
+        if step.token is None:
+            reads = [text.content(r.place) + r.constant for r in step.reads]
+            wanted = text.simple(source.rules[step.rule].replaced(reads.__getitem__))
+            low, high = text.bounds.box[start + i + 1]
+        else:
+            wanted, low, high = number(step.token), step.token, step.token
+        for token in range(low, high + 1):
+            values = tuple(_value(e, wanted, token) for e in shown)
+            meant = program.decode.get(values)
+            demand(meant == token, f"step {i}: the Program says another token")
+            found[values] = token
+    return found
+
+
+def _value(shown: Expression, wanted: Expression, token: int) -> int:
+    """What an output is where the wanted number is a given one.
+
+    Raises:
+        Refused: If it is neither that number nor a constant.
+    """
+    if not shown.terms:
+        return shown.constant
+    same = shown.expanded == wanted.expanded
+    demand(same, "the Program is not shown to compute the rule of a step")
+    return token
+
+
+@dataclass(frozen=True)
+class Text:
+    """The channels of a Program in all texts of a chain of thought.
+
+    Argument j of an expression is the content of the j-th token.
+
+    Attributes:
+        program: The Program.
+        source: The chain of thought.
+        tokens: The least and the greatest token at each place, first BOS.
+        bounds: What contents can be.
+    """
+
+    program: Statement
+    source: ChainOfThought
+    tokens: list[Interval]
+    bounds: Bounds
+    _known: dict[tuple[str, int], Expression] = field(init=False, default_factory=dict)
+
+    @staticmethod
+    def of(program: Statement, source: ChainOfThought) -> "Text":
+        """The texts of a chain of thought.
+
+        Raises:
+            Refused: If a number can be negative or larger than all tokens.
+        """
+        boxes, bos = source.boxes(), len(source.tokens)
+        written = boxes[len(source.prompt) + 1 :]
+        said = [
+            ends if step.token is None else (step.token, step.token)
+            for step, ends in zip(source.steps, written, strict=True)
+        ]
+        tokens = [(bos, bos), *source.prompt, *said]
+        return Text(program, source, tokens, Bounds(dict(enumerate(boxes))))
+
+    def content(self, place: int) -> Expression:
+        """What the token at a place counts."""
+        low, high = self.bounds.box[place]
+        return number(low) if low == high else argument(place)
+
+    def simple(self, expression: Expression) -> Expression:
+        """The same without terms max(e, 0) whose sign is known.
+
+        Raises:
+            Refused: If it is too large.
+        """
+        demand(
+            expression.size <= MOST_ATOMS, "an expression of the Program is too large"
+        )
+
+        def made(atom: Atom) -> Expression:
+            if isinstance(atom.inside, int):
+                return Expression(0, ((atom, 1),))
+            inside = self.simple(atom.inside)
+            if atom.kind == "value":
+                return value(inside)
+            low, high = self.bounds.of(inside)
+            return number(0) if high <= 0 else inside if low >= 0 else rectified(inside)
+
+        return expression.rebuilt(made)
+
+    def at(self, name: str, t: int) -> Expression:
+        """A channel at a position, in all texts.
+
+        Raises:
+            Refused: If it is no piecewise linear function of contents at fixed places.
+        """
+        if (name, t) not in self._known:
+            self._known[name, t] = value(self.simple(self._at(name, t)))
+        return self._known[name, t]
+
+    def _at(self, name: str, t: int) -> Expression:
+        channel = self.program.channels[name]
+        operation = channel.operation
+        if channel.values.given is not None:
+            return number(int(channel.given[t]))
+        if isinstance(operation, LookBack):
+            source, *others = self.program.reads(channel.name)
+            places = operation.position([c.given[None] for c in others], self._times)
+            return self.at(source.name, int(np.ravel(places)[t]))
+        demand(
+            isinstance(operation, Map), f"nothing is said of {channel.name!r} in texts"
+        )
+        assert isinstance(operation, Map)
+        read = self.program.reads(channel.name)
+        if isinstance(read[0].operation, Token):
+            return self._of_token(channel.table, t)
+        inputs = [self.at(c.name, t) for c in read]
+        match operation.function:
+            case Piecewise(expression):
+                return expression.replaced(inputs.__getitem__)
+            case Table() as function:
+                return self._looked_up(function, inputs)
+            case Select():
+                return inputs[1 + _known_number(inputs[0])]
+            case _:
+                return sum(inputs[1:], inputs[0])
+
+    @property
+    def _times(self) -> IntArray:
+        return np.arange(self.program.length + 1)
+
+    def _of_token(self, function: Table, t: int) -> Expression:
+        """A table of the token: a constant, or its content plus a constant."""
+        low, high = self.tokens[t]
+        contents = np.array([*self.source.contents, 0])[low : high + 1]
+        values = function([np.arange(low, high + 1)])
+        return _affine(self.content(t), contents, values)
+
+    def _looked_up(self, function: Table, inputs: list[Expression]) -> Expression:
+        """A table of one number that adds a constant to it, or of constants."""
+        varying = [x for x in inputs if x.terms]
+        demand(len(varying) <= 1, "a table depends on several numbers of a text")
+        one = varying[0] if varying else inputs[0]
+        low, high = self.bounds.of(one)
+        values = np.arange(low, high + 1)
+        columns = [values if x is one else x.constant + 0 * values for x in inputs]
+        return _affine(one, values, function(columns))
+
+
+def _affine(inside: Expression, values: IntArray, results: IntArray) -> Expression:
+    """Results as a constant, or as the values of an expression plus a constant.
+
+    Raises:
+        Refused: If they are neither.
+    """
+    if (results == results[0]).all():
+        return number(int(results[0]))
+    apart = results - values
+    demand(apart == apart[0], "a table of a text is not affine")
+    return inside + int(apart[0])
+
+
+def _known_number(expression: Expression) -> int:
+    demand(not expression.terms, "a selection depends on a number of a text")
+    return expression.constant

@@ -1,0 +1,247 @@
+"""Piecewise linear functions: units along whole directions (docs/soundness.md, 5)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import gcd, lcm
+
+import numpy as np
+
+from program.errors import demand
+from program.expressions import Expression
+from program.operations.map import Map
+from program.piecewise import Piecewise
+from program.statement import Channel
+from verify.checker.affine_arithmetic import INFLATION, Sums, finest, rounding
+from verify.checker.contributions import Layers
+from verify.checker.model_file import FloatArray, StrArray
+from verify.checker.residual_stream import Stream
+
+MOST_POINTS = 2**20
+GRID, REACH = 16, 2.0**32
+"""Weights are multiples of 2^-GRID, and all sums below REACH: so they are exact here."""
+Direction = tuple[tuple[int, int], ...]
+"""``(dimension, factor)`` of a whole number z = Σ factor·x, without a common divisor."""
+
+
+@dataclass(frozen=True)
+class Along:
+    """All terms weight·max(slope·z + bias, 0) of a sum along one direction.
+
+    Attributes:
+        slope: ``(terms,)``.
+        bias: ``(terms,)``.
+        weight: ``(terms,)``.
+        place: The unit of the first hidden layer that each is; empty for stated terms.
+    """
+
+    slope: FloatArray
+    bias: FloatArray
+    weight: FloatArray
+    place: Sequence[int] = ()
+
+    def at(self, z: FloatArray) -> FloatArray:
+        """``(points,)``: the sum at whole numbers."""
+        inside = z[:, None] * self.slope + self.bias
+        return np.asarray(np.maximum(inside, 0.0) @ self.weight)
+
+
+NOTHING = Along(np.zeros(0), np.zeros(0), np.zeros(0))
+
+
+@dataclass(frozen=True)
+class Ridges:
+    """A channel that an MLP writes as a sum of functions of single whole numbers.
+
+    Attributes:
+        channel: The channel, a piecewise linear function of stored integers.
+        layers: The weights of the MLP.
+        activations: The names of those of its units.
+        stream: What is known before it.
+    """
+
+    channel: Channel
+    layers: Layers
+    activations: list[StrArray]
+    stream: Stream
+
+    def noise(self) -> float:
+        """How far the sum can be from the function, at any values of its inputs.
+
+        Raises:
+            Refused: If the units do not add up to the function.
+        """
+        demand(not self.channel.one_hot, "a piecewise function is written one-hot")
+        weight, bias = self._summed()
+        units = self._units(weight)
+        self._add_up(units, bias)
+        off, size, terms, known = 0.0, abs(bias), 1.0, True
+        grid = finest(np.array([bias]))
+        for direction, along in units.items():
+            part = self._part(direction, along)
+            off += float((np.abs(part.slopes).sum(axis=0) + part.rest).max())
+            size, terms = size + float(part.size.max()), terms + float(part.terms.max())
+            known, grid = known and bool(part.known.all()), max(grid, part.grid)
+        one = np.ones(1)
+        lost = rounding(
+            self.stream.form, terms * one, size * one, one * known > 0, grid
+        )
+        return float((off + lost[0]) * INFLATION)
+
+    def _summed(self) -> tuple[FloatArray, float]:
+        """``(units,)``: how each unit of the first layer counts, and what is added.
+
+        Further layers pass the sum, which is not negative, on as it is.
+        """
+        (at,) = self.channel.span
+        above = zip(self.layers[2:], self.activations[1:], strict=True)
+        for (weight, bias), names in reversed(list(above)):
+            units = np.flatnonzero(weight[:, at])
+            one = len(units) == 1 and weight[units[0], at] == 1 and bias[at] == 0
+            demand(one and names[units[0]] == "relu", "a sum is not passed on as it is")
+            at = int(units[0])
+        weight, bias = self.layers[1]
+        return weight[:, at], float(bias[at])
+
+    def _units(self, weight: FloatArray) -> dict[Direction, Along]:
+        """The units that count, by the whole number that they depend on."""
+        first, bias = self.layers[0]
+        used = np.flatnonzero(weight)
+        demand(self.activations[0][used] == "relu", "a piece is no rectified unit")
+        grids = [finest(x) for x in (first[:, used], bias[used], weight[used])]
+        demand(max(grids) <= GRID, "the weights of a piecewise function are too fine")
+        found: dict[Direction, list[tuple[float, int]]] = {}
+        for place in used.tolist():
+            dims = np.flatnonzero(first[:, place]).tolist()
+            direction, slope = primitive({d: float(first[d, place]) for d in dims})
+            found.setdefault(direction, []).append((slope, place))
+        result = {}
+        for direction, each in found.items():
+            places = [place for _, place in each]
+            slopes = np.array([slope for slope, _ in each])
+            result[direction] = Along(slopes, bias[places], weight[places], places)
+        return result
+
+    @cached_property
+    def _inputs(self) -> list[int]:
+        """The dimension of each input."""
+        channels = [self.stream.channel(n) for n in self.channel.inputs]
+        demand(not any(c.one_hot for c in channels), "a one-hot channel is added up")
+        return [c.span.start for c in channels]
+
+    @cached_property
+    def _owner(self) -> Mapping[int, Channel]:
+        """The live integer channel of each dimension."""
+        live = map(self.stream.channel, self.stream.noise)
+        return {c.span.start: c for c in live if not c.one_hot}
+
+    @property
+    def _function(self) -> Expression:
+        operation = self.channel.operation
+        assert isinstance(operation, Map)
+        assert isinstance(operation.function, Piecewise)
+        return operation.function.expression
+
+    def _stated(self) -> tuple[dict[Direction, Along], dict[int, float]]:
+        """The terms max(e, 0) of the function; and its slope in each dimension."""
+        found: dict[Direction, list[tuple[float, int, int]]] = {}
+        linear: dict[int, float] = {}
+        for atom, weight in self._function.terms:
+            if isinstance(atom.inside, int):
+                dim = self._inputs[atom.inside]
+                linear[dim] = linear.get(dim, 0.0) + weight
+                continue
+            slopes: dict[int, float] = {}
+            for one, factor in atom.inside.terms:
+                assert isinstance(one.inside, int)
+                dim = self._inputs[one.inside]
+                slopes[dim] = slopes.get(dim, 0.0) + factor
+            direction, slope = primitive({d: s for d, s in slopes.items() if s})
+            told = (slope, atom.inside.constant, weight)
+            found.setdefault(direction, []).append(told)
+        terms = {d: Along(*np.array(each, float).T) for d, each in found.items()}
+        return terms, linear
+
+    def _points(self, direction: Direction) -> FloatArray:
+        """Every z that there can be, ascending."""
+        low = high = 0
+        for dim, factor in direction:
+            demand(dim in self._owner, "a piecewise function reads what is no integer")
+            ends = [factor * int(x) for x in self._owner[dim].domain[[0, -1]]]
+            low, high = low + min(ends), high + max(ends)
+        demand(high - low < MOST_POINTS, "a piecewise function has too many points")
+        return np.arange(low, high + 1, dtype=np.float64)
+
+    def _add_up(self, units: Mapping[Direction, Along], bias: float) -> None:
+        """Refuse units that do not add up to the function at all whole numbers.
+
+        Along each direction the units and the function differ by an affine function of
+        z, and all these differences together are 0 (Lemma 16).
+        """
+        stated, linear = self._stated()
+        rest = {dim: -slope for dim, slope in linear.items()}
+        constant = bias - self._function.constant
+        for direction in {**units, **stated}:
+            z = self._points(direction)
+            given, said = (x.get(direction, NOTHING).at(z) for x in (units, stated))
+            both = np.abs([given, said]) < REACH
+            demand(both, "a piecewise function is too large")
+            apart = given - said
+            demand(np.diff(apart, 2) == 0, "units bend where the function does not")
+            slope = float(apart[1] - apart[0]) if len(z) > 1 else 0.0
+            constant += float(apart[0] - slope * z[0])
+            for dim, factor in direction:
+                rest[dim] = rest.get(dim, 0.0) + slope * factor
+        for dim, left in rest.items():
+            domain = self._owner[dim].domain
+            demand(
+                left == 0 or len(domain) == 1,
+                "the slopes of units are not those stated",
+            )
+            constant += left * float(domain[0]) if left else 0.0
+        demand(constant == 0, "units are off by a constant")
+
+    def _part(self, direction: Direction, along: Along) -> Sums:
+        """``(points, 1)``: what the units along a direction add, as computed."""
+        z, stream = self._points(direction)[:, None], self.stream
+        noise = {
+            d: float(stream.noise[self._owner[d].name].max()) for d, _ in direction
+        }
+        error = sum(abs(factor) * noise[d] for d, factor in direction)
+        first, bias = self.layers[0]
+        dims = [d for d, _ in direction]
+        weight = first[np.ix_(dims, along.place)]
+        reach = [float(self._owner[d].domain[-1]) + noise[d] for d in dims]
+        value = z * along.slope
+        full = np.ones_like(value)
+        sums = Sums(
+            value,
+            (along.slope * error * full)[None],
+            np.zeros_like(value),
+            (np.array(reach) @ np.abs(weight)) * full,
+            len(dims) * full,
+            full * (error == 0) > 0,
+            finest(weight),
+            stream.form,
+        )
+        names = self.activations[0][list(along.place)]
+        units = sums.stored(bias[list(along.place)]).activated(names)
+        return units.products(along.weight[:, None])
+
+
+def primitive(slopes: Mapping[int, float]) -> tuple[Direction, float]:
+    """The direction of an affine form, with whole factors that have no common divisor.
+
+    Returns:
+        The direction, its first factor positive; and s with slope = s·factor throughout.
+    """
+    exact = {dim: Fraction(slope) for dim, slope in sorted(slopes.items())}
+    if not exact:
+        return (), 0.0
+    common = lcm(*(s.denominator for s in exact.values()))
+    whole = {dim: int(s * common) for dim, s in exact.items()}
+    divisor = gcd(*whole.values())
+    divisor = divisor if next(iter(whole.values())) > 0 else -divisor
+    direction = tuple((dim, factor // divisor) for dim, factor in whole.items())
+    return direction, float(Fraction(divisor, common))
