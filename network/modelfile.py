@@ -24,7 +24,7 @@ from network.precision import BY_CODE, PRECISIONS, FloatArray, Precision
 from network.sparse import INDEX, Sparse, is_index
 
 FORMAT = "krohn-model"
-VERSIONS = (1, 2, 3, 4)
+VERSIONS = (1, 2, 3, 4, 5)
 KEY = "krohn"
 LARGEST_FILE = 16 * 2**30
 LARGEST_HEADER = 96 * 2**20
@@ -62,7 +62,7 @@ def write(
 def pack(header: Mapping[str, Any], tensors: Mapping[str, FloatArray]) -> bytes:
     """The bytes of a model file; the same content gives the same bytes."""
     precision = PRECISIONS[header["architecture"]["dtype"]]
-    version = version_of(header["architecture"])
+    version = version_of(header)
     body = {"format": FORMAT, "version": version, **header}
     packed = {
         name: array.astype(np.int32) if is_index(name) else precision.store(array)
@@ -71,8 +71,11 @@ def pack(header: Mapping[str, Any], tensors: Mapping[str, FloatArray]) -> bytes:
     return safetensors.numpy.save(packed, {KEY: strict_json.canonical(body)})
 
 
-def version_of(architecture: Mapping[str, Any]) -> int:
+def version_of(header: Mapping[str, Any]) -> int:
     """The first version whose readers understand it."""
+    architecture = header["architecture"]
+    if "source" in header:
+        return 5
     if "entries" in architecture:
         return 3
     blocks = architecture.get("blocks", [])
@@ -150,7 +153,7 @@ def _parse(data: bytes) -> ModelFile:
     tensors = {name: _tensor(name, entry, precision) for name, entry in stored.items()}
     architecture = header["architecture"]
     _check_shapes(tensors, expected_shapes(architecture))
-    if version_of(architecture) > header["version"]:
+    if version_of(header) > header["version"]:
         raise ModelFileError(
             "is damaged: a file of its version has ReLUs and dense matrices only"
         )
@@ -188,7 +191,10 @@ def _header(text: str) -> dict[str, Any]:
             f"has format version {header.get('version')!r}; this Krohn reads versions "
             f"up to {VERSIONS[-1]}. Install a newer Krohn, or compile the model again"
         )
-    for key in ("architecture", "machine", "claim"):
+    about = "machine" if "machine" in header else "source"
+    if {"machine", "source"} <= header.keys():
+        raise ModelFileError("is damaged: it is about a machine and about a source")
+    for key in ("architecture", about, "claim"):
         if not isinstance(header.get(key), dict):
             raise ModelFileError(f"is damaged: its header has no object {key!r}")
     if not _is_canonical(text, header):

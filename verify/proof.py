@@ -70,16 +70,16 @@ class Proof:
 
 def prove(
     file: ModelFile,
-    machine: Automaton,
+    machine: Automaton | None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Proof:
-    """Try to prove that a model computes a machine from its start state.
+    """Try to prove that a model computes a machine from its start state, or its source.
 
     Args:
         file: The model.
         machine: Its letters must be those of the file, in the same order; its states,
             or its outputs if the file claims to say these, are matched by position
-            with the logits.
+            with the logits. None if the file is about another source.
         progress: Called with the number of steps done and in all.
 
     Returns:
@@ -112,16 +112,18 @@ def prove(
     return replace(result, seconds=time.monotonic() - began)
 
 
-def _verified(file: ModelFile, machine: Automaton, watch: Watch) -> Proof:
+def _verified(file: ModelFile, machine: Automaton | None, watch: Watch) -> Proof:
     """What the small checker was told and has shown, step by step; and all bounds."""
     model = model_of(file)
     for name, values in model.tensors.items():
         check_numbers(name, values, model.format)
     brackets = kind_of(file.header["architecture"]).answers == "laws"
-    own = machine_of(machine, None if brackets else _classes(file, machine).of)
+    own = None
+    if machine is not None:
+        own = machine_of(machine, None if brackets else _classes(file, machine).of)
     evidence, found = search(model, own, watch)
     established = steps(found, evidence)
-    if isinstance(found, generator.Established):
+    if isinstance(found, generator.Established) and own is not None:
         established.append({"longest": longest(model, own)})
     bounds = found if isinstance(found, Established) else None
     length, told = file.header["claim"].get("length"), {**evidence, **claims(found)}

@@ -121,7 +121,7 @@ def read(data: bytes) -> Model:
     canonical = json.dumps(header, sort_keys=True, separators=(",", ":"))
     demand(text == canonical, "the header is not canonical: readers may differ on it")
     demand(header.get("format") == "krohn-model", "this is no model of Krohn")
-    demand(header.get("version") in (1, 2, 3, 4), "the model has an unknown version")
+    demand(header.get("version") in (1, 2, 3, 4, 5), "the model has an unknown version")
     tensors = {}
     for name, entry in entries:
         code = "I32" if name.endswith((".offsets", ".columns")) else form.code

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from program.chain_of_thought import ChainOfThought
 from program.errors import Refused, demand
 from program.statement import Channel, Statement, parse, whole
-from verify.checker import generator, recurrent, refinement
+from verify.checker import generation, generator, recurrent, refinement
 from verify.checker.affine_arithmetic import ACTIVATIONS, INFLATION, Noisy, exact
 from verify.checker.attention import Heads, Look
 from verify.checker.mlp import Mlp
@@ -128,9 +129,7 @@ def established(
             none = exact(np.zeros((0, 0)), model.format)
             progress(Established(tuple(streams), dict(looks), readings, none, 0.0))
 
-    machine = machine or model.machine
-    program = stated(model, len(machine.transitions))
-    readings = refinement.check(program, said["program"], machine)
+    program, readings = _referenced(model, said, machine)
     report()
     streams.append(embedding(model, program))
     report()
@@ -155,6 +154,30 @@ def established(
     if progress is not None:
         progress(shown)
     return shown
+
+
+def _referenced(
+    model: Model, said: Any, machine: Machine | None
+) -> tuple[Statement, Readings]:
+    """The stated Program, which computes what the file claims; and what it can show."""
+    source, claim = model.header.get("source"), model.header["claim"]
+    if source is None:
+        demand(claim.get("kind", "exact") == "exact", "of a machine the claim is exact")
+        machine = machine or model.machine
+        program = stated(model, len(machine.transitions))
+        return program, refinement.check(program, said["program"], machine)
+    alone = machine is None and "machine" not in model.header
+    demand(alone, "the file claims to compute no machine")
+    demand(source["kind"] in SOURCES, "the file is about a source of an unknown kind")
+    return SOURCES[source["kind"]](model, source)
+
+
+def _generated(model: Model, source: Any) -> tuple[Statement, Readings]:
+    """The same of a chain of thought."""
+    demand(model.header["claim"].get("kind") == "generates", "the claim is another one")
+    chain = ChainOfThought.from_wire(source)
+    program = stated(model, len(chain.tokens))
+    return program, generation.check(program, chain)
 
 
 def stated(model: Model, letters: int) -> Statement:
@@ -317,6 +340,8 @@ def _read_out(model: Model, stream: Stream, readings: Readings) -> tuple[Noisy, 
 
 
 Progress = Callable[[Established], None]
+Source = Callable[[Model, Any], tuple[Statement, Readings]]
+SOURCES: dict[str, Source] = {"chain-of-thought": _generated}
 Shown = Established | recurrent.Established | generator.Established
 Check = Callable[[Model, Any, Machine | None], Shown]
 CHECKS: dict[str, Check] = {

@@ -10,7 +10,7 @@ from verify.checker.model_file import FORMATS, Machine, Model
 
 def model_of(file: ModelFile) -> Model:
     """A model file that was read."""
-    header = {"version": version_of(file.header["architecture"]), **file.header}
+    header = {"version": version_of(file.header), **file.header}
     return Model(FORMATS[file.precision.name], file.tensors, header)
 
 

@@ -33,9 +33,11 @@ def find(data: bytes, machine: Machine | None = None) -> dict[str, Any]:
         Refused: If none is found.
     """
     model = read(data)
+    if "source" not in model.header:
+        machine = machine or model.machine
     # What is not a number fails every demand.
     with one_thread(), np.errstate(all="ignore"):
-        evidence, found = search(model, machine or model.machine)
+        evidence, found = search(model, machine)
     return for_file(data, {**evidence, **claims(found)})
 
 
@@ -46,13 +48,13 @@ def for_file(data: bytes, told: dict[str, Any]) -> dict[str, Any]:
 
 
 def search(
-    model: Model, machine: Machine, watch: Watch | None = None
+    model: Model, machine: Machine | None, watch: Watch | None = None
 ) -> tuple[dict[str, Any], network.Shown]:
     """What the small checker must be told of a model, and what it shows then.
 
     Args:
         model: The model.
-        machine: The machine.
+        machine: The machine; None if the file is about another source.
         watch: Called after each step of the proof of a Transformer, with the evidence
             and all that is shown up to there.
 
@@ -64,19 +66,3 @@ def search(
     if not kind_of(model.header["architecture"]).program:
         # Nothing needs to be found: the checker visits all that such networks can do.
         return evidence, check(model, evidence, machine)
-    program = network.stated(model, len(machine.transitions))
-    evidence["program"] = refinement.find(program, machine)
-    step = partial(watch, evidence) if watch else None
-    return evidence, network.established(model, evidence, machine, step)
-
-
-def claims(found: network.Shown) -> dict[str, Any]:
-    """The bounds that were shown, a little larger."""
-    if isinstance(found, generator.Established):
-        return {"error": found.law["error"] * MARGIN}
-    told: dict[str, Any] = {"margin": found.margin / MARGIN}
-    if isinstance(found, network.Established):
-        facts = found.facts()
-        for kind in ("noise", "leak"):
-            told[kind] = {n: bound * MARGIN for n, bound in facts[kind].items()}
-    return told

@@ -37,7 +37,7 @@ def _(found: Established, evidence: Mapping[str, Any]) -> list[Any]:
     """The Program, the embedding, every sublayer and the read-out, as far as it came."""
     embedding, read_out = {"sublayer": "embedding"}, {"sublayer": "read-out"}
     return [
-        followed(evidence["program"], found.readings),
+        followed(evidence.get("program", {}), found.readings),
         *[embedding][: len(found.streams)],
         *_sublayers(found),
         *([{**read_out, "margin": found.margin}] if found.margin else []),
@@ -48,11 +48,11 @@ def followed(
     evidence: Mapping[str, Any], readings: Mapping[tuple[int, ...], int]
 ) -> dict[str, Any]:
     """By how many abstract states a Program was followed, and what it can show."""
-    parts = evidence["parts"]
-    states = sum(len(part["states"]) for part in parts)
-    return {
-        "program": {"parts": len(parts), "states": states, "readings": len(readings)}
-    }
+    told = {"readings": len(readings)}
+    if "parts" in evidence:
+        states = sum(len(part["states"]) for part in evidence["parts"])
+        told = {"parts": len(evidence["parts"]), "states": states, **told}
+    return {"program": told}
 
 
 def _sublayers(found: Established) -> Iterator[dict[str, Any]]:

@@ -1,7 +1,10 @@
 """A head that looks where binary digits say."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from program.domains import IntArray
 from program.errors import demand
 from program.statement import Channel
 from verify.checker.affine_arithmetic import Noisy
@@ -37,14 +40,13 @@ class Pointed(Rule):
         positions = heads.stream.positions
         digits = [heads.stream.channel(n) for n in channel.inputs[1:]]
         demand(not any(c.one_hot for c in digits), "a digit is one-hot")
-        demand(len({c.name for c in digits}) == len(digits), "a digit is there twice")
         query = heads.query[channel.head]
         used = np.flatnonzero(query.any(axis=1))
         own = np.isin(used, [d for c in digits for d in c.span])
         demand(own | (heads.stream.owner[used] == FEATURE), "scores depend on too much")
         demand(positions[:, used] == positions[:1, used], "a pointer moves with t")
         k = heads.projected(heads.key[channel.head], None, np.arange(len(positions)))
-        said, j = np.arange(2 ** len(digits)), np.arange(len(positions))
+        said, j = numbers([c.name for c in digits]), np.arange(len(positions))
         demand(len(said) * len(j) <= MOST, "a head has too many scores to check")
         worst = np.array([NEVER, 0.0, 0.0])
         for x in np.array_split(said, len(said) * len(j) // CELLS + 1):
@@ -60,3 +62,11 @@ class Pointed(Rule):
             leak = worst_leak(scores, np.where(right, NEVER, scores), right, True)
             worst = np.maximum(worst, [leak, error.max(), size])
         return worst[0], worst[1], worst[1], worst[2]
+
+
+def numbers(digits: Sequence[str]) -> IntArray:
+    """What binary digits can say; those of one channel are equal."""
+    said = np.arange(2 ** len(digits))
+    for b, name in enumerate(digits):
+        said = said[(said >> b & 1) == (said >> digits.index(name) & 1)]
+    return said
