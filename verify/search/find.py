@@ -66,3 +66,20 @@ def search(
     if not kind_of(model.header["architecture"]).program:
         # Nothing needs to be found: the checker visits all that such networks can do.
         return evidence, check(model, evidence, machine)
+    if machine is not None:
+        program = network.stated(model, len(machine.transitions))
+        evidence["program"] = refinement.find(program, machine)
+    step = partial(watch, evidence) if watch else None
+    return evidence, network.established(model, evidence, machine, step)
+
+
+def claims(found: network.Shown) -> dict[str, Any]:
+    """The bounds that were shown, a little larger."""
+    if isinstance(found, generator.Established):
+        return {"error": found.law["error"] * MARGIN}
+    told: dict[str, Any] = {"margin": found.margin / MARGIN}
+    if isinstance(found, network.Established):
+        facts = found.facts()
+        for kind in ("noise", "leak"):
+            told[kind] = {n: bound * MARGIN for n, bound in facts[kind].items()}
+    return told
