@@ -107,7 +107,7 @@ def _facts(r: Reader) -> dict[str, Any]:
 def _draw(result: dict[str, Any], patterns: Sequence[Any], output: Path) -> None:
     remarks = [
         f"On {result['words']} random prefixes of {result['length']} letters their laws "
-        f"differ by at most {result['function error']:.2g}.",
+        f"differ by at most {result['function error']:.2g}."
     ]
     if result["mean variation"] is not None:
         remarks.append(

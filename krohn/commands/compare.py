@@ -20,8 +20,7 @@ Preset = Annotated[
     str, typer.Option(help="Sizes and recipes: desk (minutes on two cores) or paper.")
 ]
 Depth = Annotated[
-    int | None,
-    typer.Option(min=1, help="Layers of the Transformer (default: 2)."),
+    int | None, typer.Option(min=1, help="Layers of the Transformer (default: 2).")
 ]
 Seeds = Annotated[int, typer.Option(min=1, help="Networks of each kind.")]
 Trained = Annotated[
@@ -54,8 +53,7 @@ Steps = Annotated[
     int | None, typer.Option(min=1, help="Of training, instead of the preset's.")
 ]
 Width = Annotated[
-    int | None,
-    typer.Option(min=1, help="Of the Transformer, instead of the preset's."),
+    int | None, typer.Option(min=1, help="Of the Transformer, instead of the preset's.")
 ]
 Output = Annotated[
     Path | None, typer.Option("-o", "--output", help="A page of HTML with all of it.")

@@ -41,7 +41,7 @@ Construction = Annotated[
         "cascade, scan, sequential; or scan3, scan5, scan10, … (fewer layers, more "
         "heads); or as the thesis builds them: semidirect, semidirect-car, wreath, "
         "series, permutation-reset, krohn-rhodes, parity-table, chunked, memorising; or "
-        "balanced: the law of the next bracket instead of the state.",
+        "balanced: the law of the next bracket instead of the state."
     ),
 ]
 Arch = Annotated[str, typer.Option(help="transformer or rnn.")]

@@ -25,14 +25,6 @@ def explain(
 
     read = reading(complete, kind).read(machine)
     result = explained(
-        read,
-        length,
-        dtype,
-        start,
-        strict,
-        minimise,
-        observe,
-        activation,
-        effort,
+        read, length, dtype, start, strict, minimise, observe, activation, effort
     )
     emit({**result, **remarks(read)}, as_json, lambda: show.explanation(result))

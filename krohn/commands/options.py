@@ -26,8 +26,7 @@ Start = Annotated[
     str | None, typer.Option(metavar="STATE", help="Start state by name.")
 ]
 Strict = Annotated[
-    bool,
-    typer.Option(help="Plain residuals x + f(x), one hidden layer per MLP."),
+    bool, typer.Option(help="Plain residuals x + f(x), one hidden layer per MLP.")
 ]
 Activation = Annotated[
     str,
@@ -46,7 +45,7 @@ Positions = Annotated[
     str,
     typer.Option(
         help="How look-backs tell positions apart: dyadic, or circle (Proposition 2): "
-        "2 dimensions, and shorter words.",
+        "2 dimensions, and shorter words."
     ),
 ]
 Minimise = Annotated[

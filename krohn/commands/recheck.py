@@ -31,9 +31,5 @@ def recheck(
     wanted = Wanted(machine, start, observe, reading(complete, kind)).read()
     with waiting("checking"):
         found = checked(file, evidence, wanted, observe)
-    emit(
-        found.to_object() | remarks(wanted),
-        as_json,
-        lambda: show.evidence(found),
-    )
+    emit(found.to_object() | remarks(wanted), as_json, lambda: show.evidence(found))
     return DONE if found.verdict == "verified" else CANNOT

@@ -113,11 +113,7 @@ def _words(word: list[str] | None, machine: "Automaton") -> Iterator[list[str]]:
 
 
 def _compare(
-    file: str,
-    word: list[str] | None,
-    state: str | None,
-    against: Wanted,
-    as_json: bool,
+    file: str, word: list[str] | None, state: str | None, against: Wanted, as_json: bool
 ) -> int:
     """Hold the answers against what is expected."""
     compared, machine = _comparing(file, against)

@@ -71,17 +71,14 @@ GadgetError = Annotated[
     str, typer.Option(help="With --gadgets: how far outputs may be off.")
 ]
 Timeout = Annotated[
-    float,
-    typer.Option(metavar="SECONDS", min=0, help="For each question to z3."),
+    float, typer.Option(metavar="SECONDS", min=0, help="For each question to z3.")
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Of the samples, and of z3.")]
 Jobs = Annotated[
-    int | None,
-    typer.Option(metavar="N", min=1, help="Run all words by N processes."),
+    int | None, typer.Option(metavar="N", min=1, help="Run all words by N processes.")
 ]
 Memory = Annotated[
-    str | None,
-    typer.Option(metavar="SIZE", help="The most that each may take (2GiB)."),
+    str | None, typer.Option(metavar="SIZE", help="The most that each may take (2GiB).")
 ]
 JobFile = Annotated[
     Path | None,

@@ -5,12 +5,7 @@ from dataclasses import dataclass
 
 from compare.measures.rates import Rate, Spread
 from krohn.comparison.headline import percent
-from krohn.comparison.model_results import (
-    COMPILED,
-    ModelResult,
-    SeedResult,
-    Size,
-)
+from krohn.comparison.model_results import COMPILED, ModelResult, SeedResult, Size
 from krohn.comparison.result import Comparison
 
 
