@@ -20,7 +20,7 @@ CODE = (
     "a position code of 2·log2 T dimensions, not a circle of 2: scores of log T, not T"
 )
 OWN = "the result has a dimension of its own"
-COPIES = "a head for each position, so that no average is taken"
+KEPT = "a letter is kept at its position by a block, not by the embedding"
 LOOKS = "a block without heads looks levels up; heads stand in two"
 LEAST = "printed is what such a network needs at least"
 NOTE = (
@@ -158,7 +158,7 @@ WORDS = Statement(
 # Six positions of a hundred.
 LARGE = "Parity100@3,17,42,43,77,100"
 ALL = "all letters are added up, none is selected"
-MASKED = dict.fromkeys(("layers", "mlp_width", "largest_weight"), ALL)
+MASKED = dict.fromkeys(("layers", "largest_weight"), ALL)
 
 CASES = (
     Case(SCAN, "S5", 100),
@@ -174,7 +174,7 @@ CASES = (
     *(Case(GRIDWORLD, name, 100, {"layers": LOOKS}) for name in ("Grid4", "Grid9")),
     Case(FLIP_FLOP, "FFLTracker2", 100),
     Case(SELECTED, LARGE, 100, MASKED, "outputs"),
-    Case(COPIED, LARGE, 100, {"heads": COPIES}, "outputs"),
+    Case(COPIED, LARGE, 100, {"layers": KEPT}, "outputs"),
     Case(STEPS, "Grid4", 9),
     Case(CHUNKS, "Grid4", 9, {"mlp_width": LEAST}),
     Case(WORDS, "Grid4", 5, {"mlp_width": LEAST}),

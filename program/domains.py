@@ -30,11 +30,13 @@ class Values:
         bos: The value at BOS.
         later: The values at later positions, ascending.
         given: ``(T + 1,)``: the value at each position, if the position decides it.
+        most: ``(T + 1,)``: the largest value at each position, if that depends on it.
     """
 
     bos: int
     later: IntArray
     given: IntArray | None = None
+    most: IntArray | None = None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Values) and self._key == other._key
@@ -43,9 +45,10 @@ class Values:
         return hash(self._key)
 
     @cached_property
-    def _key(self) -> tuple[int, bytes, bytes]:
+    def _key(self) -> tuple[int, bytes, bytes, bytes]:
         given = b"" if self.given is None else self.given.tobytes()
-        return self.bos, self.later.tobytes(), given
+        most = b"" if self.most is None else self.most.tobytes()
+        return self.bos, self.later.tobytes(), given, most
 
     @cached_property
     def domain(self) -> tuple[int, ...]:

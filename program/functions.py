@@ -176,7 +176,9 @@ class Table:
         demand(len(bos) == 1, "a table has not one row for the values at BOS")
         inputs = zip(self.rows.T, read, strict=True)
         later = np.all([np.isin(x, v.later) for x, v in inputs], axis=0)
-        return Values(int(self.values[bos[0]]), np.unique(self.values[later]))
+        start, values = int(self.values[bos[0]]), self.values[later]
+        most = _highest(self.rows[later], values, start, read)
+        return Values(start, np.unique(values), most=most)
 
     def step(self, own: ChannelDomain, read: Sequence[PossibleValues]) -> BoolArray:
         """What it may be: every joint value of the inputs is looked up."""
@@ -303,6 +305,28 @@ def factors(domains: Sequence[Any]) -> IntArray:
     sizes = [int(domain[-1]) + 1 for domain in domains]
     demand(prod(sizes) < MOST_NUMBERED, "there are too many rows to number")
     return np.array([prod(sizes[i + 1 :]) for i in range(len(sizes))], np.int64)
+
+
+def _highest(
+    rows: IntArray, values: IntArray, start: int, read: Sequence[Values]
+) -> IntArray | None:
+    """The largest value of a table at each position, if it reads what positions give.
+
+    Args:
+        rows: ``(rows, inputs)``: those that occur at later positions, every one.
+        values: ``(rows,)``: their values.
+        start: The value at BOS.
+        read: What is known of the inputs.
+    """
+    given = [(i, v.given) for i, v in enumerate(read) if v.given is not None]
+    if not given:
+        return None
+    at = np.stack([positions[1:] for _, positions in given], axis=1)
+    both = np.concatenate([at, rows[:, [i for i, _ in given]]])
+    _, kind = np.unique(both, axis=0, return_inverse=True)
+    largest = np.full(len(both), values.min())
+    np.maximum.at(largest, kind.reshape(-1)[len(at) :], values)
+    return np.concatenate([[start], largest[kind.reshape(-1)[: len(at)]]])
 
 
 def _combined(

@@ -26,6 +26,7 @@ SELECTED_SUMMARY = "attend to the positions that count, modulo 2 (Proposition 9)
 TABLE = "parity-table"
 
 LARGEST_TABLE = 2**16
+BOTH = {row: min(row) for row in product((0, 1), repeat=2)}
 
 
 def parity(machine: Automaton, length: int) -> Program:
@@ -66,8 +67,10 @@ def selected(machine: Automaton, length: int) -> Program:
 def by_table(machine: Automaton, length: int) -> Program:
     """The parity of letters that are copied one by one, from a table of all 2^k values.
 
-    Proposition 10 of the thesis (section 4.2.7), with the repair of F6: each copy is the
-    sum over one position, so that no average is 2/d away from the next.
+    Proposition 10 of the thesis (section 4.2.7), with the repair of F6: one uniform head
+    adds up each letter that counts, which is 0 at all other positions, and undoes the
+    average. A letter and its position are embedded one by one here and not together, so
+    a block before keeps the letter at its position.
 
     Raises:
         CompileError: If words of some length reach other than one state or two that all
@@ -75,7 +78,13 @@ def by_table(machine: Automaton, length: int) -> Program:
     """
     found = _layers(machine, length)
     single = [(kind, (place,)) for kind, places in kinds(found) for place in places]
-    operations = marked(length, len(machine.letters), single)
+    operations: dict[str, Operation] = {}
+    for name, operation in marked(length, len(machine.letters), single).items():
+        if isinstance(operation, MarkedSum):
+            both = operation.source, operation.where
+            operations[f"{name}.summand"] = Map(table(BOTH), both)
+            operation = PrefixSum(f"{name}.summand")
+        operations[name] = operation
     return _program(machine, found, operations)
 
 

@@ -34,14 +34,14 @@ class MarkedSum(Operation):
         return np.asarray(np.cumsum(read[0] * read[1], axis=1))
 
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
-        """Multiples of what all summands are multiples of."""
+        """Multiples of what all summands are multiples of; marks are 0 and 1."""
         marks = read[1].given
         if marks is None:
             raise Refused(
                 "a sum over marked positions needs a function of the position"
             )
         demand_flag(read[1], bos=0)
-        return totals(read[0], int(marks.sum()))
+        return totals(read[0], marks)
 
     def memory(self, own: ChannelDomain, read: Sequence[ChannelDomain]) -> Memory:
         """The sum."""

@@ -38,7 +38,7 @@ class PrefixSum(Operation):
 
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
         """Multiples of what all summands are multiples of."""
-        return totals(read[0], frame.length)
+        return totals(read[0], np.ones(frame.length + 1, np.int64))
 
     def memory(self, own: ChannelDomain, read: Sequence[ChannelDomain]) -> Memory:
         """The sum."""
@@ -52,17 +52,22 @@ class PrefixSum(Operation):
         return found, found[:, None]
 
 
-def totals(source: Values, count: int) -> Values:
-    """The sums of at most so many values of a channel.
+def totals(source: Values, marks: IntArray) -> Values:
+    """The sums of a channel over positions so far.
+
+    Args:
+        source: The values of the channel.
+        marks: ``(T + 1,)``: 1 at the positions that are added up.
 
     Raises:
         Refused: If it is not 0 at BOS, or may be negative, or there are too many sums.
     """
-    least, most = int(source.later[0]), int(source.later[-1]) * count
     demand(
-        source.bos == 0 and least >= 0,
+        source.bos == 0 and source.later[0] >= 0,
         "a sum needs a channel that is 0 at BOS and never negative",
     )
+    highest = source.later[-1] if source.most is None else source.most[1:]
+    most = int((highest * marks[1:]).sum())
     step = int(np.gcd.reduce(source.later)) or 1
     demand(most // step <= MOST, "a sum has too many values")
     return Values(0, np.arange(0, most + 1, step))

@@ -95,10 +95,7 @@ def test_every_word_is_right_on_the_network(
 
 @pytest.mark.parametrize(
     ("form", "dtype"),
-    [
-        *(("parity", "float32"), ("parity-table", "float32")),
-        *(("parity-selected", "bfloat16"), ("parity-selected", "float16")),
-    ],
+    list(product(FORMS, ("float32", "bfloat16", "float16"))),
 )
 def test_a_hundred_bits_of_which_six_count(form: str, dtype: str) -> None:
     compiled = krohn.compile(LARGE, 100, form, dtype=dtype, observation="outputs")
@@ -118,9 +115,10 @@ def test_a_head_that_selects_needs_a_step_for_each_selected_position() -> None:
         form: krohn.compile(LARGE, 100, form, observation="outputs").summary()
         for form in FORMS
     }
-    assert [sizes[f]["layers"] for f in FORMS] == [2, 1, 1]
-    assert [sizes[f]["heads"] for f in FORMS] == [1, 1, 6]
-    assert [sizes[f]["mlp_width"] for f in FORMS] == [200, 2 * 6, 2**5]
+    assert [sizes[f]["layers"] for f in FORMS] == [2, 1, 2]
+    assert [sizes[f]["depth"] for f in FORMS] == [1, 1, 1]
+    assert [sizes[f]["heads"] for f in FORMS] == [1, 1, 1]
+    assert [sizes[f]["mlp_width"] for f in FORMS] == [2 * 6, 2 * 6, 2**5]
     assert sizes["parity-selected"]["parameters"] == 842
 
 
@@ -145,6 +143,18 @@ def test_positions_may_count_different_letters(length: int) -> None:
         compiled = krohn.compile(TWO_KINDS, length, form)
         shown = Model(compiled.file)(torch.from_numpy(words)).argmax(-1)
         assert np.array_equal(shown, expected)
+
+
+@pytest.mark.parametrize("form", ["parity", "parity-table"])
+def test_sums_of_what_counts_attend_to_all_positions_alike(form: str) -> None:
+    """Proposition 10 selects nothing by attention: all letters have the same weight."""
+    file = krohn.compile("Parity9@2,3,7", 9, form, observation="outputs").file
+    at = 1  # the block of the head
+    query, key = (file.tensors[f"blocks.{at}.attention.{n}"] for n in ("query", "key"))
+    x = file.tensors["embed.position"]
+    scores = (x @ query[0]) @ (x @ key[0]).T
+    assert len(query) == 1
+    assert (scores[:, 1:] == 0).all()
 
 
 def test_a_table_of_many_copies_is_refused() -> None:

@@ -13,6 +13,7 @@ from program import (
     Map,
     MarkedSum,
     Operation,
+    Position,
     PrefixSum,
     Refused,
     Select,
@@ -159,6 +160,37 @@ def test_tables_keep_the_rows_that_occur_and_miss_none() -> None:
     twice = Table(np.array([[0], [1], [1]]), np.array([0, 1, 2]))
     with pytest.raises(Refused, match="twice"):
         twice.occurring([values(0, 1)])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_sum_goes_as_far_as_positions_let_it(seed: int) -> None:
+    """All words of five letters: of a table that reads positions, and of its sums."""
+    rng, length, letters = np.random.default_rng(seed), 5, 2
+    p, q, marks = (tuple(rng.integers(3, size=length + 1).tolist()) for _ in range(3))
+    marks = (0, *(min(m, 1) for m in marks[1:]))
+    later = product(sorted(set(p[1:])), range(letters), sorted(set(q[1:])))
+    rows = {row: int(rng.integers(4)) for row in later}
+    each = {
+        "p": Position(p),
+        "q": Position(q),
+        "marks": Position(marks),
+        "token": Token(),
+        "x": Map(table(rows | {(p[0], letters, q[0]): 0}), ("p", "token", "q")),
+        "sum": PrefixSum("x"),
+        "some": MarkedSum("x", "marks"),
+    }
+    words = np.array(list(product(range(letters), repeat=length)))
+    tokens = np.insert(words, 0, letters, axis=1)
+    meant, known = dict[str, Any](), dict[str, Values]()
+    for name, operation in each.items():
+        meant[name] = operation.evaluate([meant[n] for n in operation.reads], tokens)
+        read = [known[n] for n in operation.reads]
+        known[name] = operation.infer(read, Frame(letters, length))
+        assert np.isin(meant[name][:, 1:], known[name].later).all()
+    assert known["x"].most is not None
+    assert known["x"].most.tolist() == meant["x"].max(axis=0).tolist()
+    assert known["sum"].later[-1] == meant["sum"].max()
+    assert known["some"].later[-1] == meant["some"].max()
 
 
 def test_sets_of_values() -> None:

@@ -56,7 +56,8 @@ def added_up(heads: Heads, channel: Channel, gain: float) -> tuple[FloatArray, L
     leaked = 2 * aside / total * np.exp(second) * grown
     noise, largest = heads.stream.noise[source.name].max(), max(source.domain)
     heads.check_sums(largest + noise)
-    share, most = gain / total, counted * float(largest)
+    share = gain / total
+    most = np.minimum(counted * float(largest), channel.domain[-1])
     error = most * (np.abs(share - 1) + 4 * OWN_UNIT + share * (grown - 1))
     error += gain * (leaked * largest + noise * (grown * np.exp(first) + leaked))
     worst = heads.written(channel, most, error * INFLATION).max()
