@@ -11,7 +11,7 @@ import numpy as np
 
 from algebra.automaton import Automaton, Output
 from algebra.errors import MachineError
-from algebra.formats.assembly import acceptance
+from algebra.formats.outputs import acceptance
 from algebra.semiautomaton import shorten
 
 EMPTY, ERROR = "ε", "error"

@@ -8,7 +8,8 @@ from pathlib import Path
 from algebra.automaton import Automaton
 from algebra.errors import MachineError
 from algebra.formats import att, dot, gap, json_format, kiss2, learnlib
-from algebra.formats.assembly import Complete, Kind
+from algebra.formats.assembly import Kind
+from algebra.formats.completion import Complete
 from algebra.formats.files import atomic_write, read_text
 from algebra.formats.regex import from_regex
 

@@ -1,38 +1,26 @@
-"""From what a file says to an automaton: names, conflicts, completion."""
+"""From what a file says to tables: names become numbers, and conflicts are found."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from algebra.automaton import Automaton, Output
-from algebra.errors import MachineError
+from algebra.formats.file_errors import check_size, problem, quote
+from algebra.formats.outputs import ACCEPTANCE
 from algebra.input_decision_diagram import Inputs
-from algebra.semiautomaton import IntArray, Semiautomaton
+from algebra.semiautomaton import IntArray
 
 BoolArray = npt.NDArray[np.bool_]
 
-Complete = Literal["reject", "sink", "stay"]
-"""What becomes of missing transitions.
-
-``"reject"`` refuses the machine; ``"sink"`` leads them to a new state that is never
-left; ``"stay"`` leaves the state as it is.
-"""
 
 Kind = Literal["acceptor", "mealy"]
 """What a file that could mean either is read as."""
 
-ACCEPTANCE = ("reject", "accept")
-"""The outputs of an acceptor."""
 
 UNDEFINED = "undefined"
 """What is shown for a transition or a sink that the file says nothing about."""
-
-MAX_CELLS = 50_000_000
-"""The largest table, letters times states: 400 MB of integers."""
 
 
 class Transition(NamedTuple):
@@ -89,31 +77,6 @@ class Draft:
         return len(self.letters), len(self.states)
 
 
-def problem(name: str, line: int, text: str) -> MachineError:
-    """The error for one place of a file; line 0 stands for the file as a whole."""
-    return MachineError(f"{name}:{line}: {text}" if line else f"{name}: {text}")
-
-
-def quote(text: str, limit: int = 60) -> str:
-    """A piece of a file for a message: in quotes, on one line, and cut if long."""
-    return repr(text if len(text) <= limit else f"{text[:limit]}…")
-
-
-def check_size(letters: int, states: int, name: str) -> None:
-    """Refuses a table that would not fit into memory.
-
-    Raises:
-        MachineError: If there are more than ``MAX_CELLS`` entries.
-    """
-    if letters * states > MAX_CELLS:
-        raise problem(
-            name,
-            0,
-            f"{letters} letters and {states} states make a table of more than "
-            f"{MAX_CELLS} entries; give a smaller machine",
-        )
-
-
 def assemble(
     transitions: Sequence[Transition],
     start: str,
@@ -145,8 +108,8 @@ def assemble(
     _check_deterministic(transitions, name)
     sources = [t.source for t in transitions]
     targets = [t.target for t in transitions]
-    q = _numbers([*states, *sources, *targets, start])
-    a = _numbers(t.letter for t in transitions)
+    q = numbered([*states, *sources, *targets, start])
+    a = numbered(t.letter for t in transitions)
     check_size(len(a), len(q), name)
     cells = (np.array([a[t.letter] for t in transitions]), _look(q, sources))
     table = _filled((len(a), len(q)), cells, _look(q, targets))
@@ -161,7 +124,7 @@ def assemble(
 def with_state_outputs(draft: Draft, shown: Sequence[str]) -> Draft:
     """The same machine with ``shown[q]`` as what the state ``q`` shows."""
     names = ACCEPTANCE if set(shown) <= set(ACCEPTANCE) else tuple(shown)
-    index = _numbers(names)
+    index = numbered(names)
     return replace(
         draft,
         on="states",
@@ -169,82 +132,6 @@ def with_state_outputs(draft: Draft, shown: Sequence[str]) -> Draft:
         names=tuple(index),
         undefined="reject" if names == ACCEPTANCE else draft.undefined,
     )
-
-
-def complete_draft(draft: Draft, how: Complete) -> Automaton:
-    """The automaton of a draft, its holes filled as ``how`` says.
-
-    Raises:
-        MachineError: If ``how`` is no such choice, or it is ``"reject"`` and
-            transitions are missing.
-    """
-    if how not in get_args(Complete):
-        choices = ", ".join(get_args(Complete))
-        raise MachineError(f"{quote(str(how))} completes nothing; choose of {choices}")
-    missing = draft.transitions < 0
-    if missing.any():
-        if how == "reject":
-            raise _incomplete(draft, missing)
-        draft = _with_sink(draft) if how == "sink" else _staying(draft, missing)
-    output = None
-    if draft.on is not None and draft.outputs is not None:
-        output = Output(draft.on, draft.outputs, draft.names)
-    semiautomaton = Semiautomaton(draft.transitions, draft.letters, draft.states)
-    return Automaton(
-        semiautomaton, draft.start, output, title(draft.name), inputs=draft.inputs
-    )
-
-
-def title(name: str) -> str:
-    """What to call a machine from a file: the file's name without its endings."""
-    base = name.replace("\\", "/").rsplit("/", 1)[-1].removesuffix(".gz")
-    stem, dot, _ = base.rpartition(".")
-    return (stem if dot and stem else base) or "machine"
-
-
-def acceptance(machine: Automaton) -> list[bool] | None:
-    """Which states accept, ``(states,)``; None if the machine is no acceptor."""
-    output = machine.output
-    if output is None or output.on != "states":
-        return None
-    shown = [output.names[i] for i in output.table]
-    return [s == "accept" for s in shown] if set(shown) <= set(ACCEPTANCE) else None
-
-
-def shown_after(machine: Automaton) -> list[list[str]]:
-    """``(letters, states)``: what is shown after each letter read in each state.
-
-    This makes a Mealy machine of every machine: one that shows states shows the
-    state which the letter leads to.
-    """
-    output = machine.output
-    if output is None:
-        return [[machine.states[q] for q in row] for row in machine.transitions]
-    on_states = output.on == "states"
-    table = output.table[machine.transitions] if on_states else output.table
-    return [[output.names[i] for i in row] for row in table]
-
-
-def check_writable(
-    names: Iterable[str], allowed: re.Pattern[str], what: str, form: str
-) -> None:
-    """Refuses names that a format cannot carry, before they turn into other names.
-
-    Args:
-        names: The names to write.
-        allowed: What a name must match in full.
-        what: What is named: ``"letter"``, ``"state"`` or ``"output"``.
-        form: The format, and what it asks of names, for the message.
-
-    Raises:
-        MachineError: If a name does not match.
-    """
-    for name in names:
-        if not allowed.fullmatch(name):
-            raise MachineError(
-                f"the {what} {quote(name)} cannot be written: {form}; rename it, "
-                "or write JSON, which carries every name"
-            )
 
 
 def _check_deterministic(transitions: Iterable[Transition], name: str) -> None:
@@ -267,7 +154,8 @@ def _arrow(t: Transition) -> str:
     return f"to {quote(t.target)}{output}{line}"
 
 
-def _numbers(names: Iterable[str]) -> dict[str, int]:
+def numbered(names: Iterable[str]) -> dict[str, int]:
+    """A number for each different name, in the order of their first places."""
     return {name: i for i, name in enumerate(dict.fromkeys(names))}
 
 
@@ -286,59 +174,10 @@ def _filled(
 def _with_transition_outputs(
     draft: Draft, cells: tuple[IntArray, IntArray], outputs: Sequence[str]
 ) -> Draft:
-    index = _numbers(outputs)
+    index = numbered(outputs)
     return replace(
         draft,
         on="transitions",
         outputs=_filled(draft.shape, cells, _look(index, outputs)),
         names=tuple(index),
     )
-
-
-def _incomplete(draft: Draft, missing: BoolArray) -> MachineError:
-    state, letter = np.argwhere(missing.T)[0]
-    return problem(
-        draft.name,
-        0,
-        f"{missing.sum()} of {missing.size} transitions are missing, the first one "
-        f"from state {quote(draft.states[state])} under {quote(draft.letters[letter])}"
-        "; choose --complete sink (they lead to a new state that is never left) or "
-        "--complete stay (the state does not change)",
-    )
-
-
-def _with_sink(draft: Draft) -> Draft:
-    sink = len(draft.states)
-    column = np.full((len(draft.letters), 1), sink, dtype=np.int64)
-    table = np.hstack([draft.transitions, column])
-    table[table < 0] = sink
-    outputs, names = draft.outputs, draft.names
-    if outputs is not None:
-        gap = [-1] if outputs.ndim == 1 else np.full_like(column, -1)
-        outputs, names = _defined(np.concatenate([outputs, gap], axis=-1), draft)
-    states = (*draft.states, _fresh("sink", draft.states))
-    return replace(
-        draft, states=states, transitions=table, outputs=outputs, names=names
-    )
-
-
-def _staying(draft: Draft, missing: BoolArray) -> Draft:
-    table = np.where(missing, np.arange(len(draft.states)), draft.transitions)
-    outputs, names = draft.outputs, draft.names
-    if outputs is not None:
-        outputs, names = _defined(outputs, draft)
-    return replace(draft, transitions=table, outputs=outputs, names=names)
-
-
-def _defined(outputs: IntArray, draft: Draft) -> tuple[IntArray, tuple[str, ...]]:
-    if not (outputs < 0).any():
-        return outputs, draft.names
-    index = _numbers([*draft.names, draft.undefined])
-    return np.where(outputs < 0, index[draft.undefined], outputs), tuple(index)
-
-
-def _fresh(name: str, taken: Iterable[str]) -> str:
-    names = set(taken)
-    while name in names:
-        name += "_"
-    return name

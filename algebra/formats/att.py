@@ -10,18 +10,10 @@ from dataclasses import dataclass, field, replace
 
 from algebra.automaton import Automaton
 from algebra.errors import MachineError
-from algebra.formats.assembly import (
-    Complete,
-    Kind,
-    Transition,
-    acceptance,
-    assemble,
-    check_writable,
-    complete_draft,
-    problem,
-    quote,
-    shown_after,
-)
+from algebra.formats.assembly import Kind, Transition, assemble
+from algebra.formats.completion import Complete, complete_draft
+from algebra.formats.file_errors import check_writable, problem, quote
+from algebra.formats.outputs import acceptance, shown_after
 
 _DECIMAL = re.compile(r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?")
 _INTEGER = re.compile(r"\d+")

@@ -13,7 +13,8 @@ import numpy as np
 
 from algebra.automaton import Automaton
 from algebra.errors import MachineError
-from algebra.formats.assembly import check_size, problem, quote, title
+from algebra.formats.completion import title
+from algebra.formats.file_errors import check_size, problem, quote
 from algebra.semiautomaton import Semiautomaton
 
 MAX_POINT = 1_000_000

@@ -12,7 +12,7 @@ import numpy as np
 
 from algebra.automaton import Automaton, Output
 from algebra.errors import MachineError
-from algebra.formats.assembly import check_size, problem, quote
+from algebra.formats.file_errors import check_size, problem, quote
 from algebra.input_decision_diagram import Inputs
 from algebra.semiautomaton import IntArray, Semiautomaton
 

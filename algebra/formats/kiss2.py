@@ -12,17 +12,11 @@ import numpy as np
 
 from algebra.automaton import Automaton
 from algebra.errors import MachineError
-from algebra.formats.assembly import (
-    Complete,
-    Draft,
-    check_size,
-    check_writable,
-    complete_draft,
-    problem,
-    quote,
-    shown_after,
-)
+from algebra.formats.assembly import Draft
+from algebra.formats.completion import Complete, complete_draft
+from algebra.formats.file_errors import check_size, check_writable, problem, quote
 from algebra.formats.kiss2_terms import OPEN, Term, tabulate
+from algebra.formats.outputs import shown_after
 from algebra.input_decision_diagram import MOST_BITS
 from algebra.semiautomaton import shorten
 

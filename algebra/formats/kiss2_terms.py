@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from algebra.errors import MachineError
-from algebra.formats.assembly import problem, quote
+from algebra.formats.file_errors import problem, quote
 from algebra.input_decision_diagram import Inputs, Node
 from algebra.semiautomaton import IntArray
 

@@ -11,14 +11,9 @@ import numpy as np
 
 from algebra.automaton import Automaton, Output
 from algebra.errors import MachineError
-from algebra.formats.assembly import (
-    ACCEPTANCE,
-    acceptance,
-    check_size,
-    problem,
-    quote,
-    title,
-)
+from algebra.formats.completion import title
+from algebra.formats.file_errors import check_size, problem, quote
+from algebra.formats.outputs import ACCEPTANCE, acceptance
 from algebra.semiautomaton import IntArray, Semiautomaton
 
 _NUMBER = re.compile(r"[0-9]{1,9}")

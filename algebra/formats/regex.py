@@ -12,12 +12,9 @@ from typing import TYPE_CHECKING
 
 from algebra.automaton import Automaton
 from algebra.errors import MachineError
-from algebra.formats.assembly import (
-    Transition,
-    assemble,
-    complete_draft,
-    quote,
-)
+from algebra.formats.assembly import Transition, assemble
+from algebra.formats.completion import complete_draft
+from algebra.formats.file_errors import quote
 
 if TYPE_CHECKING:
     from automata.fa.dfa import DFA

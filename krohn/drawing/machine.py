@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from algebra.automaton import Automaton
-from algebra.formats.assembly import acceptance
+from algebra.formats.outputs import acceptance
 from algebra.wording import count
 from krohn.drawing.arrows import (
     LABEL_SIZE,

@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 
 from algebra.automaton import Automaton
-from algebra.formats.assembly import acceptance
+from algebra.formats.outputs import acceptance
 from algebra.semiautomaton import IntArray
 from krohn.drawing.arrows import LABEL_SIZE, Arc, arcs
 from krohn.drawing.canvas import PALETTE, Points, legible, measure

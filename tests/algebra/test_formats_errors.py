@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from algebra.automaton import Automaton, Output
 from algebra.errors import MachineError
 from algebra.formats import atomic_write, files, from_regex, read, regex, write
-from algebra.formats.assembly import MAX_CELLS
+from algebra.formats.file_errors import MAX_CELLS
 from algebra.semiautomaton import Semiautomaton
 
 JSON = (

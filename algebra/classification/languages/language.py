@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from algebra.automaton import Automaton
-from algebra.formats.assembly import acceptance
+from algebra.formats.outputs import acceptance
 from algebra.minimisation import minimise
 from algebra.rows import firsts
 from algebra.semiautomaton import Semiautomaton
