@@ -35,6 +35,10 @@ BASE = [Path(p).parent for p in (verify.checker.__file__, program.__file__) if p
 PARTS = {
     "checker": "the file, the whole network",
     "refinement": "the Program and the machine",
+    "invariant": "the Program and the machine",
+    "followed": "the Program and the machine",
+    "lemmas": "the Program and the machine",
+    "lowered_sums": "the Program and the machine",
     "departures": "the Program and the machine",
     "affine_arithmetic": "arithmetic",
     "attention": "heads",
@@ -42,6 +46,7 @@ PARTS = {
     "case_split": "MLPs",
     "contributions": "MLPs",
     "recurrent": "RNNs",
+    "sparse_matrix": "RNNs",
     "generator": "generators",
     "balanced_head": "generators",
     "layer_norm": "generators",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from program.domains import IntArray
+from program.domains import BoolArray, IntArray, PossibleValues
 from program.statement import Channel, Statement
 
 Pointed = dict[
@@ -75,3 +75,17 @@ def _is_given(channel: Channel, values: IntArray) -> bool:
     """Whether a channel is a certain function of the position."""
     given = channel.values.given
     return given is not None and np.array_equal(given, values)
+
+
+def come(
+    channel: Channel, read: list[PossibleValues], old: BoolArray
+) -> tuple[BoolArray, BoolArray]:
+    """Whether some flags have come in turn; how many of them is remembered."""
+    new = np.zeros_like(old[:, 0])
+    new[:, -1] = old[:, 0, -1]
+    for stage, flag in enumerate(read):
+        new[:, stage] |= old[:, 0, stage] & flag.can_be(0)[:, 0]
+        new[:, stage + 1] |= old[:, 0, stage] & flag.can_be(1)[:, 0]
+    some, all_of_them = new[:, :-1].any(axis=1), new[:, -1]
+    shown = [all_of_them if value else some for value in channel.domain]
+    return np.stack(shown, axis=1), new[:, None]

@@ -20,7 +20,7 @@ from verify.checker.affine_arithmetic import (
     finest,
     growth,
 )
-from verify.checker.contributions import Sources, below
+from verify.checker.contributions import Sources, added_up, below
 from verify.checker.model_file import FloatArray, StrArray
 from verify.checker.piecewise import Ridges
 from verify.checker.residual_stream import FREE, Stream, per_value
@@ -265,7 +265,7 @@ class Mlp:
         size, found = max(1, CELLS // (5 * len(units) + 1)), list[Noisy]()
         for low in range(0, len(of), size):
             part = slice(low, low + size)
-            total = _added_up(rows[:, part].T, free[:, part].T, table, every)
+            total = added_up(rows[:, part].T, free[:, part].T, table, every)
             total += constant.bounds[:1].reshape(1, -1)
             value, rest, reach, count, noisy = np.hsplit(total, 5)
             none = np.zeros((0, *value.shape))
@@ -304,16 +304,6 @@ class Mlp:
         left = np.full_like(value, (self.stream.free * self.mask)[dims].max())
         both = Noisy(np.zeros_like(value), none, left, form).plus(out)
         return np.asarray(both.total[:, 0] * INFLATION)
-
-
-def _added_up(
-    rows: IntArray, free: BoolArray, table: FloatArray, every: FloatArray
-) -> FloatArray:
-    """``(rows, width)``: sums of rows of a table, but of ``every`` where it is ``free``."""
-    total = free.astype(np.float64) @ every
-    for row, chosen in zip(rows.T, ~free.T, strict=True):
-        total[chosen] += table[row[chosen]]
-    return total
 
 
 def _joined(parts: list[Noisy]) -> Noisy:

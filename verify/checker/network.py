@@ -10,24 +10,21 @@ import numpy as np
 
 from program.chain_of_thought import ChainOfThought
 from program.errors import Refused, demand
-from program.statement import Channel, Statement, parse, whole
+from program.statement import Statement, parse
 from verify.checker import generation, generator, recurrent, refinement
-from verify.checker.affine_arithmetic import ACTIVATIONS, INFLATION, Noisy, exact
-from verify.checker.attention import Heads, Look
-from verify.checker.mlp import Mlp
+from verify.checker.affine_arithmetic import INFLATION, Noisy, exact
+from verify.checker.attention import Look
 from verify.checker.model_file import (
     LARGEST_FLOAT64,
-    FloatArray,
     Format,
     Machine,
     Model,
-    StrArray,
     loads,
     read,
 )
-from verify.checker.residual_stream import FEATURE, FREE, Stream, owners
+from verify.checker.residual_stream import Stream
+from verify.checker.sublayers import after, attention, born, embedding, mlp_of
 
-Noise = dict[str, FloatArray]
 Readings = dict[tuple[int, ...], int]
 
 
@@ -215,108 +212,6 @@ def _shapes(said: Any) -> dict[str, tuple[int, ...]]:
         if not said["strict"]:
             found[f"blocks.{b}.mlp.residual"] = (d,)
     return found
-
-
-def embedding(model: Model, program: Statement) -> Stream:
-    """The stream after the embedding."""
-    token, position = model.tensors["embed.token"], model.tensors["embed.position"]
-    owner, names = owners(program, 0, token.shape[1])
-    position = position[: program.length + 1]
-    demand(token[:, owner < 0] == 0, "the embedding writes where no channel is")
-    demand(position[:, owner == FREE] == 0, "the embedding writes where nothing is")
-    for channel in map(program.channels.__getitem__, names):
-        first, own, other = next(iter(program.channels)), token, position
-        if channel.op == "position":
-            own, other, codes = position, token, channel.code(channel.given)
-        else:
-            demand(channel.op == "table" and channel.inputs == (first,), "not embedded")
-            codes = channel.code(channel.table.values)
-        right = np.array_equal(own[:, channel.span], codes)
-        demand(
-            right and not other[:, channel.span].any(),
-            f"{channel.name!r} is embedded wrongly",
-        )
-    noise = {n: np.zeros(len(program.channels[n].domain)) for n in names}
-    features = position * (owner == FEATURE)
-    return Stream(program, model.format, features, owner, noise, np.zeros(len(owner)))
-
-
-def attention(
-    model: Model, stream: Stream, block: int
-) -> tuple[Stream, dict[str, Look]]:
-    """The stream after the heads of a block, and where they look."""
-    new, snapshot = born(stream, 2 * block + 1), 2 * block + 1
-    parts = [f"blocks.{block}.attention.{n}" for n in ("query", "key", "value", "out")]
-    noise: Noise = {}
-    looks: dict[str, Look] = {}
-    if parts[0] in model.tensors:
-        query, key, value, out = (model.tensors[n] for n in parts)
-        heads = Heads(stream, query, key, value, out, {})
-        heads.copies(new)
-        for channel in new:
-            noise[channel.name], looks[channel.name] = heads.noise(channel)
-    _, names = owners(stream.program, snapshot, len(stream.owner))
-    demand(stream.noise.keys() <= set(names), "a channel ends where nothing clears it")
-    return _next(stream, snapshot, noise, stream.free), looks
-
-
-def mlp_of(model: Model, stream: Stream, block: int) -> Mlp:
-    """The MLP of a block; one without layers if it has none."""
-    shape, at = model.header["architecture"]["blocks"][block], f"blocks.{block}.mlp."
-    count, tensors = len(shape["mlp"]) + 1 if shape["mlp"] else 0, model.tensors
-    layers = [
-        (tensors[f"{at}{j}.weight"], tensors[f"{at}{j}.bias"]) for j in range(count)
-    ]
-    mask = tensors.get(f"{at}residual", np.ones(len(stream.owner)))
-    demand(np.isin(mask, (0, 1)), "a residual mask has other entries than 0 and 1")
-    return Mlp(layers, _activations(shape, model.header["version"]), mask, stream)
-
-
-def _activations(shape: Any, version: int) -> list[StrArray]:
-    """The activation of each unit of each hidden layer, stated as runs of units.
-
-    Files of version 2 state of each layer how many units, the first ones, are sines.
-    """
-    told = shape.keys() & {"sine", "activation"}
-    known = told <= {{2: "sine", 4: "activation"}.get(version)}
-    demand(known, "activations are stated as a file of its version does not do it")
-    widths, sines = shape["mlp"], shape.get("sine", [0] * len(shape["mlp"]))
-    first = [[["sine", n], ["relu", w - n]] for n, w in zip(sines, widths, strict=True)]
-    found = []
-    for width, runs in zip(widths, shape.get("activation", first), strict=True):
-        names, counts = zip(*runs, strict=True)
-        demand(set(names) <= ACTIVATIONS.keys(), "an activation of an unknown name")
-        demand(whole(counts, 1).sum() == width, "a unit has not one activation")
-        found.append(np.repeat(names, counts))
-    return found
-
-
-def after(stream: Stream, mlp: Mlp, snapshot: int, noise: Noise) -> Stream:
-    """The stream after an MLP, which writes some channels and keeps the others."""
-    owner, names = owners(stream.program, snapshot, len(stream.owner))
-    mlp.check_reads()
-    lives = [stream.program.channels[n].span for n in names if n in stream.noise]
-    for span in lives:
-        demand(mlp.keeps(span), "an MLP changes a channel that lives on")
-    for low, high in stream.program.features.values():
-        demand(mlp.keeps(range(low, high)), "an MLP changes a position feature")
-    return _next(stream, snapshot, noise, mlp.cleared(owner == FREE))
-
-
-def born(stream: Stream, snapshot: int) -> list[Channel]:
-    """The channels that are first there at a snapshot."""
-    return [
-        c for c in stream.program.channels.values() if c.stored and c.born == snapshot
-    ]
-
-
-def _next(stream: Stream, snapshot: int, written: Noise, free: FloatArray) -> Stream:
-    owner, names = owners(stream.program, snapshot, len(stream.owner))
-    known = {**stream.noise, **written}
-    demand(set(names) <= known.keys(), "nothing writes a channel that is there")
-    noise = {n: known[n] for n in names}
-    left = free * (owner == FREE)
-    return Stream(stream.program, stream.form, stream.positions, owner, noise, left)
 
 
 def _read_out(model: Model, stream: Stream, readings: Readings) -> tuple[Noisy, float]:

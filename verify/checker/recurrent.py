@@ -5,13 +5,12 @@ Section 7 of docs/soundness.md. A dense matrix is a sparse one.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from program.domains import BoolArray, IntArray
+from program.domains import IntArray
 from program.errors import demand
 from verify.checker.affine_arithmetic import FINEST, finest
 from verify.checker.model_file import (
@@ -22,10 +21,11 @@ from verify.checker.model_file import (
     Model,
     WrongWord,
 )
+from verify.checker.sparse_matrix import MOST, Sparse, added_up, held, sparse
 
 # A network that counts has no end of hidden states: to notice it takes some seconds.
 MOST_PAIRS, MOST_LETTERS = 200_000, 4_000
-CELLS, MOST, MOST_TERMS = 2**23, 2**24, 2**27  # at once, of one pair, and in all
+CELLS, MOST_TERMS = 2**23, 2**27  # at once, and in all
 
 
 NONE = np.zeros(0, np.int64)
@@ -54,67 +54,6 @@ class Established:
             "pairs": self.pairs,
             "margin": self.margin,
         }
-
-
-@dataclass(frozen=True)
-class Sparse:
-    """A matrix by its entries, ascending by row and column: all other numbers are 0.
-
-    Attributes:
-        rows: ``(entries,)``.
-        columns: ``(entries,)``.
-        values: ``(entries,)``.
-        shape: Rows and columns.
-    """
-
-    rows: IntArray
-    columns: IntArray
-    values: FloatArray
-    shape: tuple[int, int]
-
-    @cached_property
-    def offsets(self) -> IntArray:
-        """``(rows + 1,)``: where the entries of each row begin, and the last end."""
-        return np.append(0, np.bincount(self.rows, minlength=self.shape[0]).cumsum())
-
-    @property
-    def fan(self) -> int:
-        """The most entries of one row, at least 1."""
-        return int(np.diff(self.offsets).max(initial=1))
-
-    def entries(self, rows: IntArray) -> tuple[IntArray, IntArray]:
-        """The entries of some rows: of which of these rows each is, and where it is."""
-        count = np.diff(self.offsets)[rows]
-        demand(count.sum() <= MOST, "a hidden state drives too many units or logits")
-        which = np.repeat(np.arange(len(rows)), count)
-        before = self.offsets[rows] - (count.cumsum() - count)
-        return which, before[which] + np.arange(len(which))
-
-    def some(self, rows: IntArray) -> "Sparse":
-        """Some of the rows."""
-        which, at = self.entries(rows)
-        shape = len(rows), self.shape[1]
-        return Sparse(which, self.columns[at], self.values[at], shape)
-
-    def where(self, kept: BoolArray) -> "Sparse":
-        """Some of the entries."""
-        kept_of = self.rows[kept], self.columns[kept], self.values[kept]
-        return Sparse(*kept_of, self.shape)
-
-
-def added_up(
-    places: IntArray, terms: FloatArray, shape: tuple[int, int]
-) -> tuple[Sparse, IntArray]:
-    """The matrix of the sums of terms at the same place, and to which each one went."""
-    place, of = np.unique(places, return_inverse=True)
-    sums = np.bincount(of, terms).astype(np.float64)
-    return Sparse(place // shape[1], place % shape[1], sums, shape), of
-
-
-def sparse(whole: FloatArray) -> Sparse:
-    """The entries of a matrix that are not 0."""
-    rows, columns = whole.nonzero()
-    return Sparse(rows, columns, whole[rows, columns], whole.shape)
 
 
 @dataclass(frozen=True)
@@ -334,13 +273,13 @@ def opened(model: Model) -> tuple[Network, Sparse]:
     demand(start.shape == bias.shape == (hidden,), "other units than stated")
     demand(logits.shape == (outputs,), "other logits than stated")
     if "hidden.weight" in tensors:
-        left = _held(tensors, "hidden.weight", (hidden, hidden))
+        left = held(tensors, "hidden.weight", (hidden, hidden))
         right = sparse(np.eye(hidden))
     else:
-        left = _held(tensors, "hidden.left", (hidden, shape["rank"]))
-        right = _held(tensors, "hidden.right", (shape["rank"], hidden))
-    letters = _held(tensors, "input.weight", (shape["vocabulary"], hidden))
-    readout = _held(tensors, "unembed.weight", (hidden, outputs))
+        left = held(tensors, "hidden.left", (hidden, shape["rank"]))
+        right = held(tensors, "hidden.right", (shape["rank"], hidden))
+    letters = held(tensors, "input.weight", (shape["vocabulary"], hidden))
+    readout = held(tensors, "unembed.weight", (hidden, outputs))
     demand(not tensors, "other tensors than stated")
     by = np.argsort(letters.columns, kind="stable")
     unit, added = letters.columns[by], letters.values[by]
@@ -354,21 +293,3 @@ def opened(model: Model) -> tuple[Network, Sparse]:
     network = Network(model.format, *matrices, grid, beside)
     network.check_exact(grid, beside)
     return network, sparse(start[None])
-
-
-def _held(tensors: dict[str, FloatArray], name: str, shape: tuple[int, int]) -> Sparse:
-    """A matrix that a file holds whole or by its entries, taken from its tensors."""
-    if name in tensors:
-        demand(tensors[name].shape == shape, f"{name!r} has another shape than stated")
-        return sparse(tensors.pop(name))
-    parts = (tensors.pop(f"{name}.{part}") for part in ("offsets", "columns", "values"))
-    offsets, columns, values = parts
-    count = np.diff(offsets.astype(int))
-    demand(offsets.shape == (shape[0] + 1,) and count >= 0, f"{name!r} has no rows")
-    ends = offsets[0] == 0 and offsets[-1] == len(columns) == len(values)
-    inside = (columns >= 0) & (columns < shape[1])
-    demand(ends and np.all(inside), f"{name!r} has entries beside it")
-    rows = np.repeat(np.arange(shape[0]), count)
-    apart = (np.diff(columns) > 0) | (np.diff(rows) > 0)
-    demand(apart, f"{name!r} has entries that do not ascend")
-    return Sparse(rows, columns.astype(int), values, shape)

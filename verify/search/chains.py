@@ -3,7 +3,7 @@
 from program.functions import FUNCTIONS
 from program.operations.shift import Shift
 from program.statement import Channel, Statement
-from verify.checker.refinement import Ways, steps
+from verify.checker.followed import Ways, steps
 
 Link = tuple[str, str | None, int]
 """A channel, the shift of the one before it that it reads, and up to where it is right."""

@@ -15,8 +15,8 @@ import numpy as np
 from algebra.rows import distinct
 from algebra.semiautomaton import IntArray
 from program.functions import FUNCTIONS
+from verify.checker.followed import Step
 from verify.checker.model_file import Machine
-from verify.checker.refinement import Step
 from verify.search.effort import Effort
 from verify.search.sum_reductions import Rule
 

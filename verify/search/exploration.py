@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from algebra.semiautomaton import IntArray
 from program.statement import Sets
+from verify.checker.invariant import Part, memory
 from verify.checker.model_file import WrongWord
-from verify.checker.refinement import Part, memory
 from verify.search.effort import Effort
 
 Mode = Literal["state", "joined", "all"]

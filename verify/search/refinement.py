@@ -18,8 +18,9 @@ from program.errors import Refused
 from program.functions import FUNCTIONS
 from program.statement import Channel, Statement
 from verify.checker import refinement
+from verify.checker.followed import Step, steps, ways
+from verify.checker.invariant import Part, memory
 from verify.checker.model_file import Machine
-from verify.checker.refinement import Part, Step, memory, steps
 from verify.search.chains import chain
 from verify.search.counts import about, counters, smallest
 from verify.search.effort import Effort
@@ -72,7 +73,7 @@ class Search:
         self.program, self.machine, self.effort = program, machine, Effort()
         self.effort.allow(sum(map(_numbers, program.channels.values())))
         self.windows = windows(program)
-        self.followed = refinement.ways(program, self.windows)
+        self.followed = ways(program, self.windows)
         self.found, self.proved = list[dict[str, Any]](), list[Part]()
         self.counted: dict[tuple[str, ...], tuple[dict[str, Any], Part] | None] = {}
         self.left: list[Mode] = []

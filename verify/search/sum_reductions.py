@@ -7,7 +7,8 @@ import numpy as np
 
 from algebra.semiautomaton import IntArray
 from program.statement import Channel
-from verify.checker.refinement import SUMS, Step
+from verify.checker.followed import Step
+from verify.checker.lowered_sums import SUMS
 
 Rule = list[list[Any]]
 """The sums, what may be taken from each at once, and what must be left."""

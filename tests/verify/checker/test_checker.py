@@ -15,7 +15,7 @@ import pytest
 import krohn
 from network.modelfile import ModelFile, pack
 from program.errors import Refused
-from verify.checker import network
+from verify.checker import network, sublayers
 from verify.checker.mlp import Mlp
 from verify.checker.model_file import Machine
 from verify.checker.network import recheck
@@ -89,7 +89,7 @@ def test_evidence_is_found_for_what_is_compiled_and_accepted(
 def left(change: Callable[[dict[str, Any]], object]) -> float:
     """What units that erase a channel leave of it, after a change of them."""
     opened = model_of(model("C3", 4, "counter"))
-    stream = network.embedding(opened, network.stated(opened, 3))
+    stream = sublayers.embedding(opened, network.stated(opened, 3))
     name, noise = next((n, x + 2.0**-8) for n, x in stream.noise.items())
     stream, d = replace(stream, noise={**stream.noise, name: noise}), len(stream.owner)
     dim = stream.program.channels[name].span.start

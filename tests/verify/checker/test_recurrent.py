@@ -26,7 +26,7 @@ from network.modelfile import ModelFile, ModelFileError, pack
 from network.modelfile import _parse as parse
 from network.sparse import Sparse
 from program.errors import Refused
-from verify.checker import recurrent
+from verify.checker import recurrent, sparse_matrix
 from verify.checker.model_file import FORMATS, Machine
 from verify.checker.model_file import Model as CheckedModel
 from verify.checker.network import recheck
@@ -254,7 +254,7 @@ def test_hidden_states_are_those_of_the_network(seed: int) -> None:
         now = after
 
 
-def dense(matrix: recurrent.Sparse) -> np.ndarray:
+def dense(matrix: sparse_matrix.Sparse) -> np.ndarray:
     whole = np.zeros(matrix.shape)
     whole[matrix.rows, matrix.columns] = matrix.values
     return whole
@@ -361,7 +361,7 @@ def test_walks_without_end_are_undecided(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(recurrent, "MOST_PAIRS", 3)
     assert "more than" in prove(file, machine).reason
     monkeypatch.setattr(recurrent, "MOST_PAIRS", 99)
-    monkeypatch.setattr(recurrent, "MOST", 9)
+    monkeypatch.setattr(sparse_matrix, "MOST", 9)
     assert "too many units" in prove(file, machine).reason
 
 

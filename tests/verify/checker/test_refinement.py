@@ -23,6 +23,8 @@ from network.precision import FLOAT32
 from program.errors import Refused
 from program.statement import Statement, parse
 from verify.checker import refinement
+from verify.checker.followed import ways
+from verify.checker.invariant import Part
 from verify.checker.model_file import Machine
 from verify.checker.refinement import check
 from verify.search import exploration
@@ -226,8 +228,8 @@ def test_right_evidence_is_accepted_and_says_all_that_occurs(key: Key) -> None:
 @CASES
 def test_every_part_shows_what_occurs(key: Key) -> None:
     _, machine, evidence = case(key)
-    program, parts = parsed(key), list[refinement.Part]()
-    followed, random = refinement.ways(program, evidence), np.random.default_rng(2)
+    program, parts = parsed(key), list[Part]()
+    followed, random = ways(program, evidence), np.random.default_rng(2)
     for said in evidence["parts"]:
         parts.append(refinement.part(program, machine, followed, parts, said))
         parts[-1].prove()
@@ -422,7 +424,7 @@ def test_sets_of_memories_lead_to_all_that_each_memory_leads_to(key: Key) -> Non
     _, machine, evidence = case(key)
     program, random = parsed(key), np.random.default_rng(3)
     said = {**evidence["parts"][0], "split": [], "reduced": []}
-    followed = refinement.ways(program, evidence)
+    followed = ways(program, evidence)
     part = refinement.part(program, machine, followed, [], said)
     rows = 200
     q, a = random.integers(len(machine.shows), size=rows), random.integers(2, size=rows)

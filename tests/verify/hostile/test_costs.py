@@ -16,8 +16,8 @@ from network import modelfile
 from network.precision import FloatArray
 from program.errors import Refused
 from program.statement import parse
+from verify.checker.invariant import Part
 from verify.checker.network import recheck
-from verify.checker.refinement import Part
 from verify.errors import Rejected
 from verify.search import effort, exploration
 from verify.search.conversion import machine_of

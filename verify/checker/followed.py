@@ -1,0 +1,89 @@
+"""How each channel is followed that is not followed by what it is computed from."""
+
+from typing import Any
+
+import numpy as np
+
+from program.errors import Refused, demand
+from program.operations.shift import Shift
+from program.operations.sibling_latest import SiblingLatest
+from program.statement import Channel, Statement
+from verify.checker.departures import departures
+
+Ways = dict[str, tuple[str, tuple[str, ...]]]  # how channels are followed, and by which
+Step = tuple[Channel, str, tuple[str, ...]]
+
+
+def ways(program: Statement, said: Any) -> Ways:
+    """How channels are followed that are not followed by what they are computed from."""
+    found: Ways = {n: ("before", pair) for n, pair in _before(program).items()}
+    found |= {n: ("departures", each) for n, each in departures(program).items()}
+    for names in said["families"]:
+        for p, member in enumerate(program.channels[n] for n in names):
+            inside = member.bos == p and member.later.max() < len(names)
+            demand(inside, "no letter maps")
+    for name, (family, width) in said["windows"].items():
+        _check_window(program, said, name)
+        if width >= program.length:
+            found[name] = ("window", tuple(said["families"][family]))
+    return found
+
+
+def _check_window(program: Statement, said: Any, name: str) -> None:
+    """Theorem 2; the point of a window is its value at BOS."""
+    family, width = said["windows"][name]
+    members = [program.channels[n] for n in said["families"][family]]
+
+    def is_window(what: str, size: int) -> bool:
+        channel = program.behind[what]
+        member = channel.bos < len(members) and channel is members[channel.bos]
+        claimed = said["windows"].get(channel.name) == [family, size]
+        fixed = size == 1 or channel.later.tolist() == [channel.bos]
+        return size > 0 and (claimed or (member and fixed))
+
+    index, *values = program.channels[name].inputs
+    shift, points = (
+        program.behind[index].operation,
+        [program.channels[v].bos for v in values],
+    )
+    fits = program.channels[name].op == "select" and points == [*range(len(members))]
+    if not (fits and isinstance(shift, Shift)):
+        raise Refused(f"{name!r} is no window")
+    whole_family = all(is_window(v, shift.by) for v in values)
+    earlier = is_window(shift.source, width - shift.by)
+    demand(whole_family and earlier, f"{name!r} is not put together from windows")
+
+
+def _before(program: Statement) -> dict[str, tuple[str, ...]]:
+    """The source and the flag of latest values before a position (Theorem 4b)."""
+    answers: dict[str, tuple[tuple[str, ...], int, int]] = {}
+    for name, channel in program.channels.items():
+        parts = [answers[n] for n in channel.inputs if n in answers]
+        if isinstance(channel.operation, SiblingLatest):
+            level = channel.operation.level
+            answers[name] = channel.inputs, level, level + 1
+        elif channel.op == "table" and len(parts) == len(channel.inputs):
+            what, low, _ = parts[0]
+            ends = [low, *(high for _, _, high in parts)]
+            joined = [p[:2] for p in parts] == [(what, end) for end in ends[:-1]]
+            first = (channel.table.rows != 0).argmax(axis=1)
+            taken = channel.table.rows[np.arange(len(first)), first]
+            if joined and np.array_equal(taken, channel.table.values):
+                answers[name] = what, low, ends[-1]
+    found = {}
+    for name, (what, low, high) in answers.items():
+        source = program.channels[what[0]]
+        if source.bos == 0 < source.later.min() and low == 0 < 2**high > program.length:
+            found[name] = what
+    return found
+
+
+def steps(program: Statement, followed: Ways, outputs: list[str]) -> list[Step]:
+    """The channels that some depend on, in order, how they are followed, by which."""
+    todo, needed = list(outputs), {}
+    while todo:
+        if (name := todo.pop()) not in needed:
+            channel = program.channels[name]
+            needed[name] = channel, *followed.get(name, (channel.op, channel.inputs))
+            todo += needed[name][2]
+    return [needed[n] for n in sorted(needed, key=program.order.__getitem__)]

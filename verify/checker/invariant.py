@@ -1,0 +1,208 @@
+"""Abstract states that hold every memory that words lead to (docs/recheck.md, 2.2)."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from program.domains import BoolArray, IntArray, beside
+from program.errors import Refused, demand
+from program.functions import FUNCTIONS
+from program.operations.latest import Latest
+from program.statement import (
+    MOST_CELLS,
+    Channel,
+    Sets,
+    Statement,
+    mapped,
+    possible_values,
+)
+from verify.checker.departures import come
+from verify.checker.followed import Step
+from verify.checker.lemmas import Assumed, passed
+from verify.checker.lowered_sums import Rule, check_rule, lower
+from verify.checker.model_file import Machine
+
+BLOCK = 2**25  # values; a million take about a millisecond
+
+
+@dataclass(frozen=True)
+class Part:
+    """Abstract states, which together hold every memory that words can lead to.
+
+    Attributes:
+        program: The Program, its sums at the values that they take when lowered.
+        machine: The machine that it is about.
+        steps: Channels, how each is followed, and by which others.
+        outputs: The channels of which something is shown.
+        length: The longest word that is followed.
+        assumed: What earlier parts have shown.
+        cells: Of what is remembered some sets, and ``(states, cells)`` which of them.
+        states: The state of the machine beside each abstract state.
+        depths: At least so many letters lead to it.
+        follow: ``(states, letters)``: the next one.
+        reduced: Sums, what may be taken from them together, and what must be left.
+        split: Channels of which each value is looked at by itself.
+        shown: What the outputs are, and beside which state of the machine.
+    """
+
+    program: Statement
+    machine: Machine
+    steps: list[Step]
+    outputs: list[str]
+    length: int
+    assumed: dict[str, Assumed]
+    cells: dict[str, tuple[BoolArray, IntArray]]
+    states: IntArray
+    depths: IntArray
+    follow: IntArray
+    reduced: list[Rule]
+    split: list[str]
+    shown: set[tuple[int, ...]]
+
+    @property
+    def work(self) -> int:
+        """How many values are looked at to follow every letter out of every state."""
+        width = sum(len(c.domain) for c, _, _ in self.steps)
+        width += sum(sets.shape[1] * of.shape[1] for sets, of in self.cells.values())
+        return int(self.follow.size * width)
+
+    def prove(self) -> None:
+        """Follow every letter out of every abstract state."""
+        start = self.states[0] == self.machine.start and self.depths[0] == 0
+        demand(start, "the first abstract state is not that of BOS")
+        for rule in self.reduced:
+            check_rule(self.program, self.steps, self.outputs, rule)
+        goes_on = np.repeat(self.depths[:, None] < self.length, self.program.letters, 1)
+        blocks = self.work // BLOCK + 1
+        for rows in np.array_split(np.argwhere(goes_on), blocks):
+            self._follow(*rows.T)
+
+    @cached_property
+    def told(self) -> IntArray:
+        """``(T + 1,)``: which positions functions of the position tell apart, if any do.
+
+        The last values repeat themselves backwards as far as the longest border of a
+        prefix says (Knuth, Morris and Pratt 1977).
+        """
+        given = [c.given for c, kind, _ in self.steps if kind == "position"]
+        if not given:
+            return np.zeros(self.program.length + 1, np.int64)
+        value = np.unique(np.array(given), axis=1, return_inverse=True)[1].reshape(-1)
+        back, border = value[::-1].tolist(), [0]
+        for end in range(1, len(back)):
+            k = border[-1]
+            while k and back[k] != back[end]:
+                k = border[k - 1]
+            border.append(k + (back[k] == back[end]))
+        last = int(np.argmax(border))
+        start, period = len(back) - 1 - last, last + 1 - border[last]
+        t = np.arange(len(back))
+        return np.where(t < start, t, start + (t - start) % period)
+
+    def _follow(self, s: IntArray, a: IntArray) -> None:
+        """Take letters ``a`` out of abstract states ``s``."""
+        q, target = self.machine.transitions[a, self.states[s]], self.follow[s, a]
+        demand(self.states[target] == q, "a letter moves the machine elsewhere")
+        now, then = self.depths[s] + 1, self.depths[target]
+        same = self.told[now] == self.told[then]
+        demand((now >= then) & same, "a state is reached too early")
+        old = {name: sets[of[s]] for name, (sets, of) in self.cells.items()}
+        row, known, after = self.move(old, self.states[s], a, self.depths[s] + 1)
+        for name, (sets, of) in self.cells.items():
+            inside = after[name] <= sets[of[target[row]]]
+            demand(inside, f"{name!r} may be something else")
+        self.shown.update(self.show(known, q[row]))
+
+    def move(
+        self, old: Sets, q: IntArray, a: IntArray, t: IntArray
+    ) -> tuple[IntArray, Sets, Sets]:
+        """What channels may be at ``t``, the letter being ``a``, and the cells then.
+
+        Returns:
+            Cases: which row each belongs to, and the sets in it.
+        """
+        known: Sets = {}
+        after: Sets = {}
+        row = np.arange(len(q))
+        for channel, kind, reads in self.steps:
+            name = channel.name
+            if kind in ("token", "position"):
+                values = (a if kind == "token" else channel.given[t])[row]
+                known[name] = np.equal.outer(values, channel.domain)
+            elif name in self.cells:
+                moved = q[row], self.machine.transitions[a, q][row], a[row]
+                now = moved if kind == "assumed" else reads
+                found = self._remember(channel, kind, now, old[name][row], known)
+                known[name], after[name] = found
+            else:
+                demand(kind in FUNCTIONS, f"nothing is said of {name!r}")
+                known[name] = mapped(self.program, known, channel)
+            for rule in self.reduced:
+                if rule[0][-1] == name:
+                    lower(self.program, rule, known)
+                    after |= {n: known[n][:, None] for n in rule[0]}
+            if name in self.split:
+                case, value = beside(np.arange(len(row)), known[name])
+                width = sum(v[:1].size for v in [*known.values(), *after.values()])
+                demand(len(case) * width <= MOST_CELLS, "too many values in all cases")
+                row, known = row[case], {n: v[case] for n, v in known.items()}
+                after = {n: v[case] for n, v in after.items()}
+                known[name] = np.equal.outer(value, np.arange(len(channel.domain)))
+        return row, known, after
+
+    def show(self, known: Sets, q: IntArray) -> set[tuple[int, ...]]:
+        """What the outputs may be, with the states beside it."""
+        columns, at = list[IntArray](), np.arange(len(q))
+        for name in self.outputs:
+            which, value = beside(at, known[name])
+            columns = [column[which] for column in columns]
+            columns.append(self.program.channels[name].domain[value])
+            at = at[which]
+        found = np.stack([*columns, q[at]], axis=1)
+        each = set(found.view(f"V{8 * found.shape[1]}").ravel().tolist())
+        distinct = np.frombuffer(b"".join(each), np.int64)
+        return set(map(tuple, distinct.reshape(-1, found.shape[1]).tolist()))
+
+    def _remember(
+        self, channel: Channel, kind: str, reads: Any, old: BoolArray, known: Sets
+    ) -> tuple[BoolArray, BoolArray]:
+        """What a channel may be, and what is remembered of it from then on."""
+        if kind == "assumed":
+            return passed(self.assumed[channel.name], reads, old)
+        read = possible_values(self.program, known, reads)
+        if kind == "departures":
+            return come(channel, read, old)
+        if kind == "window":
+            value = np.zeros_like(old[:, 0])
+            for p in np.flatnonzero(old[:, 0].any(axis=0)):
+                member = read[channel.domain[p]].in_domain(channel.domain)
+                value |= old[:, 0, p, None] & member
+            return value, value[:, None]
+        if kind == "before":
+            _, held = Latest(*reads).step(channel.own_domain, read, old)
+            return old[:, 0], held
+        return channel.operation.step(channel.own_domain, read, old)
+
+
+def memory(
+    program: Statement, machine: Machine, step: Step, assumed: dict[str, Assumed]
+) -> tuple[IntArray, int, int]:
+    """What a cell of a channel can hold, what it holds at BOS, and how many there are."""
+    channel, kind, reads = step
+    if kind == "departures":
+        return np.arange(len(reads) + 1), 0, 1
+    if kind == "assumed":
+        other, back = assumed[channel.name].machine, assumed[channel.name].back
+        of, size = other or machine, 1 if other else max(back - 1, 0)
+        return np.arange(len(of.shows)), of.start, size
+    if kind in ("window", "before"):
+        return channel.domain, channel.bos, 1
+    read = [program.channels[n].own_domain for n in reads]
+    found = channel.operation.memory(channel.own_domain, read)
+    if found is None:
+        raise Refused(
+            f"{channel.name!r} depends on positions in a way that no rule covers"
+        )
+    return found

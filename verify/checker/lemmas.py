@@ -1,0 +1,72 @@
+"""What an earlier part has shown of a channel (docs/recheck.md, 2.4)."""
+
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from program.domains import BoolArray, IntArray, beside
+from program.errors import demand
+from program.operations.shift import Shift
+from program.statement import MOST_CELLS, Channel
+from verify.checker.model_file import Machine
+
+if TYPE_CHECKING:
+    from verify.checker.invariant import Part
+
+
+class Assumed(NamedTuple):
+    """What an earlier part has shown of a channel.
+
+    Attributes:
+        beside: ``(states, values)``: what it may be beside a state of that part's machine.
+        back: So many letters ago.
+        machine: The machine of that part, if it is another one.
+    """
+
+    beside: BoolArray
+    back: int
+    machine: Machine | None
+
+
+def lemma(channel: Channel, part: "Part", machine: Machine, length: int) -> Assumed:
+    """What another part shows of a channel, or of what it is a shift of."""
+    here, same = channel.name in part.outputs, part.machine is machine
+    shift, back = channel.operation, 0
+    if not here and isinstance(shift, Shift) and part.outputs == [shift.source]:
+        back = shift.by
+    fits = here or (back > 0 and same)
+    early = length <= part.length + back
+    demand(fits and early, f"{channel.name!r} is not known so far")
+    column = part.outputs.index(channel.name) if here else 0
+    rows = np.array(list(part.shown), np.int64).reshape(-1, len(part.outputs) + 1)
+    rows = rows[np.isin(rows[:, column], channel.domain)]
+    size = len(part.machine.shows), len(channel.domain)
+    demand(prod(size) <= MOST_CELLS, "a lemma tells too much")
+    beside_state = np.zeros(size, np.bool_)
+    beside_state[rows[:, -1], channel.place(rows[:, column])] = True
+    if back:
+        beside_state[machine.start] |= channel.domain == channel.bos
+    return Assumed(beside_state, back, None if same else part.machine)
+
+
+def passed(
+    assumed: Assumed, moved: tuple[IntArray, IntArray, IntArray], old: BoolArray
+) -> tuple[BoolArray, BoolArray]:
+    """What is known beside a state, now or of some letters ago, and what is kept."""
+    before, now, a = moved
+    if assumed.machine is not None:
+        which, q = beside(np.arange(len(a)), old[:, 0])
+        new = np.zeros_like(old)
+        new[which, 0, assumed.machine.transitions[a[which], q]] = True
+        return _either(new[:, 0], assumed.beside), new
+    if assumed.back < 2:
+        return assumed.beside[before if assumed.back else now], old
+    last = np.equal.outer(before, np.arange(len(assumed.beside)))
+    kept = np.concatenate([old[:, 1:], last[:, None]], axis=1)
+    return _either(old[:, 0], assumed.beside), kept
+
+
+def _either(states: BoolArray, beside_state: BoolArray) -> BoolArray:
+    """``(rows, values)``: what there is beside one of the states of a row."""
+    return np.asarray(states.astype(np.float32) @ beside_state.astype(np.float32) > 0)
