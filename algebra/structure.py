@@ -7,7 +7,7 @@ from math import gcd
 import numpy as np
 
 from algebra.automaton import Automaton
-from algebra.congruences import factor_congruences, principal_congruences
+from algebra.congruences import principal_congruences
 from algebra.errors import MachineError
 from algebra.minimisation import quotient
 from algebra.semiautomaton import IntArray
@@ -117,9 +117,15 @@ def parallel_factors(
     found = principal_congruences(a.transitions)
     if len(found) * len(a.states) > MOST_LABELS:
         return None
-    needed = factor_congruences(found)
-    if needed is None:
+    principal = sorted((tuple(row.tolist()) for row in found), key=_size_then_name)
+    atoms = _minimal(principal)
+    if len(atoms) < 2:
         return None
+    chosen: list[Blocks] = []
+    for atom in atoms:
+        if all(_refines(atom, found) for found in chosen):
+            chosen.append(_coarsest_avoiding(atom, principal))
+    needed = sorted(_without_redundant(chosen, atoms), key=_size_then_name)
     return tuple(_factor(a, blocks, i) for i, blocks in enumerate(needed, start=1))
 
 
@@ -255,9 +261,66 @@ def _by_maximum(increments: IntArray) -> tuple[int, list[int]]:
     return int(increments.max()), increments.tolist()
 
 
-def _factor(a: Automaton, congruence: IntArray, number: int) -> Factor:
+def _size_then_name(blocks: Blocks) -> tuple[int, Blocks]:
+    return len(set(blocks)), blocks
+
+
+def _root(parent: list[int], state: int) -> int:
+    while parent[state] != state:
+        parent[state] = parent[parent[state]]
+        state = parent[state]
+    return state
+
+
+def _join(first: Blocks, second: Blocks) -> Blocks:
+    """The smallest congruence that contains both; blocks by their first states."""
+    parent = list(range(len(first)))
+    # Each argument respects the letters, hence so does the equivalence they generate.
+    for state, label in (*enumerate(first), *enumerate(second)):
+        p, q = _root(parent, state), _root(parent, label)
+        parent[max(p, q)] = min(p, q)
+    return tuple(_root(parent, state) for state in range(len(parent)))
+
+
+def _refines(fine: Blocks, coarse: Blocks) -> bool:
+    return all(coarse[label] == coarse[q] for q, label in enumerate(fine))
+
+
+def _minimal(congruences: Sequence[Blocks]) -> list[Blocks]:
+    """Those that contain no other one."""
+    table = np.array(congruences, dtype=np.int64)
+    inside = [(coarse[table] == coarse).all(axis=1).sum() for coarse in table]
+    return [c for c, count in zip(congruences, inside, strict=True) if count == 1]
+
+
+def _coarsest_avoiding(atom: Blocks, principal: Sequence[Blocks]) -> Blocks:
+    """A largest congruence that does not contain ``atom``, coarse parts first."""
+    best: Blocks = tuple(range(len(atom)))
+    for extra in principal:
+        if _refines(extra, best):
+            continue
+        grown = _join(best, extra)
+        if not _refines(atom, grown):
+            best = grown
+        if len(set(best)) == 2:
+            break
+    return best
+
+
+def _without_redundant(
+    chosen: Sequence[Blocks], atoms: Sequence[Blocks]
+) -> list[Blocks]:
+    """Leave out what the others do not need, large quotients first."""
+    kept = sorted(chosen, key=_size_then_name)
+    for candidate in reversed(list(kept)):
+        others = [blocks for blocks in kept if blocks != candidate]
+        if all(any(not _refines(atom, o) for o in others) for atom in atoms):
+            kept = others
+    return kept
+
+
+def _factor(a: Automaton, blocks: Blocks, number: int) -> Factor:
     # Only all factors together know the state, so none of them can show a's outputs.
-    blocks = tuple(congruence.tolist())
     machine = quotient(replace(a, output=None), blocks)
     named = replace(machine, name=f"factor {number} of {a.name}", action=None)
     index = {label: i for i, label in enumerate(dict.fromkeys(blocks))}
