@@ -51,6 +51,8 @@ class Layout:
 
 def width(program: Program, name: str) -> int:
     """How many dimensions a channel takes."""
+    if name in program.sizes:
+        return program.sizes[name] ** 2
     return max(program.domains[name]) + 1 if name in program.one_hot else 1
 
 

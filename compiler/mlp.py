@@ -11,11 +11,12 @@ from compiler.circle import Circle
 from compiler.decision_paths import Given
 from compiler.hidden_layers import HiddenLayers
 from compiler.layout import Layout, code_matrix
+from compiler.matrix_product import matrix_product
 from compiler.sum_of_steps import Linear, too_steep
 from compiler.table_forms import along, circles_of, needs_depth, single
 from compiler.units import Expression, combination
 from network.precision import FloatArray
-from program import Map, Piecewise, Program, Table, is_sum
+from program import Map, MatrixProduct, Piecewise, Program, Table, is_sum
 
 
 @dataclass
@@ -26,11 +27,13 @@ class BlockMlp:
         layout: Where the channels lie.
         hidden: Its hidden layers.
         circles: The tables that are read from a circle, by the name of the channel.
+        scale: λ of the units that multiply.
     """
 
     layout: Layout
     hidden: HiddenLayers
     circles: Mapping[str, Circle] = field(default_factory=dict)
+    scale: float = 1.0
     written: dict[int, Expression] = field(default_factory=dict)
 
     @property
@@ -51,6 +54,10 @@ class BlockMlp:
             return [self._piecewise(operation.function, operation.inputs)]
         if is_sum(operation):
             return [self._sum(operation.reads)]
+        if isinstance(operation, MatrixProduct):
+            left, right = (self._span(n) for n in operation.reads)
+            size = self.program.sizes[name]
+            return matrix_product(self.hidden.recognise, left, right, size, self.scale)
         if name in self.circles:
             assert isinstance(operation, Map)
             assert isinstance(operation.function, Table)
@@ -107,6 +114,10 @@ class BlockMlp:
             for unit, value in output.terms.items():
                 weight[unit, dimension] = value
         return [*result, (weight, bias)]
+
+    def _span(self, name: str) -> range:
+        place = self.layout.places[name]
+        return range(place.start, place.stop)
 
     def _dimension(self, name: str) -> int:
         return self.layout.places[name].start
@@ -244,7 +255,11 @@ class BlockMlp:
 
 
 def block_mlp(
-    layout: Layout, block: int, strict: bool, activation: str = "relu"
+    layout: Layout,
+    block: int,
+    strict: bool,
+    activation: str = "relu",
+    scale: float = 1.0,
 ) -> BlockMlp | None:
     """The MLP of a block, or None if the block computes no Map.
 
@@ -253,6 +268,7 @@ def block_mlp(
         block: Which block.
         strict: Whether all its tables must fit one hidden layer.
         activation: Periodic tables are read from a circle if it is ``"sine"``.
+        scale: λ of the units that multiply.
     """
     plan = layout.plan
     maps = plan.maps(block)
@@ -260,7 +276,8 @@ def block_mlp(
         return None
     circles = circles_of(plan, maps) if activation == "sine" else {}
     deep = not strict and any(needs_depth(plan, name) for name in maps)
-    mlp = BlockMlp(layout, HiddenLayers(3 if circles else 1 + deep), circles)
+    hidden = HiddenLayers(3 if circles else 1 + deep)
+    mlp = BlockMlp(layout, hidden, circles, scale)
     for name in sorted(maps, key=lambda n: n not in circles):
         mlp.write(name)
     if strict:

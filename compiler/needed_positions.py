@@ -38,7 +38,7 @@ def positions(
     fetched: dict[type[Operation], int] = {}
     for operation in operations:
         if operation.is_attention:
-            most = max(program.domains[operation.reads[0]])
+            most = max(program.domains.get(operation.reads[0], (1,)))
             fetched[type(operation)] = max(most, fetched.get(type(operation), -1))
     ordered = {kind for kind in fetched if "index" in Lowering.of[kind].features}
     return Positions(

@@ -43,7 +43,7 @@ def along(plan: Schedule, name: str, deep: bool) -> Linear | None:
 def needs_depth(plan: Schedule, name: str) -> bool:
     """Whether a Map, with those that it opens, needs two hidden layers."""
     program = plan.program
-    if is_sum(program.operations[name]):
+    if is_sum(program.operations[name]) or name in program.sizes:
         return False
     alone = single(plan, name)
     if alone is not None:

@@ -12,7 +12,7 @@ from compiler.layout import Layout, code_matrix
 from compiler.mlp import block_mlp
 from compiler.position_table import Positions
 from network.precision import FloatArray
-from program import Map, Position, Table, is_embedded
+from program import LetterMatrix, Map, Position, Program, Table, is_embedded
 from program.statement import StatedPlace, stated
 
 
@@ -32,7 +32,11 @@ class Network:
 
 
 def lower(
-    layout: Layout, features: Positions, strict: bool, activation: str = "relu"
+    layout: Layout,
+    features: Positions,
+    strict: bool,
+    activation: str = "relu",
+    scale: float = 1.0,
 ) -> Network:
     """The Transformer of a layout.
 
@@ -42,6 +46,7 @@ def lower(
         strict: Plain residuals x + f(x) and one hidden layer in every MLP; otherwise an
             MLP may overwrite dimensions (the 0/1 residual masks of the thesis).
         activation: Periodic tables are read from a circle if it is ``"sine"``.
+        scale: λ of the units that multiply.
     """
     program = layout.plan.program
     weight, bias = unembedding(layout)
@@ -53,7 +58,7 @@ def lower(
     }
     blocks, head_of = [], {}
     for b in range(layout.plan.blocks):
-        shape, chosen, block = _block(layout, features, b, strict, activation)
+        shape, chosen, block = _block(layout, features, b, strict, activation, scale)
         tensors |= {f"blocks.{b}.{name}": array for name, array in block.items()}
         blocks.append(shape)
         head_of.update(chosen)
@@ -70,15 +75,26 @@ def lower(
     return Network(architecture, tensors, head_of)
 
 
+def code_of(program: Program, name: str) -> str:
+    """How the values of a channel are laid out."""
+    if name in program.sizes:
+        return "matrix"
+    return "one-hot" if name in program.one_hot else "integer"
+
+
 def token_embedding(layout: Layout) -> FloatArray:
     """``(letters + 1, d)``: the codes of every channel that the letter determines."""
     program = layout.plan.program
     embedding = np.zeros((len(program.letters) + 1, layout.d_model))
     for name, operation in program.operations.items():
         if name in layout.places and is_embedded(program, operation):
+            place = layout.places[name]
+            if isinstance(operation, LetterMatrix):
+                rows = operation.rows.reshape(len(embedding), -1)
+                embedding[:, place.start : place.stop] = rows
+                continue
             assert isinstance(operation, Map)
             assert isinstance(operation.function, Table)
-            place = layout.places[name]
             tokens = operation.function.rows[:, 0]
             codes = code_matrix(program, name, operation.function.values)
             embedding[tokens, place.start : place.stop] = codes
@@ -103,10 +119,16 @@ def position_embedding(layout: Layout, features: Positions) -> FloatArray:
 def unembedding(layout: Layout) -> tuple[FloatArray, FloatArray]:
     """The state whose code is nearest, as a linear map: logits 2⟨c, x⟩ − |c|².
 
-    States that cannot occur get −1, below the logit |c|² ≥ 0 of the state that does.
+    States that cannot occur get −1, below the logit |c|² ≥ 0 of the state that does. An
+    output that holds matrices is applied to the vector of the Program instead.
     """
     program = layout.plan.program
     weight = np.zeros((layout.d_model, program.states))
+    if program.vector:
+        place = layout.places[program.outputs[0]]
+        applied = np.kron(np.eye(program.states), np.array(program.vector)[:, None])
+        weight[place.start : place.stop] = applied
+        return weight, np.zeros(program.states)
     bias = np.full(program.states, -1.0)
     for values, state in program.decode.items():
         bias[state] = 0.0
@@ -119,7 +141,12 @@ def unembedding(layout: Layout) -> tuple[FloatArray, FloatArray]:
 
 
 def _block(
-    layout: Layout, features: Positions, block: int, strict: bool, activation: str
+    layout: Layout,
+    features: Positions,
+    block: int,
+    strict: bool,
+    activation: str,
+    scale: float,
 ) -> tuple[dict[str, Any], dict[str, int], dict[str, FloatArray]]:
     tensors: dict[str, FloatArray] = {}
     head_of: dict[str, int] = {}
@@ -129,7 +156,7 @@ def _block(
         built.append(head_assembly.build(layout, features, pattern, channels))
     if built:
         tensors |= _stack(built, strict)
-    mlp = block_mlp(layout, block, strict, activation)
+    mlp = block_mlp(layout, block, strict, activation, scale)
     layers = mlp.layers() if mlp else []
     for j, (weight, bias) in enumerate(layers):
         tensors[f"mlp.{j}.weight"], tensors[f"mlp.{j}.bias"] = weight, bias
@@ -180,7 +207,7 @@ def describe(layout: Layout, network: Network) -> dict[str, Any]:
     program = layout.plan.program
     places = {
         n: StatedPlace(
-            p.start, p.stop, p.born, p.dies, n in program.one_hot, network.heads.get(n)
+            p.start, p.stop, p.born, p.dies, code_of(program, n), network.heads.get(n)
         )
         for n, p in layout.places.items()
     }

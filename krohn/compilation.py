@@ -18,12 +18,13 @@ from compiler.pipeline import Observer, Options
 from krohn.compiled_model import CompiledModel, model_file, with_evidence
 from krohn.option_rules import TRANSFORMER, refuse
 from krohn.sources import machine_of
-from network.architecture import ACTIVATIONS
 from network.precision import PRECISIONS, Precision
 from verify.proof import prove
 
 Architecture = Literal["transformer", "rnn"]
 POSITIONS = ("dyadic", "circle")
+ACTIVATIONS = ("relu", "sine")
+"""What tables of whole numbers can be made of."""
 
 
 def compile(  # noqa: A001  (the verb of the trade, and of the command)

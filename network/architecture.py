@@ -22,7 +22,7 @@ Architecture = Mapping[str, Any]
 
 MOST_BLOCKS = 2**12
 """Blocks may be empty, and so as many as a short header lists."""
-ACTIVATIONS = ("relu", "sine")
+ACTIVATIONS = ("relu", "sine", "gelu")
 NORMS = ("layer", "none")
 
 

@@ -18,7 +18,7 @@ import safetensors
 import safetensors.numpy
 
 from network import strict_json
-from network.architecture import expected_shapes, kind_of, sparse_matrices
+from network.architecture import activations, expected_shapes, kind_of, sparse_matrices
 from network.errors import ModelFileError as ModelFileError
 from network.precision import BY_CODE, PRECISIONS, FloatArray, Precision
 from network.sparse import INDEX, Sparse, is_index
@@ -79,9 +79,15 @@ def version_of(header: Mapping[str, Any]) -> int:
     if "entries" in architecture:
         return 3
     blocks = architecture.get("blocks", [])
+    if any(_multiplies(block) for block in blocks):
+        return 5
     if any("activation" in block for block in blocks):
         return 4
     return 2 if any("sine" in block for block in blocks) else 1
+
+
+def _multiplies(block: Mapping[str, Any]) -> bool:
+    return any("gelu" in layer for layer in activations(block))
 
 
 def _replace(path: Path, data: bytes) -> None:

@@ -16,7 +16,11 @@ from network.cache import Cache, Grow, Tree
 Affine = Callable[[Tensor, Tensor, Tensor], Tensor]
 Function = Callable[[Tensor], Tensor]
 
-FUNCTIONS: Mapping[str, Function] = {"relu": torch.relu, "sine": torch.sin}
+FUNCTIONS: Mapping[str, Function] = {
+    "relu": torch.relu,
+    "sine": torch.sin,
+    "gelu": F.gelu,
+}
 
 
 class Attention(nn.Module):

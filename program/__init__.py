@@ -12,8 +12,10 @@ from program.operations.base import Flagged, LookBack, Operation
 from program.operations.earliest import Earliest
 from program.operations.latest import Latest
 from program.operations.latest_match import LatestMatch
+from program.operations.letter_matrix import LetterMatrix
 from program.operations.map import Map
 from program.operations.marked_sum import MarkedSum
+from program.operations.matrix_product import MatrixProduct
 from program.operations.position import Position
 from program.operations.prefix_sum import PrefixSum
 from program.operations.shift import Shift
@@ -29,9 +31,11 @@ __all__ = [
     "Flagged",
     "Latest",
     "LatestMatch",
+    "LetterMatrix",
     "LookBack",
     "Map",
     "MarkedSum",
+    "MatrixProduct",
     "Operation",
     "Piecewise",
     "Position",

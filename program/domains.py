@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +12,13 @@ from program.errors import demand
 
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
+FloatArray = npt.NDArray[np.float64]
+AnyArray = npt.NDArray[Any]
 
 LARGEST = 2**31
 """All numbers of a Program are less: sums of a few fit 64 bits, products of two too."""
+LARGEST_MATRIX = 256
+"""The most rows of a matrix."""
 MOST = 4_000_000
 """How many values, or joint values of some channels, are listed at once."""
 
@@ -59,6 +63,30 @@ class Values:
         """Whether all values lie in ``low..high``."""
         least = min(self.bos, int(self.later[0]))
         return low <= least and max(self.bos, int(self.later[-1])) <= high
+
+
+@dataclass(frozen=True, eq=False)
+class Matrices(Values):
+    """Real ``(size, size)`` matrices, products of those of the letters; 1 at BOS.
+
+    What is known of numbers (`bos`, `later`) means nothing here: only operations that say
+    so (`Operation.on_matrices`) read such a channel.
+
+    Attributes:
+        size: How many rows and columns.
+    """
+
+    size: int = 0
+
+    @classmethod
+    def of(cls, size: int) -> "Matrices":
+        """Those of a size.
+
+        Raises:
+            Refused: If they have no rows, or too many to be laid out.
+        """
+        demand(0 < size <= LARGEST_MATRIX, "a matrix has no rows, or too many")
+        return cls(0, np.zeros(1, np.int64), size=size)
 
 
 class ChannelDomain(NamedTuple):

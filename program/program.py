@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from program.functions import Sum
 from program.operations.base import Frame, Operation
+from program.operations.letter_matrix import LetterMatrix
 from program.operations.map import Map
 from program.operations.token import Token
 from program.piecewise import Piecewise
@@ -32,6 +33,8 @@ class Program:
         decode: Which state or output each tuple of output values means.
         domains: The values that each channel can take, where already inferred.
         one_hot: Channels to be laid out as one-hot vectors instead of integers.
+        sizes: How many rows the matrices have of each channel that holds some.
+        vector: What an output that holds matrices is applied to; the results are said.
     """
 
     letters: tuple[str, ...]
@@ -42,6 +45,8 @@ class Program:
     decode: Mapping[tuple[int, ...], int]
     domains: Mapping[str, Domain] = field(default_factory=dict)
     one_hot: frozenset[str] = frozenset()
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    vector: tuple[float, ...] = ()
 
     @property
     def bos(self) -> int:
@@ -86,6 +91,8 @@ def is_sum(operation: Operation) -> bool:
 
 def is_embedded(program: Program, operation: Operation) -> bool:
     """Whether a channel is a function of the letter alone."""
+    if isinstance(operation, LetterMatrix):
+        return True
     return isinstance(operation, Map) and all(
         isinstance(program.operations[n], Token) for n in operation.inputs
     )

@@ -6,13 +6,14 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from program.domains import (
     LARGEST,
     BoolArray,
     ChannelDomain,
+    FloatArray,
     IntArray,
+    Matrices,
     PossibleValues,
     Values,
     places,
@@ -24,8 +25,7 @@ from program.operations.map import Map
 from program.operations.token import Token
 from program.program import Program
 
-FloatArray = npt.NDArray[np.float64]
-CODES = ("integer", "one-hot")
+CODES = ("integer", "one-hot", "matrix")
 MOST_CODES = 2**26
 """How many entries the codes of all values of a channel have at most."""
 MOST_CELLS = 2**28
@@ -40,7 +40,8 @@ class StatedPlace(NamedTuple):
         stop: One past its last.
         born: The first snapshot at which it is there.
         dies: The last one.
-        one_hot: Whether a value v is laid out as the v-th unit vector, not as v.
+        code: How a value is laid out: an ``"integer"`` v as v, ``"one-hot"`` as the v-th
+            unit vector, a ``"matrix"`` row by row.
         head: The head of its block that writes it, if one does.
     """
 
@@ -48,12 +49,12 @@ class StatedPlace(NamedTuple):
     stop: int
     born: int
     dies: int
-    one_hot: bool
+    code: str
     head: int | None
 
     def to_wire(self) -> dict[str, Any]:
         """As a model file states it."""
-        told = {"code": CODES[self.one_hot], "dims": [self.start, self.stop]}
+        told = {"code": self.code, "dims": [self.start, self.stop]}
         head = {} if self.head is None else {"head": self.head}
         return {**told, "snapshots": [self.born, self.dies], **head}
 
@@ -65,7 +66,7 @@ class Channel:
     Attributes:
         name: Its name.
         operation: How it is computed; of a table the rows that occur.
-        domain: The values that it is said to take, ascending.
+        domain: The values that it is said to take, ascending; none if they are matrices.
         values: The values that it takes.
         stored: Where it lies, if it is stored.
     """
@@ -142,9 +143,14 @@ class Channel:
         return self.stored.head if self.stored else None
 
     @property
+    def code_name(self) -> str:
+        """How a value is laid out; nothing if it is not stored."""
+        return self.stored.code if self.stored else ""
+
+    @property
     def one_hot(self) -> bool:
         """Whether a value v is laid out as the v-th unit vector, not as v."""
-        return self.stored is not None and self.stored.one_hot
+        return self.code_name == "one-hot"
 
     @cached_property
     def span(self) -> range:
@@ -175,6 +181,7 @@ class Statement:
         outputs: The channels that say the state.
         decode: The state that each tuple of output values means.
         frame: Letters and length.
+        vector: What an output that holds matrices is applied to; else nothing.
     """
 
     channels: Mapping[str, Channel]
@@ -182,6 +189,7 @@ class Statement:
     outputs: tuple[str, ...]
     decode: Mapping[tuple[int, ...], int]
     frame: Frame
+    vector: tuple[float, ...] = ()
 
     @property
     def bos(self) -> int:
@@ -225,8 +233,17 @@ class Statement:
         return found
 
 
-def parse(said: Mapping[str, Any], letters: int, length: int) -> Statement:
+def parse(
+    said: Mapping[str, Any], letters: int, length: int, matrices: bool = False
+) -> Statement:
     """Read the header's ``program``.
+
+    Args:
+        said: The object.
+        letters: How many letters there are.
+        length: The longest word (T).
+        matrices: Whether channels may hold matrices: who proves whole numbers only is
+            never shown any.
 
     Raises:
         Refused: If a value could leave its domain, or something cannot be.
@@ -241,12 +258,23 @@ def parse(said: Mapping[str, Any], letters: int, length: int) -> Statement:
         first = entry["op"] == Token.wire
         demand(first == (not channels), "the first channel is not the token")
         channels[name] = _channel(entry, channels, frame)
+    real = any(isinstance(c.values, Matrices) for c in channels.values())
+    demand(matrices or not real, "a Program with matrices computes no machine")
     features = {n: _pair(span) for n, span in said["features"].items()}
     outputs = tuple(channels[name].name for name in said["outputs"])
     demand(len(outputs) > 0, "the Program has no outputs")
     decode = {tuple(whole(v, 1).tolist()): int(whole(q, 0)) for v, q in said["decode"]}
     demand(len(decode) == len(said["decode"]), "a tuple is decoded twice")
-    return Statement(channels, features, outputs, decode, frame)
+    vector = _vector(said.get("vector", []))
+    demand(matrices or not vector, "a Program of whole numbers has no vector")
+    return Statement(channels, features, outputs, decode, frame, vector)
+
+
+def _vector(said: Any) -> tuple[float, ...]:
+    demand(type(said) is list, "a vector is no list")
+    demand(all(type(x) is float for x in said), "a vector has no real numbers")
+    demand(np.isfinite(said), "a vector has entries that are not finite")
+    return tuple(said)
 
 
 def _channel(
@@ -255,33 +283,52 @@ def _channel(
     name, kind = entry["name"], Operation.named.get(entry["op"])
     if kind is None:
         raise Refused(f"there is no operation {str(entry['op'])[:40]!r}")
-    operation, domain = kind.from_wire(entry), whole(entry["domain"], 1)
+    operation = kind.from_wire(entry)
+    read = [channels[n].values for n in operation.reads]
+    real = any(isinstance(values, Matrices) for values in read)
+    demand(operation.on_matrices or not real, f"{name!r} cannot read matrices")
+    if "domain" not in entry:
+        return _real(entry, operation, operation.infer(read, frame))
+    domain = whole(entry["domain"], 1)
     demand(
         len(domain) > 0 and np.diff(domain) > 0, f"{name!r}: a domain does not ascend"
     )
-    read = [channels[n].values for n in operation.reads]
     if isinstance(operation, Map) and isinstance(operation.function, Table):
         operation = Map(operation.function.occurring(read), operation.inputs)
     values = operation.infer(read, frame)
+    demand(not isinstance(values, Matrices), f"{name!r} holds matrices")
     inside = np.isin(values.domain, domain)
     demand(inside, f"channel {name!r} takes values outside its domain")
-    return Channel(name, operation, domain, values, _place(entry, domain))
+    widths = {"integer": 1, "one-hot": int(domain[-1]) + 1}
+    place = _place(entry, widths)
+    demand(
+        place is None or len(domain) * widths[place.code] <= MOST_CODES,
+        "a channel has too many values to be one-hot",
+    )
+    return Channel(name, operation, domain, values, place)
 
 
-def _place(entry: Mapping[str, Any], domain: IntArray) -> StatedPlace | None:
+def _real(entry: Mapping[str, Any], operation: Operation, values: Values) -> Channel:
+    """A channel of matrices, which has no list of values."""
+    demand(isinstance(values, Matrices), f"{entry['name']!r} has no domain")
+    assert isinstance(values, Matrices)
+    place = _place(entry, {"matrix": values.size**2})
+    return Channel(entry["name"], operation, np.zeros(0, np.int64), values, place)
+
+
+def _place(entry: Mapping[str, Any], widths: Mapping[str, int]) -> StatedPlace | None:
+    """Where a channel is said to lie; the dimensions that each code of it would take."""
     if "dims" not in entry:
         return None
     start, stop = _pair(entry["dims"])
     born, dies = _pair(entry["snapshots"])
-    one_hot = bool(CODES.index(entry["code"]))
-    width = int(domain[-1]) + 1 if one_hot else 1
-    demand(
-        len(domain) * width <= MOST_CODES, "a channel has too many values to be one-hot"
-    )
+    code = entry["code"]
+    demand(code in CODES and code in widths, f"{entry['name']!r} has another code")
+    width = widths[code]
     demand(stop - start == width, f"{entry['name']!r} does not fit its place")
     demand(born <= dies, f"{entry['name']!r} is never there")
     head = int(whole(entry["head"], 0)) if "head" in entry else None
-    return StatedPlace(start, stop, born, dies, one_hot, head)
+    return StatedPlace(start, stop, born, dies, code, head)
 
 
 def whole(values: Any, axes: int) -> IntArray:
@@ -314,19 +361,20 @@ def stated(
     ordered = sorted(
         program.operations.items(), key=lambda item: item[1].wire != Token.wire
     )
+
+    def entry(name: str, operation: Operation) -> dict[str, Any]:
+        values = program.domains.get(name)
+        listed = {} if values is None else {"domain": list(values)}
+        place = places_of[name].to_wire() if name in places_of else {}
+        return {"name": name, **operation.to_wire(), **listed, **place}
+
+    vector = {"vector": list(program.vector)} if program.vector else {}
     return {
-        "channels": [
-            {
-                "name": name,
-                **operation.to_wire(),
-                "domain": list(program.domains[name]),
-                **(places_of[name].to_wire() if name in places_of else {}),
-            }
-            for name, operation in ordered
-        ],
+        "channels": [entry(name, operation) for name, operation in ordered],
         "features": {n: list(span) for n, span in features.items()},
         "outputs": list(program.outputs),
         "decode": [[list(values), q] for values, q in program.decode.items()],
+        **vector,
     }
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from program.domains import (
     LARGEST,
+    AnyArray,
     BoolArray,
     ChannelDomain,
     IntArray,
@@ -55,10 +56,12 @@ class Operation(ABC):
     Attributes:
         wire: Its name in a model file.
         is_attention: Whether it looks at other positions.
+        on_matrices: Whether it may read channels that hold matrices.
     """
 
     wire: ClassVar[str]
     is_attention: ClassVar[bool] = True
+    on_matrices: ClassVar[bool] = False
     named: ClassVar[dict[str, "type[Operation]"]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -71,11 +74,12 @@ class Operation(ABC):
         """The channels that it reads, in order, repeated where it repeats them."""
 
     @abstractmethod
-    def evaluate(self, read: Sequence[IntArray], tokens: IntArray) -> IntArray:
+    def evaluate(self, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
         """Its meaning: the value at every position.
 
         Args:
-            read: ``(batch, length + 1)`` for each channel that it reads.
+            read: ``(batch, length + 1)`` for each channel that it reads, ``(batch,
+                length + 1, n, n)`` if that holds matrices.
             tokens: ``(batch, length + 1)``; column 0 is BOS.
 
         Raises:
@@ -159,11 +163,11 @@ class LookBack(Operation):
             t: ``(length + 1,)``: 0, 1, ….
         """
 
-    def evaluate(self, read: Sequence[IntArray], tokens: IntArray) -> IntArray:
+    def evaluate(self, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
         """What stands there."""
         t = np.arange(tokens.shape[1])
         at = np.broadcast_to(self.position(read[1:], t), tokens.shape)
-        return np.take_along_axis(read[0], at, axis=1)
+        return read[0][np.arange(len(tokens))[:, None], at]
 
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
         """Those of its source; at later positions also the value at BOS."""

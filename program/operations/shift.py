@@ -6,7 +6,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from program.domains import BoolArray, ChannelDomain, IntArray, PossibleValues, Values
+from program.domains import (
+    BoolArray,
+    ChannelDomain,
+    IntArray,
+    Matrices,
+    PossibleValues,
+    Values,
+)
 from program.errors import demand
 from program.operations.base import Frame, LookBack, Memory
 
@@ -16,6 +23,7 @@ class Shift(LookBack):
     """``source`` at position ``max(t - by, 0)``."""
 
     wire: ClassVar[str] = "shift"
+    on_matrices: ClassVar[bool] = True
     by: int
 
     @property
@@ -30,7 +38,12 @@ class Shift(LookBack):
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
         """Those of its source; at later positions also the value at BOS."""
         demand(self.by > 0, "a shift by nothing")
-        return LookBack.infer(self, read, frame)
+        (source,) = read
+        return (
+            source
+            if isinstance(source, Matrices)
+            else LookBack.infer(self, read, frame)
+        )
 
     def memory(self, own: ChannelDomain, read: Sequence[ChannelDomain]) -> Memory:
         """The last values of the source, the oldest first."""

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from program.domains import BoolArray, IntArray
+from program.domains import BoolArray, IntArray, Matrices
 from program.errors import demand
 from program.functions import FUNCTIONS
 from program.piecewise import Piecewise
@@ -21,6 +21,7 @@ from verify.checker.affine_arithmetic import (
     growth,
 )
 from verify.checker.contributions import Sources, added_up, below
+from verify.checker.matrix_product import gates, multiplied
 from verify.checker.model_file import FloatArray, StrArray
 from verify.checker.piecewise import Ridges
 from verify.checker.residual_stream import FREE, Stream, per_value
@@ -48,6 +49,8 @@ class Mlp:
 
     def written(self, channel: Channel) -> FloatArray:
         """``(values,)``: the noise of each value of a channel that is written here."""
+        if isinstance(channel.values, Matrices):
+            return self._multiplied(channel)
         demand(channel.op in FUNCTIONS, f"{channel.name!r} is no map")
         demand(len(self.layers) > 1, "a block without an MLP writes nothing")
         dims = np.array(channel.span)
@@ -67,6 +70,21 @@ class Mlp:
             sources, cases, sorted(named), needed, channel.code(results)
         )
         return per_value(channel, results[of], off)
+
+    def _multiplied(self, channel: Channel) -> FloatArray:
+        """``(1,)``: how far a product of two matrices is off, in their norm."""
+        demand(channel.op == "matrix-product", f"no MLP computes {channel.name!r}")
+        stream, span = self.stream, channel.span
+        fresh = (stream.owner[span] == FREE) & (stream.free[span] == 0)
+        demand(
+            fresh | (self.mask[span] == 0), f"{channel.name!r} is added to something"
+        )
+        left, right = (stream.channel(name) for name in channel.inputs)
+        norm, spans = stream.of_matrices, (left.span, right.span)
+        units = gates(self.layers, self.activations, spans, span, norm.size)
+        errors = [float(stream.noise[c.name].max()) for c in (left, right)]
+        found = multiplied(channel.name, errors, units, norm, stream.form)
+        return np.array([found])
 
     def cleared(self, free: BoolArray) -> FloatArray:
         """``(d,)``: how far dimensions that must hold 0 can be from it after the MLP."""
@@ -112,9 +130,8 @@ class Mlp:
         """
         stream, every = self.stream, np.arange(len(self.mask))
         needed, reach = below(self.layers, every)[1:-1], np.zeros(len(every))
-        for name, noise in stream.noise.items():
-            c = stream.program.channels[name]
-            reach[c.span] = np.abs(c.code(c.domain)).max(axis=0) + noise.max()
+        for name in stream.noise:
+            reach[stream.program.channels[name].span] = stream.reach(name)
         for weight, _ in self.layers[:1]:
             demand(stream.owner[weight.any(axis=1)] >= 0, "an MLP reads too much")
         for (weight, bias), live in zip(self.layers, needed, strict=False):

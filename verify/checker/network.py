@@ -11,7 +11,13 @@ import numpy as np
 from program.chain_of_thought import ChainOfThought
 from program.errors import Refused, demand
 from program.statement import Statement, parse
-from verify.checker import generation, generator, recurrent, refinement
+from verify.checker import (
+    generation,
+    generator,
+    linear_system,
+    recurrent,
+    refinement,
+)
 from verify.checker.affine_arithmetic import INFLATION, Noisy, exact
 from verify.checker.attention import Look
 from verify.checker.model_file import (
@@ -23,7 +29,7 @@ from verify.checker.model_file import (
     read,
 )
 from verify.checker.residual_stream import Stream
-from verify.checker.sublayers import after, attention, born, embedding, mlp_of
+from verify.checker.sublayers import embedding, followed
 
 Readings = dict[tuple[int, ...], int]
 
@@ -128,17 +134,9 @@ def established(
 
     program, readings = _referenced(model, said, machine)
     report()
-    streams.append(embedding(model, program))
-    report()
-    for block in range(len(model.header["architecture"]["blocks"])):
-        stream, found = attention(model, streams[-1], block)
+    for stream, found in followed(model, embedding(model, program)):
         streams.append(stream)
         looks |= found
-        report()
-        mlp = mlp_of(model, stream, block)
-        new = born(stream, 2 * block + 2)
-        noise = {c.name: mlp.written(c) for c in new}
-        streams.append(after(stream, mlp, 2 * block + 2, noise))
         report()
     logits, margin = _read_out(model, streams[-1], readings)
     demand(margin > 0, f"the read-out can confuse two states (margin {margin:.2g})")
@@ -177,8 +175,25 @@ def _generated(model: Model, source: Any) -> tuple[Statement, Readings]:
     return program, generation.check(program, chain)
 
 
-def stated(model: Model, letters: int) -> Statement:
-    """The Program that a Transformer claims to compute."""
+def transformer(
+    model: Model, said: Any, machine: Machine | None, progress: "Progress | None" = None
+) -> "Established | linear_system.Established":
+    """What the file of a Transformer shows, by the kind of what it computes."""
+    source = model.header.get("source")
+    if source is None or source["kind"] != linear_system.KIND:
+        return established(model, said, machine, progress)
+    demand(model.header["version"] >= 5, "a file of its version is of a machine")
+    alone = machine is None and "machine" not in model.header
+    demand(alone, "the file claims to compute no machine")
+    letters = len(source["letters"])
+    shown = linear_system.established(model, stated(model, letters, True))
+    linear_system.claimed(model.header["claim"], shown.error)
+    demand(shown.error <= said.get("error", np.inf), "the error is not shown")
+    return shown
+
+
+def stated(model: Model, letters: int, matrices: bool = False) -> Statement:
+    """The Program that a Transformer claims to compute; whether of matrices, too."""
     length = model.header["claim"].get("length")
     demand(type(length) is int and length > 0, "the file claims no length")
     demand(length < model.header["architecture"]["positions"], "too few positions")
@@ -192,7 +207,7 @@ def stated(model: Model, letters: int) -> Statement:
     )
     shapes = {name: tensor.shape for name, tensor in model.tensors.items()}
     demand(shapes == _shapes(model.header["architecture"]), "other tensors than stated")
-    return parse(model.header["program"], letters, length)
+    return parse(model.header["program"], letters, length, matrices)
 
 
 def _shapes(said: Any) -> dict[str, tuple[int, ...]]:
@@ -237,10 +252,15 @@ def _read_out(model: Model, stream: Stream, readings: Readings) -> tuple[Noisy, 
 Progress = Callable[[Established], None]
 Source = Callable[[Model, Any], tuple[Statement, Readings]]
 SOURCES: dict[str, Source] = {"chain-of-thought": _generated}
-Shown = Established | recurrent.Established | generator.Established
+Shown = (
+    Established
+    | linear_system.Established
+    | recurrent.Established
+    | generator.Established
+)
 Check = Callable[[Model, Any, Machine | None], Shown]
 CHECKS: dict[str, Check] = {
-    "transformer": established,
+    "transformer": transformer,
     "rnn": recurrent.established,
     "generator": generator.established,
 }

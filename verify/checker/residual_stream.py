@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from program.domains import IntArray
+from program.domains import IntArray, Matrices
 from program.errors import Refused, demand
 from program.statement import Channel, Statement
 from verify.checker.affine_arithmetic import Noisy
+from verify.checker.matrix_norms import Norm
 from verify.checker.model_file import FloatArray, Format
 
 FREE, FEATURE = -1, -2
@@ -23,8 +24,10 @@ class Stream:
         form: The format that it computes in.
         positions: ``(T + 1, d)``: the position features, 0 elsewhere.
         owner: ``(d,)``: the place of the owner in ``noise``, `FREE` or `FEATURE`.
-        noise: For each live channel ``(values,)``: how far each value can be off.
+        noise: For each live channel ``(values,)``: how far each value can be off; of one
+            that holds matrices ``(1,)``: how far they can be off in the norm.
         free: ``(d,)``: how far free dimensions can be from 0.
+        norm: That of matrices; None if no channel holds any.
     """
 
     program: Statement
@@ -33,11 +36,26 @@ class Stream:
     owner: IntArray
     noise: Mapping[str, FloatArray]
     free: FloatArray
+    norm: Norm | None = None
 
     def channel(self, name: str) -> Channel:
         """A live channel by its name."""
         demand(name in self.noise, f"{name!r} is not there where it is read")
         return self.program.channels[name]
+
+    def reach(self, name: str) -> FloatArray:
+        """``(dimensions,)``: the largest numbers that a channel can hold."""
+        channel, noise = self.program.channels[name], self.noise[name].max()
+        if isinstance(channel.values, Matrices):
+            return np.full(len(channel.span), self.of_matrices.growth + noise)
+        most: FloatArray = np.abs(channel.code(channel.domain)).max(axis=0) + noise
+        return most
+
+    @property
+    def of_matrices(self) -> Norm:
+        """The norm, where there are matrices."""
+        assert self.norm is not None
+        return self.norm
 
     def at(self, values: Mapping[str, IntArray], base: FloatArray) -> Noisy:
         """The stream with channels at values ``(rows,)`` of theirs, else as in ``base``."""

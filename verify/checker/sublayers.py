@@ -1,13 +1,17 @@
 """The residual stream from one sublayer to the next (docs/soundness.md, 6)."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from program.errors import demand
+from program.operations.letter_matrix import LetterMatrix
 from program.statement import Channel, Statement, whole
 from verify.checker.affine_arithmetic import ACTIVATIONS
 from verify.checker.attention import Heads, Look
+from verify.checker.matrix_norms import Norm
 from verify.checker.mlp import Mlp
 from verify.checker.model_file import FloatArray, Model, StrArray
 from verify.checker.residual_stream import FEATURE, FREE, Stream, owners
@@ -15,8 +19,21 @@ from verify.checker.residual_stream import FEATURE, FREE, Stream, owners
 Noise = dict[str, FloatArray]
 
 
-def embedding(model: Model, program: Statement) -> Stream:
-    """The stream after the embedding."""
+def followed(model: Model, stream: Stream) -> Iterator[tuple[Stream, dict[str, Look]]]:
+    """The stream after the embedding and after each sublayer, and where heads look."""
+    yield stream, {}
+    for block in range(len(model.header["architecture"]["blocks"])):
+        stream, looks = attention(model, stream, block)
+        yield stream, looks
+        mlp = mlp_of(model, stream, block)
+        new = born(stream, 2 * block + 2)
+        noise = {c.name: mlp.written(c) for c in new}
+        stream = after(stream, mlp, 2 * block + 2, noise)
+        yield stream, {}
+
+
+def embedding(model: Model, program: Statement, norm: Norm | None = None) -> Stream:
+    """The stream after the embedding; with the norm of matrices, if there are any."""
     token, position = model.tensors["embed.token"], model.tensors["embed.position"]
     owner, names = owners(program, 0, token.shape[1])
     position = position[: program.length + 1]
@@ -24,7 +41,9 @@ def embedding(model: Model, program: Statement) -> Stream:
     demand(position[:, owner == FREE] == 0, "the embedding writes where nothing is")
     for channel in map(program.channels.__getitem__, names):
         first, own, other = next(iter(program.channels)), token, position
-        if channel.op == "position":
+        if isinstance(channel.operation, LetterMatrix):
+            codes = channel.operation.rows.reshape(len(token), -1)
+        elif channel.op == "position":
             own, other, codes = position, token, channel.code(channel.given)
         else:
             demand(channel.op == "table" and channel.inputs == (first,), "not embedded")
@@ -34,9 +53,9 @@ def embedding(model: Model, program: Statement) -> Stream:
             right and not other[:, channel.span].any(),
             f"{channel.name!r} is embedded wrongly",
         )
-    noise = {n: np.zeros(len(program.channels[n].domain)) for n in names}
-    features = position * (owner == FEATURE)
-    return Stream(program, model.format, features, owner, noise, np.zeros(len(owner)))
+    noise = {n: np.zeros(max(1, len(program.channels[n].domain))) for n in names}
+    features, nowhere = position * (owner == FEATURE), np.zeros(len(owner))
+    return Stream(program, model.format, features, owner, noise, nowhere, norm)
 
 
 def attention(
@@ -76,14 +95,15 @@ def _activations(shape: Any, version: int) -> list[StrArray]:
     Files of version 2 state of each layer how many units, the first ones, are sines.
     """
     told = shape.keys() & {"sine", "activation"}
-    known = told <= {{2: "sine", 4: "activation"}.get(version)}
+    known = told <= {"sine" if version == 2 else "activation" if version > 3 else ""}
     demand(known, "activations are stated as a file of its version does not do it")
     widths, sines = shape["mlp"], shape.get("sine", [0] * len(shape["mlp"]))
     first = [[["sine", n], ["relu", w - n]] for n, w in zip(sines, widths, strict=True)]
     found = []
     for width, runs in zip(widths, shape.get("activation", first), strict=True):
         names, counts = zip(*runs, strict=True)
-        demand(set(names) <= ACTIVATIONS.keys(), "an activation of an unknown name")
+        allowed = {*ACTIVATIONS, *({"gelu"} if version > 4 else ())}
+        demand(set(names) <= allowed, "an activation of an unknown name")
         demand(whole(counts, 1).sum() == width, "a unit has not one activation")
         found.append(np.repeat(names, counts))
     return found
@@ -114,4 +134,4 @@ def _next(stream: Stream, snapshot: int, written: Noise, free: FloatArray) -> St
     demand(set(names) <= known.keys(), "nothing writes a channel that is there")
     noise = {n: known[n] for n in names}
     left = free * (owner == FREE)
-    return Stream(stream.program, stream.form, stream.positions, owner, noise, left)
+    return replace(stream, owner=owner, noise=noise, free=left)

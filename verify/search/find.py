@@ -12,7 +12,7 @@ import numpy as np
 
 from network.architecture import kind_of
 from verify.blas_threads import one_thread
-from verify.checker import generator, network
+from verify.checker import generator, linear_system, network
 from verify.checker.model_file import Machine, Model, read
 from verify.search import refinement
 
@@ -70,13 +70,15 @@ def search(
         program = network.stated(model, len(machine.transitions))
         evidence["program"] = refinement.find(program, machine)
     step = partial(watch, evidence) if watch else None
-    return evidence, network.established(model, evidence, machine, step)
+    return evidence, network.transformer(model, evidence, machine, step)
 
 
 def claims(found: network.Shown) -> dict[str, Any]:
     """The bounds that were shown, a little larger."""
     if isinstance(found, generator.Established):
         return {"error": found.law["error"] * MARGIN}
+    if isinstance(found, linear_system.Established):
+        return {"error": found.error * MARGIN}
     told: dict[str, Any] = {"margin": found.margin / MARGIN}
     if isinstance(found, network.Established):
         facts = found.facts()

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from program.domains import BoolArray, IntArray
+from program.domains import BoolArray, IntArray, Matrices
 from program.errors import Refused, demand
 from program.operations.base import LookBack
 from program.statement import Channel
@@ -69,7 +69,7 @@ class Heads:
         expected = set[tuple[int | None, int, int]]()
         for channel in channels:
             source = self.stream.channel(channel.inputs[0])
-            alike = source.one_hot == channel.one_hot
+            alike = source.code_name == channel.code_name
             demand(alike and len(source.span) == len(channel.span), "unlike codes")
             demand(channel.head in range(len(self.out)), f"{channel.name!r}: no head")
             demand(self.stream.owner[channel.span] == FREE, "a head overwrites a value")
@@ -98,7 +98,21 @@ class Heads:
 
     def copied(self, channel: Channel, looks: Looking) -> tuple[FloatArray, Look]:
         """The same of a head that fetches, which finds positions in a way (Theorem 12)."""
-        form, source = self.stream.form, self.stream.channel(channel.inputs[0])
+        source = self.stream.channel(channel.inputs[0])
+        look, astray = self._fetched(channel, looks)
+        if isinstance(source.values, Matrices):
+            return self._matrices(source, channel, look.leak, astray), look
+        largest = max(source.domain) + self.stream.noise[source.name].max()
+        noise = self.stream.noise[source.name][source.place(channel.domain)][:, None]
+        code = np.abs(channel.code(channel.domain))
+        off = noise + (code + noise) * astray + 4 * look.leak * max(largest, 1.0)
+        self.check_sums(largest)
+        off = self.written(channel, code, off * INFLATION).max(axis=1)
+        return per_value(channel, channel.domain, off), look
+
+    def _fetched(self, channel: Channel, looks: Looking) -> tuple[Look, float]:
+        """Where the head of a channel looks; by how much of itself a value can be off."""
+        form = self.stream.form
         assert isinstance(channel.operation, LookBack)
         alike = channel.head, replace(channel.operation, source="")
         if alike not in self.looks:
@@ -110,20 +124,25 @@ class Heads:
         )
         leak = float(np.exp(ratio + 2 * error + 4 * OWN_UNIT * count * peak + rescaled))
         demand(leak < 0.125, f"the head of {channel.name!r} may look elsewhere")
-        largest = max(source.domain) + self.stream.noise[source.name].max()
         astray = 2 * leak + 96 * form.sum_unit
         if narrow:
             exponent = 1.5 * form.sum_unit * peak
             astray += exponent + (AT_ZERO if exponent <= NEAR else COARSE)
             astray += 2 * form.unit * (astray >= form.unit / 2)
-        noise = self.stream.noise[source.name][source.place(channel.domain)][:, None]
-        code = np.abs(channel.code(channel.domain))
-        off = noise + (code + noise) * astray + 4 * leak * max(largest, 1.0)
+        return Look(leak, float(-ratio), float(error), float(widest)), astray
+
+    def _matrices(
+        self, source: Channel, channel: Channel, leak: float, astray: float
+    ) -> FloatArray:
+        """``(1,)``: the same of matrices, in their norm (Theorem W2)."""
+        stream, norm = self.stream, self.stream.of_matrices
+        demand(stream.form.unit == stream.form.sum_unit, "matrices in a narrow format")
+        demand(not stream.free[channel.span].any(), "a matrix is added to something")
+        noise = float(stream.noise[source.name].max())
+        largest = norm.growth + noise
         self.check_sums(largest)
-        off = self.written(channel, code, off * INFLATION).max(axis=1)
-        return per_value(channel, channel.domain, off), Look(
-            leak, float(-ratio), float(error), float(widest)
-        )
+        off = noise + astray * norm.absolute(largest) + 4 * leak * norm.size * largest
+        return np.array([off * INFLATION])
 
     def check_sums(self, largest: float) -> None:
         """Refuse values of which a sum over all positions can overflow."""

@@ -1,0 +1,135 @@
+"""What is proved of networks over real numbers, beside what is measured.
+
+python benchmarks/within.py [--climb STEPS]
+"""
+
+import argparse
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from compiler.constructions.products import realise
+from compiler.pipeline import Options
+from network.modelfile import ModelFile
+from network.precision import PRECISIONS, FloatArray
+from network.transformer import Transformer
+from sources.linear_systems import LinearSystem, named
+from verify.checker.linear_system import Established
+from verify.checker.network import transformer
+from verify.search.conversion import model_of
+
+BATCH = 64
+CASES = (
+    *(
+        ("MatMul5,5@3", 120, "float64", 2.0**k)
+        for k in (10, 12, 13, 14, 15, 16, 17, 20)
+    ),
+    *(("Cyclic-DET5,5@3", 120, "float64", 2.0**k) for k in (10, 13, 15, 17)),
+    *(("MatMul5,5@3", length, "float64", None) for length in (16, 120, 512)),
+    *(("Cyclic-DET5,5@3", length, "float64", None) for length in (16, 120, 512)),
+    ("MatMul3,5@3", 120, "float64", None),
+    ("MatMul8,5@3", 120, "float64", None),
+    ("Cyclic-DET5,5@3", 16, "float32", None),
+    ("Cyclic-DET5,5@3", 120, "float32", None),
+)
+
+
+@dataclass(frozen=True)
+class Within:
+    """A network of a linear system, with what is proved of it.
+
+    Attributes:
+        source: The system.
+        length: T.
+        file: The model.
+        error: What is proved.
+        norm: In which norm.
+    """
+
+    source: LinearSystem
+    length: int
+    file: ModelFile
+    error: float
+    norm: str
+
+    @classmethod
+    def of(cls, name: str, length: int, dtype: str, scale: float | None) -> "Within":
+        """Compiled and proved; λ is the best one if ``scale`` is None."""
+        source, precision = named(name), PRECISIONS[dtype]
+        assert source is not None
+        network, program = realise(source, length, Options(precision), scale)
+        claim = {"kind": "within", "error": 1e9, "length": length}
+        header = {
+            "architecture": network.architecture,
+            "source": source.to_wire(),
+            "claim": claim,
+            "program": program,
+        }
+        tensors = {n: precision.round(t) for n, t in network.tensors.items()}
+        file = ModelFile(header, tensors, precision)
+        with np.errstate(all="ignore"):
+            shown = transformer(model_of(file), {}, None)
+        assert isinstance(shown, Established)
+        return cls(source, length, file, shown.error, shown.norm.name)
+
+    @property
+    def scale(self) -> float:
+        """λ, as the tensors have it."""
+        weight = self.file.tensors["blocks.0.mlp.0.weight"]
+        return 1 / float(np.abs(weight).max())
+
+    def attacked(self, steps: int, seed: int = 0) -> tuple[float, float]:
+        """The largest error of random words, and after a climb from the worst ones.
+
+        Each step changes one to four letters of each of 64 words, and keeps what is worse.
+        """
+        random = np.random.default_rng(seed)
+        letters, runner = len(self.source.letters), self._runner()
+        words = random.integers(letters, size=(BATCH, self.length))
+        words[:letters] = np.arange(letters)[:, None]
+        found = self._errors(runner, words)
+        first = float(found.max())
+        for _ in range(steps):
+            tried = words.copy()
+            for _ in range(random.integers(1, 5)):
+                at = random.integers(self.length, size=BATCH)
+                tried[np.arange(BATCH), at] = random.integers(letters, size=BATCH)
+            errors = self._errors(runner, tried)
+            words[errors > found] = tried[errors > found]
+            found = np.maximum(found, errors)
+        return first, float(found.max())
+
+    def _runner(self) -> Transformer:
+        dtype = getattr(torch, self.file.precision.name)
+        tensors = self.file.tensors.items()
+        held = {name: torch.tensor(t).to(dtype) for name, t in tensors}
+        return Transformer(self.file.header["architecture"], held)
+
+    def _errors(self, runner: Transformer, words: Any) -> FloatArray:
+        said = runner(torch.tensor(words)).double().numpy()
+        return np.asarray(np.abs(said - self.source.run(words)).max(axis=(1, 2)))
+
+
+def main() -> None:
+    """Print the table of docs/within.md."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--climb", type=int, default=300)
+    steps = parser.parse_args().climb
+    torch.set_num_threads(1)
+    print("| system | T | format | λ | law | measured | climbed | proved | × | norm |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for name, length, dtype, scale in CASES:
+        case = Within.of(name, length, dtype, scale)
+        first, worst = case.attacked(steps)
+        law = (2 ** (length - 1).bit_length() - 1) * 2 / (3 * case.scale**2)
+        power = f"2^{np.log2(case.scale):g}"
+        print(
+            f"| `{name}` | {length} | {dtype} | {power} | {law:.1e} | {first:.1e} | "
+            f"{worst:.1e} | {case.error:.1e} | {case.error / worst:.1f} | {case.norm} |"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""The matrix of the letter."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+
+from program.domains import AnyArray, FloatArray, IntArray, Matrices, Values
+from program.errors import demand
+from program.operations.base import Frame, Operation
+
+Matrix: TypeAlias = tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LetterMatrix(Operation):
+    """The matrix of the letter at the position; at BOS the identity.
+
+    Attributes:
+        source: The token.
+        matrices: For each letter its matrix, row by row: exact binary fractions.
+    """
+
+    wire: ClassVar[str] = "letter-matrix"
+    is_attention: ClassVar[bool] = False
+    source: str
+    matrices: tuple[Matrix, ...]
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The token."""
+        return (self.source,)
+
+    @property
+    def rows(self) -> FloatArray:
+        """``(letters + 1, n, n)``: the matrix of each token, that of BOS last."""
+        letters = np.array(self.matrices, np.float64)
+        return np.concatenate([letters, np.eye(letters.shape[1])[None]])
+
+    def evaluate(self, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
+        """``(batch, length + 1, n, n)``."""
+        return np.asarray(self.rows[read[0]])
+
+    def infer(self, read: Sequence[Values], frame: Frame) -> Values:
+        """Matrices, one for each letter."""
+        every = np.array_equal(read[0].later, np.arange(frame.letters))
+        demand(every and read[0].bos == frame.letters, "it reads no token")
+        demand(len(self.matrices) == frame.letters, "a letter has no matrix")
+        return Matrices.of(len(self.matrices[0]))
+
+    def to_wire(self) -> dict[str, Any]:
+        """The source and all numbers."""
+        matrices = [[list(row) for row in matrix] for matrix in self.matrices]
+        return {"op": self.wire, "source": self.source, "matrices": matrices}
+
+    @classmethod
+    def from_wire(cls, entry: Mapping[str, Any]) -> Self:
+        """The same, read strictly."""
+        numbers = np.array(entry["matrices"])
+        square = numbers.ndim == 3 and numbers.shape[1] == numbers.shape[2] > 0
+        demand(numbers.dtype == np.float64 and square, "no matrices of real numbers")
+        demand(np.isfinite(numbers), "a matrix has an entry that is not finite")
+        demand(type(entry["source"]) is str, "it does not say what it reads")
+        return cls(entry["source"], matrices_of(numbers))
+
+
+def matrices_of(numbers: FloatArray) -> tuple[Matrix, ...]:
+    """``(letters, n, n)`` as tuples."""
+    return tuple(tuple(tuple(row) for row in matrix) for matrix in numbers.tolist())

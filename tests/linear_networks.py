@@ -1,0 +1,88 @@
+"""Networks of linear systems, for tests: made, damaged, proved and run."""
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from compiler.constructions.products import realise
+from compiler.pipeline import Options
+from network.modelfile import ModelFile
+from network.precision import PRECISIONS, FloatArray
+from network.transformer import Transformer
+from sources.linear_systems import LinearSystem, named
+from verify.checker import linear_system
+from verify.checker.network import transformer
+from verify.search.conversion import model_of
+
+LOOSE = 1e9
+"""An error that is claimed where the one that is shown is wanted."""
+
+
+def system(name: str) -> LinearSystem:
+    found = named(name)
+    assert found is not None
+    return found
+
+
+def built(
+    source: LinearSystem | str,
+    length: int,
+    dtype: str = "float64",
+    scale: float | None = None,
+    **options: bool,
+) -> ModelFile:
+    """The file of a network of products, with a claim that nothing can break."""
+    source = system(source) if isinstance(source, str) else source
+    precision = PRECISIONS[dtype]
+    network, program = realise(source, length, Options(precision, **options), scale)
+    claim = {"kind": "within", "error": LOOSE, "length": length, "dtype": dtype}
+    header = {
+        "architecture": network.architecture,
+        "source": source.to_wire(),
+        "construction": "products",
+        "claim": claim,
+        "program": program,
+    }
+    tensors = {n: precision.round(t) for n, t in network.tensors.items()}
+    return ModelFile(header, tensors, precision)
+
+
+def changed(file: ModelFile, **tensors: FloatArray) -> ModelFile:
+    """The file with other tensors; dots in their names are written as two underscores."""
+    named = {name.replace("__", "."): array for name, array in tensors.items()}
+    return ModelFile(file.header, {**file.tensors, **named}, file.precision)
+
+
+def shown(file: ModelFile) -> linear_system.Established:
+    """What the checker shows, without regard to what is claimed."""
+    with np.errstate(all="ignore"):
+        found = transformer(model_of(file), {}, None)
+    assert isinstance(found, linear_system.Established)
+    return found
+
+
+def runner(file: ModelFile) -> Transformer:
+    dtype = getattr(torch, file.precision.name)
+    held = {name: torch.tensor(t).to(dtype) for name, t in file.tensors.items()}
+    return Transformer(file.header["architecture"], held)
+
+
+def outputs(file: ModelFile, words: Any) -> FloatArray:
+    """``(batch, length, n)``: what the network says."""
+    found: FloatArray = runner(file)(torch.tensor(np.asarray(words))).double().numpy()
+    return found
+
+
+def measured(file: ModelFile, words: Any) -> float:
+    """The largest error of any output on some words."""
+    source = LinearSystem.from_wire(file.header["source"])
+    return float(np.abs(outputs(file, words) - source.run(words)).max())
+
+
+def words_of(source: LinearSystem, length: int, count: int, seed: int = 0) -> Any:
+    """Random words, after those that repeat a letter."""
+    letters = len(source.letters)
+    words = np.random.default_rng(seed).integers(letters, size=(count, length))
+    constant = np.repeat(np.arange(letters)[:, None], length, axis=1)
+    return np.vstack([constant, words])

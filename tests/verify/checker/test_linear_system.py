@@ -1,0 +1,223 @@
+"""Claims within an error: what is shown of products of real matrices, and what is not."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from linear_networks import built, changed, measured, shown, system, words_of
+
+from compiler.errors import CompileError
+from network.modelfile import ModelFile
+from program.errors import Refused
+from sources.linear_systems import LinearSystem
+from verify.checker.linear_system import claimed
+
+IN, OUT = "blocks.1.mlp.0.weight", "blocks.1.mlp.1.weight"
+
+
+def with_header(file: ModelFile, **parts: Any) -> ModelFile:
+    return replace(file, header={**file.header, **parts})
+
+
+def test_mat_mul_at_120_letters() -> None:
+    """Issue 15: at least what is measured, at most ten times as much; depth 7."""
+    file = built("MatMul5,5@3", 120)
+    found = shown(file)
+    largest = measured(file, words_of(system("MatMul5,5@3"), 120, 60))
+    assert largest <= found.error <= 10 * largest
+    assert found.error < 2e-7
+    assert sum(b["heads"] > 0 for b in file.header["architecture"]["blocks"]) == 7
+
+
+@pytest.mark.parametrize("scale", [2.0**10, 2.0**12, 1e4])
+def test_the_law_of_the_curve(scale: float) -> None:
+    """(2^L − 1)·2/(3λ²), where rounding is small: measured, and shown."""
+    length = 32
+    file = built("MatMul5,5@3", length, scale=scale)
+    law = (2**5 - 1) * 2 / (3 * scale**2)
+    assert (
+        0.5 * law < measured(file, words_of(system("MatMul5,5@3"), length, 60)) <= law
+    )
+    assert law <= shown(file).error < 1.1 * law
+
+
+@pytest.mark.parametrize("name", ["Cyclic-DET5,5@3", "MatMul3,2@1", "MatMul8,3@1"])
+@pytest.mark.parametrize("options", [{}, {"strict": True}, {"circle": True}])
+@pytest.mark.parametrize("length", [2, 5, 16, 17])
+def test_no_error_is_above_what_is_shown(
+    name: str, options: dict[str, bool], length: int
+) -> None:
+    file = built(name, length, **options)
+    most = shown(file).error + system(name).rounding(length)
+    assert measured(file, words_of(system(name), length, 40)) <= most
+
+
+@pytest.mark.parametrize(("name", "norm"), [("Cyclic-DET5,5@3", "column sums")])
+def test_functions_are_bounded_by_column_sums(name: str, norm: str) -> None:
+    assert shown(built(name, 64)).facts()["norm"] == norm
+
+
+def test_merging_functions_have_no_2_norm_but_column_sums() -> None:
+    matrices = np.zeros((2, 4, 4))
+    matrices[0, [0, 0, 1, 2], range(4)] = matrices[1, [3, 2, 2, 2], range(4)] = 1
+    source = LinearSystem("merging", ("a", "b"), matrices, np.eye(4)[3])
+    file = built(source, 40)
+    found = shown(file)
+    assert measured(file, words_of(source, 40, 100)) <= found.error < 1e-6
+
+
+def test_float32_holds_permutations_of_few_letters() -> None:
+    file = built("Cyclic-DET5,5@3", 16, "float32")
+    found = shown(file)
+    largest = measured(file, words_of(system("Cyclic-DET5,5@3"), 16, 60))
+    assert largest <= found.error < 0.05
+
+
+def test_what_a_format_cannot_hold_is_refused() -> None:
+    with pytest.raises(CompileError, match="float32 cannot hold the matrices"):
+        built("MatMul5,5@3", 16, "float32")
+    with pytest.raises(CompileError, match="cannot hold products"):
+        built("Cyclic-DET5,5@3", 16, "bfloat16")
+
+
+def test_the_claim_must_be_no_less_than_what_is_shown() -> None:
+    file = built("MatMul5,5@3", 9)
+    error = shown(file).error
+    claimed({"kind": "within", "error": error}, error)
+    for claim in (
+        {"error": error},
+        {"kind": "exact", "error": error},
+        {"kind": "within"},
+    ):
+        with pytest.raises(Refused):
+            claimed(claim, error)
+    tight = with_header(file, claim={**file.header["claim"], "error": error * 0.999})
+    with pytest.raises(Refused, match="the file claims"):
+        shown(tight)
+
+
+def test_a_scale_that_is_not_the_one_of_the_curve_is_shown_as_an_error() -> None:
+    """λ is read from the tensors: a gain of 1 + 1e-6 costs a millionth per product."""
+    file = built("MatMul5,5@3", 120)
+    louder = changed(file, **{OUT: file.tensors[OUT] * (1 + 1e-6)})
+    found = shown(louder).error
+    words = words_of(system("MatMul5,5@3"), 120, 40)
+    assert shown(file).error < measured(louder, words) <= found
+    wider = changed(file, **{IN: file.tensors[IN] * 0.9})
+    with pytest.raises(Refused, match="its own size"):
+        shown(wider)
+
+
+def swapped_units(file: ModelFile) -> ModelFile:
+    """Two units of a product whose signs differ."""
+    weight = file.tensors[IN].copy()
+    weight[:, [0, 2]] = weight[:, [2, 0]]
+    return changed(file, **{IN: weight})
+
+
+def earlier_times_later(file: ModelFile) -> ModelFile:
+    """Units that read the factors in the other order: the order of the printed text."""
+    weight, channels = file.tensors[IN].copy(), file.header["program"]["channels"]
+    named = {channel["name"]: channel for channel in channels}
+    left, right = (range(*named[n]["dims"]) for n in ("product2", "before2"))
+    weight[[*left, *right]] = weight[[*right, *left]]
+    return changed(file, **{IN: weight})
+
+
+def printed_order(file: ModelFile) -> ModelFile:
+    """The Program of the printed text, with the network that computes it."""
+    file = earlier_times_later(file)
+    program = file.header["program"]
+    channels = [dict(channel) for channel in program["channels"]]
+    for channel in channels:
+        if channel["name"] == "product4":
+            channel["left"], channel["right"] = channel["right"], channel["left"]
+    return with_header(file, program={**program, "channels": channels})
+
+
+def head_off_by_one(file: ModelFile) -> ModelFile:
+    other = built("MatMul5,5@3", 9)
+    query = "blocks.1.attention.query"
+    return changed(file, **{query: other.tensors["blocks.0.attention.query"]})
+
+
+def not_a_number(file: ModelFile) -> ModelFile:
+    return changed(file, **{OUT: file.tensors[OUT] * np.nan})
+
+
+def no_orthogonal_letter(file: ModelFile) -> ModelFile:
+    """In the embedding alone, and so another letter than the source has."""
+    token = file.tensors["embed.token"].copy()
+    token[token != 0] *= 1.01
+    return changed(file, embed__token=token)
+
+
+def longer_letters(file: ModelFile) -> ModelFile:
+    """The same in the source and the Program, too: products grow."""
+    source = system("MatMul5,5@3")
+    return built(replace(source, matrices=source.matrices * 1.5), 9)
+
+
+def other_start(file: ModelFile) -> ModelFile:
+    source = {**file.header["source"], "start": [0.0, 1.0, 0.0, 0.0, 0.0]}
+    return with_header(file, source=source)
+
+
+def fewer_letters(file: ModelFile) -> ModelFile:
+    """The window of 16 letters, claimed for 17."""
+    return with_header(file, claim={**file.header["claim"], "length": 17})
+
+
+def biased(file: ModelFile) -> ModelFile:
+    name = "blocks.1.mlp.0.bias"
+    bias = file.tensors[name].copy()
+    bias[7] = 1e-3
+    return changed(file, **{name: bias})
+
+
+def one_weight(file: ModelFile) -> ModelFile:
+    weight = file.tensors[OUT].copy()
+    weight[3, weight[3] != 0] *= 1 + 1e-9
+    return changed(file, **{OUT: weight})
+
+
+def sign(file: ModelFile) -> ModelFile:
+    return changed(file, **{OUT: -file.tensors[OUT]})
+
+
+def relus(file: ModelFile) -> ModelFile:
+    shape = file.header["architecture"]
+    blocks = [dict(block) for block in shape["blocks"]]
+    blocks[2]["activation"] = [[["relu", 500]]]
+    return with_header(file, architecture={**shape, "blocks": blocks})
+
+
+def kept(file: ModelFile) -> ModelFile:
+    """What was there is added to a product."""
+    mask = "blocks.1.mlp.residual"
+    return changed(file, **{mask: np.ones_like(file.tensors[mask])})
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        (swapped_units, "wrong sign"),
+        (earlier_times_later, "do not meet|another entry"),
+        (printed_order, "not the later one"),
+        (head_off_by_one, "may look elsewhere"),
+        (not_a_number, "reads or writes amiss|nothing|too few"),
+        (no_orthogonal_letter, "embedded wrongly"),
+        (longer_letters, "products of letters can grow"),
+        (other_start, "starts elsewhere"),
+        (fewer_letters, "too few positions"),
+        (biased, "has a bias"),
+        (one_weight, "unlike weights"),
+        (sign, "wrong sign"),
+        (relus, "is no GeLU"),
+        (kept, "added to something|changes|nothing clears"),
+    ],
+)
+def test_damage_is_refused_with_a_reason(damage: Any, reason: str) -> None:
+    with pytest.raises(Refused, match=reason):
+        shown(damage(built("MatMul5,5@3", 9)))

@@ -1,0 +1,192 @@
+"""Linear systems: a Transformer says A_{o_t} … A_{o_1} b_0 up to a stated error.
+
+The theorems are W1 to W6 of docs/within.md.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from program.domains import FloatArray
+from program.errors import Refused, demand
+from program.operations.letter_matrix import LetterMatrix
+from program.operations.matrix_product import MatrixProduct
+from program.operations.shift import Shift
+from program.operations.token import Token
+from program.statement import Statement
+from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
+from verify.checker.attention import Look
+from verify.checker.matrix_norms import NORMS, Norm
+from verify.checker.model_file import Format, Model
+from verify.checker.residual_stream import Stream
+from verify.checker.sublayers import embedding, followed
+
+KIND = "linear-system"
+
+
+class Source(NamedTuple):
+    """A linear system as a header states it.
+
+    Attributes:
+        matrices: ``(letters, n, n)``.
+        start: ``(n,)``.
+    """
+
+    matrices: FloatArray
+    start: FloatArray
+
+
+@dataclass(frozen=True)
+class Established:
+    """Every bound that was shown of a linear system's network, for all words up to T.
+
+    Attributes:
+        streams: As for a machine.
+        looks: As for a machine.
+        norm: The norm in which matrices are bounded.
+        error: How far any output can be off, at any position of any word.
+    """
+
+    streams: tuple[Stream, ...]
+    looks: Mapping[str, Look]
+    norm: Norm
+    error: float
+
+    @property
+    def program(self) -> Statement:
+        """What the network computes."""
+        return self.streams[0].program
+
+    @property
+    def form(self) -> Format:
+        """The format that is computed in."""
+        return self.streams[0].form
+
+    def facts(self) -> dict[str, Any]:
+        """In numbers: the error, that of each channel in the norm, the leak of heads."""
+        noise = {n: float(x.max()) for s in self.streams for n, x in s.noise.items()}
+        return {
+            "covers": f"all words of up to {self.program.length} letters",
+            "length": self.program.length,
+            "dtype": self.form.name,
+            "error": self.error,
+            "norm": self.norm.name,
+            "growth": self.norm.growth,
+            "noise": noise,
+            "leak": {name: look.leak for name, look in self.looks.items()},
+        }
+
+
+def source_of(said: Mapping[str, Any]) -> Source:
+    """The linear system of a header.
+
+    Raises:
+        Refused: If it states none.
+    """
+    demand(said["kind"] == KIND, "this is no linear system")
+    matrices, start = np.array(said["matrices"]), np.array(said["start"])
+    real = matrices.dtype == np.float64 and start.dtype == np.float64
+    shape = (len(said["letters"]), len(start), len(start))
+    demand(real and matrices.shape == shape, "a linear system has no real matrices")
+    demand(np.isfinite(matrices), "a matrix has an entry that is not finite")
+    demand(np.isfinite(start), "a start has an entry that is not finite")
+    return Source(matrices, start)
+
+
+def check_program(program: Statement, source: Source) -> None:
+    """The Program computes the system: its output is the window of all letters (W1).
+
+    Raises:
+        Refused: If it does not.
+    """
+    windows: dict[str, int] = {}
+    for name, channel in program.channels.items():
+        operation = channel.operation
+        if isinstance(operation, LetterMatrix):
+            same = np.array_equal(operation.rows[:-1], source.matrices)
+            demand(same, f"{name!r} holds other matrices than the letters have")
+            windows[name] = 1
+        elif isinstance(operation, MatrixProduct):
+            windows[name] = _joined(program, operation, windows)
+        else:
+            known = isinstance(operation, Token | Shift)
+            demand(known, f"{name!r} has no part in a product of letters")
+    demand(len(program.outputs) == 1, "the product of the letters is one channel")
+    window = windows.get(program.outputs[0], 0)
+    demand(window >= program.length, f"the output multiplies {window} letters only")
+    demand(not program.decode, "a linear system decodes no states")
+    demand(program.vector == tuple(source.start.tolist()), "it starts elsewhere")
+
+
+def _joined(
+    program: Statement, product: MatrixProduct, windows: Mapping[str, int]
+) -> int:
+    """How many letters a product multiplies: its factors are neighbouring windows."""
+    later = windows.get(product.left, 0)
+    earlier = program.channels[product.right].operation
+    demand(
+        isinstance(earlier, Shift) and later > 0 and earlier.by == later,
+        "the left factor is not the later one, or the factors are no neighbours",
+    )
+    assert isinstance(earlier, Shift)
+    demand(earlier.source in windows, "the earlier factor is no product of letters")
+    return later + windows[earlier.source]
+
+
+def established(model: Model, program: Statement) -> Established:
+    """The least error that can be shown, in any norm; `claimed` says if it is enough.
+
+    Raises:
+        Refused: If the network, or its Program, is another one; with the reason of the
+            last norm that was tried.
+    """
+    source = source_of(model.header["source"])
+    check_program(program, source)
+    found, reasons = list[Established](), list[str]()
+    for kind in NORMS:
+        try:
+            norm = kind.of(source.matrices, program.length)
+        except Refused as reason:
+            reasons.append(str(reason))
+            continue
+        known = list(followed(model, embedding(model, program, norm)))
+        looks = {name: look for _, heads in known for name, look in heads.items()}
+        error = _read_out(model, known[-1][0], source, norm)
+        streams = tuple(stream for stream, _ in known)
+        found.append(Established(streams, looks, norm, error))
+    demand(bool(found), "; ".join(reasons))
+    return min(found, key=lambda one: one.error)
+
+
+def _read_out(model: Model, stream: Stream, source: Source, norm: Norm) -> float:
+    """How far any output can be off (Theorem W6)."""
+    weight, bias = model.tensors["unembed.weight"], model.tensors["unembed.bias"]
+    channel, start = stream.channel(stream.program.outputs[0]), source.start
+    demand(not bias.any(), "the read-out adds something")
+    right = np.zeros_like(weight)
+    right[channel.span] = np.kron(np.eye(len(start)), start[:, None])
+    demand(
+        np.array_equal(weight, right), "the read-out applies no product to the start"
+    )
+    noise, form = float(stream.noise[channel.name].max()), stream.form
+    terms = np.count_nonzero(start)
+    rounded = terms * form.sum_unit / (1 - terms * form.sum_unit)
+    held = (norm.growth + noise) * np.abs(start).sum()
+    off = norm.applied(noise, start) + rounded * held + terms * UNDERFLOW
+    return float(off * INFLATION)
+
+
+def claimed(said: Mapping[str, Any], shown: float) -> None:
+    """What a file claims is what was shown, or more.
+
+    Raises:
+        Refused: If it claims less, or nothing.
+    """
+    demand(said.get("kind") == "within", "a linear system's claim is within an error")
+    error = said.get("error", 0.0)
+    demand(type(error) is float and error > 0, "the file claims no error")
+    demand(
+        shown <= error, f"the error may be {shown:.3g}, and the file claims {error:.3g}"
+    )
