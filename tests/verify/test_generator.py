@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from algebra import zoo
 from algebra.bracket_distribution import distribution
-from compiler.generator import Freedom
+from compiler.generator import Freedom, Sizes
 from krohn.generation import compile_generator
 from network.generator import Generator
 from network.modelfile import ModelFile
@@ -183,3 +183,25 @@ def test_the_claim_is_checked() -> None:
     assert verdict(file, "Dyck3,3") == "undecided"
     assert verdict(file, "Dyck2,2") == "undecided"
     assert verdict(file, "Grid4") == "undecided"
+
+
+@pytest.mark.parametrize(("kinds", "depth"), [(1, 2), (2, 4), (3, 5), (4, 30)])
+def test_shorter_codes_of_letters_and_depths_are_dependent(
+    kinds: int, depth: int
+) -> None:
+    """(3.38) and (3.39) of the thesis: all tokens differ, and few are independent."""
+    sizes = Sizes(kinds, depth)
+    opening, level = np.divmod(np.arange(sizes.pairs), depth)
+    letter = np.eye(2 * kinds)[np.append(opening, kinds + opening)]
+    reached = np.append(level + 1, level)
+    angle = np.arctan2(np.arange(depth + 1), depth + 2 - np.arange(depth + 1))
+    circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    for depths, rank in (
+        (np.eye(depth + 1), 2 * kinds + depth),
+        (circle, 2 * kinds + 2),
+    ):
+        code = np.hstack([letter, depths[reached]])
+        assert len(np.unique(code, axis=0)) == sizes.tokens - 1
+        assert np.linalg.matrix_rank(code) == min(rank, sizes.tokens - 1)
+    least = 1 - np.cos(np.diff(angle)).max()
+    assert 0.2 <= least * depth**2 <= 0.5
