@@ -14,8 +14,18 @@ from compiler.passes.infer import InferDomains
 from compiler.pipeline import Options, arrange
 from compiler.transformer import describe, lower
 from network.precision import FLOAT64, PRECISIONS, FloatArray, Precision
-from program import Map, Operation, Program, Select, Shift, Token, table
+from program import (
+    Map,
+    Operation,
+    Piecewise,
+    Program,
+    Select,
+    Shift,
+    Token,
+    table,
+)
 from program.errors import Refused
+from program.expressions import Bounds, argument, number, rectified
 from program.statement import Channel, parse
 from program.statement import Statement as Stated
 from verify.checker.mlp import Mlp
@@ -43,6 +53,11 @@ class Case:
     @property
     def precision(self) -> Precision:
         return PRECISIONS[self.mlp.stream.form.name]
+
+    def stream_noise(self) -> float:
+        """The most that anything before the MLP can be off."""
+        noise = (x.max() for x in self.mlp.stream.noise.values())
+        return float(max(*noise, 0.0, self.mlp.stream.free.max()))
 
     def verdict(self) -> FloatArray | None:
         """The noise of each value, or None if it is refused."""
@@ -72,8 +87,9 @@ class Case:
         if found.op == "select":
             index, *options = found.inputs
             return self._value(options[self._value(index, values)], values)
-        read = [self._value(n, values) for n in found.inputs]
-        return int(found.table([np.array(value) for value in read]))
+        read = [np.array(self._value(n, values)) for n in found.inputs]
+        assert isinstance(found.operation, Map)
+        return int(found.operation.function(read))
 
     def excess(self, noise: FloatArray, rng: np.random.Generator) -> float:
         """By how much the network leaves the bounds, at worst, on what is tried."""
@@ -148,7 +164,36 @@ def drawn(rng: np.random.Generator) -> Program:
     wide = {n for n in operations if n != "token" and rng.random() < 0.3}
     wide -= {f"x{i}" for i in range(2) if f"e{i}" not in wide}
     wide |= {f"x{i}" for i in range(2) if f"e{i}" in wide}
+    wide -= whole(operations)
     return replace(program, one_hot=frozenset(wide))
+
+
+def whole(operations: Mapping[str, Operation]) -> set[str]:
+    """Piecewise channels and those that they read, with what these fetch: integers."""
+    found = set[str]()
+    for name, operation in reversed(operations.items()):
+        if isinstance(operation, Map) and isinstance(operation.function, Piecewise):
+            found |= {name, *operation.inputs}
+        elif isinstance(operation, Shift) and name in found:
+            found.add(operation.source)
+    return found | {f"x{i}" for i in range(2) if f"e{i}" in found}
+
+
+def drawn_piecewise(rng: np.random.Generator, boxes: list[tuple[int, int]]) -> Piecewise:
+    """Some terms, some along one direction, and a constant so that none is negative."""
+    inputs = [argument(i) for i in range(len(boxes))]
+    found = number(0)
+    for x in inputs:
+        found = found + int(rng.integers(-1, 3)) * x
+    for _ in range(rng.integers(4)):
+        along = number(0)
+        for x in inputs:
+            along = along + int(rng.integers(-2, 3)) * x
+        for _ in range(rng.integers(1, 3)):
+            unit = rectified(along + int(rng.integers(-3, 4)))
+            found = found + int(rng.choice([-3, -1, 1, 2])) * unit
+    least, _ = Bounds(dict(enumerate(boxes))).of(found)
+    return Piecewise(found + max(0, -least))
 
 
 def inferred(operations: dict[str, Operation]) -> Program:
@@ -162,6 +207,10 @@ def inferred(operations: dict[str, Operation]) -> Program:
 def drawn_map(rng: np.random.Generator, program: Program) -> Map:
     names = list(program.operations)[1:]
     read = [names[i] for i in rng.integers(len(names), size=rng.integers(1, 4))]
+    if rng.random() < 0.3:
+        read = list(dict.fromkeys(read))
+        ends = [(min(program.domains[n]), max(program.domains[n])) for n in read]
+        return Map(drawn_piecewise(rng, ends), tuple(read))
     if rng.random() < 0.3:
         count = max(program.domains[read[0]]) + 1
         options = [names[i] for i in rng.integers(len(names), size=count)]
@@ -228,6 +277,8 @@ def misstated(case: Case, rng: np.random.Generator) -> Case:
     known = {entry["name"]: entry for entry in said["channels"]}
     tables = [n for n, e in known.items() if "rows" in e and "dims" not in e]
     changed = known[str(rng.choice([*tables, case.channel.name]))]
+    if expression := changed.get("expression"):
+        expression[0] += int(rng.choice([-1, 1]))
     if rows := changed.get("rows"):
         rows[rng.integers(len(rows))][-1] = int(rng.choice(changed["domain"]))
     try:
@@ -310,3 +361,18 @@ def test_units_that_nothing_reads_are_finite() -> None:
                 continue
             with pytest.raises(Refused, match="nothing reads could overflow"):
                 idle.mlp.check_reads()
+
+
+def test_piecewise_functions_are_accepted_and_changed_ones_are_not() -> None:
+    """Of exact inputs every one is; a changed weight that matters on integers is not."""
+    found, refused = 0, 0
+    for case, rng in cases(7, 60):
+        if case.channel.op != "piecewise" or case.stream_noise() > 0:
+            continue
+        assert case.verdict() is not None
+        found += 1
+        worse = damaged(case, rng)
+        if worse.excess(np.full(len(case.channel.domain), 0.25), rng) > 0:
+            assert worse.verdict() is None
+            refused += 1
+    assert found > 5 and refused > 2
