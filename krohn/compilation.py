@@ -16,7 +16,8 @@ from compiler.construction_choice.planning import planning
 from compiler.errors import CompileError
 from compiler.pipeline import Observer, Options
 from krohn.compiled_model import CompiledModel, model_file, with_evidence
-from krohn.option_rules import TRANSFORMER, refuse
+from krohn.option_rules import TRANSFORMER, refuse, refuse_others
+from krohn.source_kinds import named
 from krohn.sources import machine_of
 from network.precision import PRECISIONS, Precision
 from verify.proof import prove
@@ -28,7 +29,7 @@ ACTIVATIONS = ("relu", "sine")
 
 
 def compile(  # noqa: A001  (the verb of the trade, and of the command)
-    machine: Automaton | str | Path,
+    machine: object,
     length: int | None = None,
     construction: str = "auto",
     *,
@@ -49,7 +50,8 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     """Derive a network that computes a machine, and prove that it does.
 
     Args:
-        machine: An automaton, a zoo name, a file, or ``regex:…``.
+        machine: An automaton, a zoo name, a file, or ``regex:…``; or another source, as
+            `program.chain_of_thought.ChainOfThought`, or its name (``EditDistance6,7``).
         length: The longest word (T); required for a Transformer.
         construction: A name of ``CONSTRUCTIONS`` or ``ON_REQUEST`` in
             `compiler.construction_choice.known_constructions`; ``"auto"`` takes the
@@ -77,11 +79,18 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     Raises:
         KrohnError: If it cannot be compiled or cannot be proved.
     """
-    _check_options(dict(locals()))
+    values = dict(locals())
+    _check_options(values)
     began = time.monotonic()
+    options = options_of(dtype, strict, activation, uniform, positions)
+    if (other := named(machine)) is not None:
+        kind, told = other
+        refuse_others(_given(values), kind.takes, kind.wire)
+        return kind.compile(told, length, options, proved, progress)
+    if not isinstance(machine, Automaton | str | Path):
+        raise CompileError(f"there is no network for a {type(machine).__name__}")
     source = machine_of(machine, start, observation)
     shown = source if observation else replace(source, output=None)
-    options = options_of(dtype, strict, activation, uniform, positions)
     budget = Budget(steps_of(effort))
     searched = arch == "transformer" and construction in ("auto", *SEARCHING)
     reasons = []
@@ -124,14 +133,18 @@ def _check_options(values: Mapping[str, Any]) -> None:
         values: All arguments of `compile`, by name.
     """
     _check_one_of("--arch", values["arch"], get_args(Architecture))
-    usual = signature(compile).parameters
-    given = [name for name, value in values.items() if value != usual[name].default]
-    refuse(TRANSFORMER, values, given)
+    refuse(TRANSFORMER, values, _given(values))
     if values["construction"] == generator.NAME:
         raise CompileError(
             "a balanced generator says laws instead of states; make it with "
             "krohn.compile_generator"
         )
+
+
+def _given(values: Mapping[str, Any]) -> list[str]:
+    """The arguments that are not as they are by default."""
+    usual = signature(compile).parameters
+    return [name for name, value in values.items() if value != usual[name].default]
 
 
 def _check_one_of(option: str, value: object, known: Collection[str]) -> None:

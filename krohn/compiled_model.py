@@ -48,6 +48,8 @@ class CompiledModel:
         layers = kind.layers(shape)
         return {
             "construction": self.construction,
+            "claim": self.file.header["claim"].get("kind", "exact"),
+            "error": self.file.header["claim"].get("error"),
             "length": self.file.header["claim"].get("length"),
             "dtype": shape["dtype"],
             "depth": sum(layer["heads"] > 0 for layer in layers),

@@ -12,6 +12,7 @@ from algebra.formats.files import atomic_write
 from algebra.shown import shown
 from krohn.open_target import open_target
 from krohn.report import Report
+from network import modelfile
 from program.errors import Refused
 from verify.blas_threads import one_thread
 from verify.checker.model_file import Machine
@@ -122,7 +123,7 @@ def check(
 
 
 def _check(
-    data: bytes, evidence: bytes, machine: Machine
+    data: bytes, evidence: bytes, machine: Machine | None
 ) -> tuple[Checked, Shown | None]:
     """What is told of a check, and what it showed if it went through."""
     began, shown, reason = time.monotonic(), None, ""
@@ -138,7 +139,11 @@ def _check(
 
 def _machine(
     path: str | Path, machine: Automaton | None, observation: str | None
-) -> Machine:
+) -> Machine | None:
+    if "source" in modelfile.read(path).header:
+        if machine is not None or observation is not None:
+            raise KrohnError(f"{path} is about no machine; leave the machine out")
+        return None
     target = open_target(path, machine, observation)
     shows = shown(target.machine, target.file.header["claim"].get("shows", "states")).of
     return machine_of(target.machine, shows)

@@ -20,8 +20,23 @@ BY_ORDER = (
 
 def names_machine(file: ModelFile) -> bool:
     """Whether a file states its machine, and not only names of letters and states."""
-    stated = set(file.header["machine"])
+    stated = set(stated_machine(file))
     return bool(stated - {"letters", "states", "output"})
+
+
+def stated_machine(file: ModelFile) -> dict[str, Any]:
+    """What the header says of the machine.
+
+    Raises:
+        KrohnError: If the file is about another source.
+    """
+    if "source" in file.header:
+        raise KrohnError(
+            f"the file is about a {file.header['source'].get('kind')}, not about a "
+            "machine; run, verify --proof, --exhaustive and --sample, and draw take it"
+        )
+    found: dict[str, Any] = file.header["machine"]
+    return found
 
 
 def own_machine(file: ModelFile) -> Automaton:
@@ -30,7 +45,7 @@ def own_machine(file: ModelFile) -> Automaton:
     Raises:
         KrohnError: If it states no names, or what it states is damaged.
     """
-    stated = file.header["machine"]
+    stated = stated_machine(file)
     if names_machine(file):
         return _machine(stated)
     letters, states = (_names(stated, key) for key in ("letters", "states"))

@@ -53,6 +53,30 @@ def refuse(needs: Collection[Need], values: Values, given: Collection[str]) -> N
                 raise KrohnError(f"{spelled(option)} {need.why}")
 
 
+def refuse_others(given: Collection[str], takes: Collection[str], what: str) -> None:
+    """Refuse options that a source of another kind than a machine has no use for.
+
+    Raises:
+        KrohnError: If one was given.
+    """
+    for option in given:
+        if option not in ALWAYS and option not in takes:
+            raise KrohnError(f"{spelled(option)} is for machines; this is a {what}")
+
+
+ALWAYS = (
+    "machine",
+    "length",
+    "output",
+    "dtype",
+    "proved",
+    "proof",
+    "progress",
+    "as_json",
+)
+"""Options that every source takes, or answers itself."""
+
+
 def spelled(option: str) -> str:
     """An option as it is written in a command."""
     return SPELLED.get(option, f"--{option.replace('_', '-')}")

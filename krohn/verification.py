@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from krohn.progress import Progress, silent
 from krohn.report import Report, refuted, unrefuted
 from krohn.sharding import Sharding
 from krohn.verification_target import DEFAULT_SAMPLE_LENGTH, Target, Words
+from network import modelfile
 from network.modelfile import ModelFile
 from network.trained import is_network
 from verify.attention_limits.head_limits import head_bounds
@@ -22,6 +23,7 @@ from verify.proof import Proof, prove
 from verify.testing.simulation_result import BUDGET, Simulation
 
 if TYPE_CHECKING:
+    from krohn.source_kinds.base import SourceKind
     from krohn.trained import Trained
     from verify.testing.counterexample import Counterexample
 
@@ -52,8 +54,8 @@ def verify(
 
     Args:
         model: A model file, or the file of a trained network.
-        machine: What it must compute, from its start state; by default the machine that
-            the file itself names.
+        machine: What it must compute, from its start state; by default the machine, or
+            the other source, that the file itself names.
         proof: Whether to prove it for all words up to the claimed length. By default
             yes, unless only simulations are asked for.
         exhaustive: Run every word of up to this many letters.
@@ -72,6 +74,15 @@ def verify(
         KrohnError: If the file is damaged or the alphabets do not fit.
     """
     began = time.monotonic()
+    if (other := _other_source(model)) is not None:
+        kind, file = other
+        if any(x is not None for x in (machine, observation, length, sharding)):
+            raise KrohnError(
+                "a machine to hold it against, what to see of it, -T and jobs are for "
+                f"models of machines; this file is about a {kind.wire}"
+            )
+        wanted = proof if proof is not None else not (exhaustive or sample)
+        return kind.verify(file, wanted, exhaustive, sample, seed, progress or silent)
     if (trained := _trained(model, machine, observation)) is not None:
         _check_run(proof, sharding)
         return trained.examine(
@@ -88,6 +99,21 @@ def verify(
     report = _decide(target, proof, Words(exhaustive, sample, seed))
     seconds = time.monotonic() - began
     return replace(report, notes=(*target.notes, *report.notes), seconds=seconds)
+
+
+def _other_source(
+    model: str | Path | ModelFile,
+) -> "tuple[SourceKind[Any], ModelFile] | None":
+    """A file about a source that is no machine, and how that is verified."""
+    if not isinstance(model, ModelFile) and is_network(model):
+        return None
+    file = model if isinstance(model, ModelFile) else modelfile.read(model)
+    if "source" not in file.header:
+        return None
+    from krohn.source_kinds import of_file  # the compiler, which a proof does without
+
+    kind = of_file(file)
+    return None if kind is None else (kind, file)
 
 
 def _trained(

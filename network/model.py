@@ -129,7 +129,7 @@ class Model(nn.Module):
 
     def _of_bits(self, vector: str) -> int | None:
         """The letter that a vector of input bits is; None if it is no such vector."""
-        inputs = self.header["machine"].get("inputs")
+        inputs = self.header.get("machine", {}).get("inputs")
         if inputs is None or set(vector) - {"0", "1"}:
             return None
         try:
@@ -215,7 +215,13 @@ def _alphabets(
     file: ModelFile,
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """The names of letters, states and classes, as many as the architecture has."""
-    shape, machine = file.header["architecture"], file.header["machine"]
+    shape = file.header["architecture"]
+    if "source" in file.header:
+        letters = names(file.header["source"], "letters")
+        said = "classes" if "classes" in file.header["source"] else "letters"
+        machine = {"letters": letters, "states": names(file.header["source"], said)}
+    else:
+        machine = file.header["machine"]
     letters, states = (names(machine, key) for key in ("letters", "states"))
     classes = states
     if file.header["claim"].get("shows", "states") != "states":

@@ -47,6 +47,7 @@ class ChainOfThought:
     chains of thought: each cell is a step (Feng et al. 2023; Yang et al. 2024, App. B).
 
     Attributes:
+        name: What it is called.
         tokens: The name of each token.
         contents: What each token counts where it is read: a number itself.
         numbers: How many tokens are numbers.
@@ -56,6 +57,7 @@ class ChainOfThought:
         answer: The place of the token that is the answer.
     """
 
+    name: str
     tokens: tuple[str, ...]
     contents: tuple[int, ...]
     numbers: int
@@ -166,7 +168,8 @@ class ChainOfThought:
             for step in self.steps
         ]
         return {
-            "tokens": list(self.tokens),
+            "name": self.name,
+            "letters": list(self.tokens),
             "contents": list(self.contents),
             "numbers": self.numbers,
             "prompt": [list(ends) for ends in self.prompt],
@@ -184,13 +187,14 @@ class ChainOfThought:
             LookupError: If something is missing.
             TypeError: If something is of another type.
         """
-        names, listed, rules = told["tokens"], told["steps"], told["rules"]
+        names, listed, rules = told["letters"], told["steps"], told["rules"]
         demand(type(names) is list and all(type(n) is str for n in names), "no names")
         demand(type(listed) is list and len(listed) <= MOST_STEPS, "too many steps")
         demand(type(rules) is list and len(rules) <= MOST_RULES, "too many rules")
         steps = tuple(_step(one) for one in listed)
         most = max((len(step.reads) for step in steps), default=0)
         return cls(
+            str(told["name"]),
             tuple(names),
             tuple(map(_number, told["contents"])),
             _number(told["numbers"]),

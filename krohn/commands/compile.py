@@ -1,7 +1,9 @@
 """``krohn compile``."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -9,9 +11,9 @@ import typer
 from krohn import show
 from krohn.commands import compile_options as own
 from krohn.commands import options as common
-from krohn.commands.options import check, reading, remarks
+from krohn.commands.options import check, reading, remarks, typed
 from krohn.commands.terminal import emit, progress
-from krohn.option_rules import COMPILE
+from krohn.option_rules import COMPILE, refuse_others
 
 if TYPE_CHECKING:
     from algebra.automaton import Automaton
@@ -72,6 +74,12 @@ def compile(  # noqa: A001  (the command is called so)
 ) -> None:
     """Derive a network for a machine, prove it, and write it to a model file."""
     check(context, COMPILE)
+    from krohn.source_kinds import named
+
+    if (other := named(machine)) is not None:
+        refuse_others(typed(context), other[0].takes, other[0].wire)
+        model = _other(machine, length, dtype=dtype, strict=strict, proved=proof)
+        return _write(model, output, as_json)
     law = Law(attention, depth_layer, seed, scale, opening)
     source = Source(reading(complete, kind).read(machine), length, dtype, proof)
     how = {
@@ -90,9 +98,26 @@ def compile(  # noqa: A001  (the command is called so)
     else:
         how |= {"construction": construction, "minimise": minimise}
         model = _transducer(source, how)
+    return _write(model, output, as_json, remarks(source.machine))
+
+
+def _write(
+    model: "CompiledModel",
+    output: Path,
+    as_json: bool,
+    remarked: Mapping[str, Any] | None = None,
+) -> None:
     model.save(output)
-    result = {"file": str(output), **model.summary(), **remarks(source.machine)}
+    result = {"file": str(output), **model.summary(), **(remarked or {})}
     emit(result, as_json, lambda: show.compiled(result, model))
+
+
+def _other(name: str, length: int | None, **how: Any) -> "CompiledModel":
+    """Compile the network of a source that is no machine."""
+    from krohn.compilation import compile as compiled
+
+    with progress() as report:
+        return compiled(name, length, progress=partial(report, "proving"), **how)
 
 
 def _transducer(source: Source, how: dict[str, Any]) -> "CompiledModel":

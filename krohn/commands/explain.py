@@ -1,12 +1,16 @@
 """``krohn explain``."""
 
+import typer
+
 from krohn import show
 from krohn.commands import options as common
-from krohn.commands.options import reading, remarks
+from krohn.commands.options import reading, remarks, typed
 from krohn.commands.terminal import emit
+from krohn.option_rules import refuse_others
 
 
 def explain(
+    context: typer.Context,
     machine: common.Machine,
     length: common.Length = 128,
     dtype: common.Dtype = "float32",
@@ -21,6 +25,18 @@ def explain(
     as_json: common.Json = False,
 ) -> None:
     """Say what a machine is, which constructions apply, and which one is chosen."""
+    from krohn.source_kinds import named
+
+    if (other := named(machine)) is not None:
+        from krohn.compilation import options_of
+
+        source_kind, source = other
+        refuse_others(typed(context), source_kind.takes, source_kind.wire)
+        options = options_of(dtype, strict, activation)
+        asked = length if "length" in typed(context) else None
+        facts = source_kind.explain(source, asked, options)
+        emit(facts, as_json, lambda: show.facts(facts))
+        return
     from krohn.explanation import explain as explained
 
     read = reading(complete, kind).read(machine)

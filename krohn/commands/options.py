@@ -99,9 +99,13 @@ def check(context: typer.Context, needs: Collection[Need]) -> None:
     Raises:
         KrohnError: If one was given.
     """
+    refuse(needs, context.params, typed(context))
+
+
+def typed(context: typer.Context) -> list[str]:
+    """The parameters that somebody gave."""
     sources = {name: context.get_parameter_source(name) for name in context.params}
-    given = {n for n, source in sources.items() if source and source.name in TYPED}
-    refuse(needs, context.params, given)
+    return [n for n, source in sources.items() if source and source.name in TYPED]
 
 
 TYPED = ("COMMANDLINE", "ENVIRONMENT")

@@ -18,6 +18,8 @@ from krohn.option_rules import RUN
 if TYPE_CHECKING:
     from algebra.automaton import Automaton
     from krohn.replaying import Replay
+    from krohn.source_kinds.base import SourceKind
+    from network.modelfile import ModelFile
 
 OWN = "--expect-own"
 
@@ -92,6 +94,12 @@ def run(
         return run_stream(file, stream, last, as_json)
     if expect is not None or expect_own:
         return _compare(file, word, expect, against, as_json)
+    if (found := _source_kind(file)) is not None:
+        source_kind, model = found
+        for words in [word] if word else ([line] for line in sys.stdin):
+            result = source_kind.run(model, words)
+            emit(result, as_json, partial(print, result["shown"]))
+        return DONE
     from krohn.running import open_runner
 
     runner = open_runner(file)
@@ -99,6 +107,19 @@ def run(
         result = runner.run(letters)
         emit(result, as_json, partial(show.answers, result))
     return DONE
+
+
+def _source_kind(file: str) -> "tuple[SourceKind[Any], ModelFile] | None":
+    """A file about a source that is no machine, and how that is run."""
+    from network import modelfile
+
+    model = modelfile.read(file)
+    if "source" not in model.header:
+        return None
+    from krohn.source_kinds import of_file
+
+    kind = of_file(model)
+    return None if kind is None else (kind, model)
 
 
 def _words(word: list[str] | None, machine: "Automaton") -> Iterator[list[str]]:

@@ -8,6 +8,7 @@ from krohn.commands.terminal import emit
 def zoo(as_json: Json = False) -> None:
     """List the machines that are known by name."""
     from algebra import zoo as animals
+    from sources import FAMILIES
 
     rows = []
     for name in animals.names():
@@ -20,4 +21,10 @@ def zoo(as_json: Json = False) -> None:
                 "description": animals.description(name),
             }
         )
-    emit({"machines": rows}, as_json, lambda: show.zoo(rows))
+    families = [
+        {"name": example, "kind": kind, "description": said}
+        for kind, examples in FAMILIES.items()
+        for example, said in examples.items()
+    ]
+    result = {"machines": rows, "families": families}
+    emit(result, as_json, lambda: show.zoo(rows, families))

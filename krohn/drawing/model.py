@@ -48,7 +48,9 @@ def draw_model(file: ModelFile) -> Figure:
 
 def _title(header: Mapping[str, Any]) -> tuple[str, str]:
     architecture = header["architecture"]
-    name = legible(str(header["machine"].get("name", "machine")))
+    name = legible(
+        str((header.get("source") or header["machine"]).get("name", "machine"))
+    )
     facts = [
         _construction(header),
         f"T = {header['claim']['length']}" if header["claim"].get("length") else "",

@@ -2,7 +2,7 @@
 
 from krohn.show.cascade import decomposition
 from krohn.show.comparison import comparison
-from krohn.show.explanation import explanation, zoo
+from krohn.show.explanation import explanation, facts, zoo
 from krohn.show.network import answers, attention, compiled, program
 from krohn.show.verdict import evidence, replay, report
 
@@ -14,6 +14,7 @@ __all__ = [
     "decomposition",
     "evidence",
     "explanation",
+    "facts",
     "program",
     "replay",
     "report",

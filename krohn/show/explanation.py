@@ -15,8 +15,8 @@ WIDE = 96
 MOST_SAID = 38
 
 
-def zoo(rows: list[dict[str, Any]]) -> None:
-    """The machines known by name."""
+def zoo(rows: list[dict[str, Any]], families: list[dict[str, Any]]) -> None:
+    """The machines known by name, and the families of other sources."""
     table = new_table("name", " states", " letters", "what it is")
     for row in rows:
         table.add_row(
@@ -27,6 +27,18 @@ def zoo(rows: list[dict[str, Any]]) -> None:
         "Families by parameter: C12, C2xC3xC5, D10, S6, A6, Grid20, Dyck3,3 (depth, "
         "types), Memory5, PermReset3."
     )
+    table = new_table("other sources", "kind", "what it is")
+    for row in families:
+        table.add_row(row["name"], row["kind"], row["description"])
+    print_table(table)
+
+
+def facts(found: dict[str, Any]) -> None:
+    """What is known of a source that is no machine, a line each."""
+    table = new_table("fact", "value")
+    for name, fact in found.items():
+        table.add_row(name, f"{fact:,}" if isinstance(fact, int) else str(fact))
+    print_table(table)
 
 
 def explanation(facts: dict[str, Any]) -> None:

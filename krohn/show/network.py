@@ -16,6 +16,8 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
     bound = "words of every length"
     if result["length"] is not None:
         bound = f"words of up to {result['length']} letters"
+    if result["claim"] == "generates":
+        bound = f"texts of {result['length'] + 1} tokens"
     out.print(f"wrote {result['file']}: {result['construction']}, for {bound}")
     out.print(
         f"  depth {result['depth']}, {result['layers']} layers, width "
@@ -29,6 +31,10 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
     else:
         claim = model.file.header["claim"]
         meaning = "right on every such word"
+        if claim.get("kind") == "generates":
+            meaning = "greedy decoding gives the right text after every prompt"
+        if claim.get("kind") == "within":
+            meaning = f"on every such word within {claim['error']:.3g} of the source"
         if "tolerance" in claim:
             meaning = (
                 "on every such legal prefix each output is within "

@@ -3,9 +3,20 @@
 from string import ascii_lowercase
 
 from program.chain_of_thought import Argument, ChainOfThought, Step
+from program.errors import demand
 from program.expressions import argument, differs, minimum
 
 INDEL, REPLACE = 2, 3
+
+
+MOST_LETTERS, MOST_CELLS = 26, 4096
+
+
+def name(rows: int, columns: int, letters: int = 26, boundary: int = INDEL) -> str:
+    """What it is called: ``EditDistance6,7``, ``EditDistance6,7:letters=4,boundary=1``."""
+    other = {"letters": (letters, 26), "boundary": (boundary, INDEL)}
+    told = [f"{key}={value}" for key, (value, usual) in other.items() if value != usual]
+    return ":".join([f"EditDistance{rows},{columns}", *[",".join(told)][: len(told)]])
 
 
 def edit_distance(
@@ -23,7 +34,14 @@ def edit_distance(
         letters: How many letters there are: a, b, ….
         boundary: The cost of a letter in dp(j, 0) and dp(0, k): 2; or 1, as the public
             generator of Feng et al. has it.
+
+    Raises:
+        Refused: If a number is out of range.
     """
+    demand(rows >= 1 and columns >= 1, "both words of an edit distance have letters")
+    demand(rows * columns <= MOST_CELLS, f"there are more than {MOST_CELLS} cells")
+    demand(1 <= letters <= MOST_LETTERS, f"there are 1 to {MOST_LETTERS} letters")
+    demand(boundary in (1, INDEL), f"a boundary costs 1 or {INDEL} a letter")
     most = boundary * (rows + columns)
     most = max(most, INDEL * (rows + columns))
     names = (*map(str, range(most + 1)), *ascii_lowercase[:letters])
@@ -51,6 +69,7 @@ def edit_distance(
     steps.append(Step(None, 1, (cell(rows, columns),)))
     steps.append(Step(end, 0, ()))
     return ChainOfThought(
+        name=name(rows, columns, letters, boundary),
         tokens=(*names, "|", ",", "<sep>", "<eos>"),
         contents=(*range(most + 1), *range(letters), 0, 0, 0, 0),
         numbers=most + 1,

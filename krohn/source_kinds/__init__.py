@@ -1,0 +1,37 @@
+"""Sources that are no machines: by name, from files, and what the commands do with them."""
+
+from typing import Any
+
+from algebra.errors import KrohnError
+from krohn.source_kinds.base import SourceKind
+from krohn.source_kinds.chains_of_thought import ChainsOfThought
+from network.modelfile import ModelFile
+
+KINDS: dict[str, SourceKind[Any]] = {kind.wire: kind for kind in (ChainsOfThought(),)}
+
+
+def named(source: object) -> tuple[SourceKind[Any], Any] | None:
+    """A source, or that of a name, with its kind; None of a machine and other names.
+
+    Raises:
+        KrohnError: If one of the numbers in a name is out of range.
+    """
+    for kind in KINDS.values():
+        found = kind.named(source) if isinstance(source, str) else source
+        if found is not None and (isinstance(source, str) or kind.owns(source)):
+            return kind, found
+    return None
+
+
+def of_file(file: ModelFile) -> SourceKind[Any] | None:
+    """The kind of the source of a file; None if it is about a machine.
+
+    Raises:
+        KrohnError: If its kind is unknown.
+    """
+    if "source" not in file.header:
+        return None
+    name = file.header["source"].get("kind")
+    if name not in KINDS:
+        raise KrohnError(f"the file is about a source of an unknown kind, {name!r}")
+    return KINDS[name]

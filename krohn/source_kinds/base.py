@@ -1,0 +1,191 @@
+"""How the commands treat sources of a kind that are no machines."""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar, Generic, TypeVar
+
+from compiler.compiled_network import CompiledNetwork
+from compiler.errors import CompileError
+from compiler.pipeline import Options
+from krohn.compiled_model import CompiledModel, with_evidence
+from krohn.progress import Progress, silent
+from krohn.report import Report
+from network.modelfile import ModelFile
+from verify.proof import Proof, Verdict, prove
+from verify.testing.simulation_result import Simulation
+
+S = TypeVar("S")
+
+
+class SourceKind(ABC, Generic[S]):
+    """Sources of one kind: how they are named, compiled, run and explained.
+
+    Attributes:
+        wire: The name of the kind on file.
+        claim: What is proved of its networks: ``exact``, ``within`` or ``generates``.
+        takes: The options of `krohn.compile` beside length and format that matter.
+    """
+
+    wire: ClassVar[str]
+    claim: ClassVar[str]
+    takes: ClassVar[frozenset[str]] = frozenset({"strict"})
+
+    @abstractmethod
+    def named(self, text: str) -> S | None:
+        """The source of a name; None if it is the name of none.
+
+        Raises:
+            KrohnError: If one of its numbers is out of range.
+        """
+
+    @abstractmethod
+    def owns(self, source: object) -> bool:
+        """Whether a source is of this kind."""
+
+    @abstractmethod
+    def of_file(self, file: ModelFile) -> S:
+        """The source that a file states.
+
+        Raises:
+            KrohnError: If it is damaged.
+        """
+
+    @abstractmethod
+    def to_wire(self, source: S) -> dict[str, Any]:
+        """As a model file states it."""
+
+    @abstractmethod
+    def build(
+        self, source: S, length: int | None, options: Options
+    ) -> tuple[CompiledNetwork, dict[str, Any]]:
+        """A network, and what its claim says beside the kind and the format.
+
+        Raises:
+            KrohnError: If it cannot be compiled; the message says what can be done.
+        """
+
+    @abstractmethod
+    def explain(
+        self, source: S, length: int | None, options: Options
+    ) -> dict[str, Any]:
+        """What it is, and what its network needs."""
+
+    @abstractmethod
+    def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
+        """What the network says, with ``shown``: the same as text."""
+
+    @abstractmethod
+    def sample(
+        self, file: ModelFile, count: int, seed: int, progress: Progress
+    ) -> Simulation:
+        """Run random inputs and hold the answers against the reference."""
+
+    @abstractmethod
+    def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
+        """Run every input of up to so many letters."""
+
+    def compile(
+        self,
+        source: S,
+        length: int | None,
+        options: Options,
+        proved: bool = True,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> CompiledModel:
+        """The network of a source, proved.
+
+        Raises:
+            KrohnError: If it cannot be compiled or proved.
+        """
+        began = time.monotonic()
+        built, claim = self.build(source, length, options)
+        precision, name = options.precision, built.construction
+        header = {
+            "architecture": built.network.architecture,
+            "source": {"kind": self.wire, **self.to_wire(source)},
+            "construction": name,
+            "claim": {"kind": self.claim, "dtype": precision.name, **claim},
+            "program": built.program,
+        }
+        tensors = {n: precision.round(t) for n, t in built.network.tensors.items()}
+        file, proof = ModelFile(header, tensors, precision), None
+        if proved:
+            proof = prove(file, None, progress)
+            if proof.verdict != "verified":
+                raise CompileError(
+                    f"the network cannot be certified in {precision.name}, so nothing "
+                    f"was written ({proof.reason}); try --dtype float64"
+                )
+        seconds = time.monotonic() - began
+        return CompiledModel(with_evidence(file, proof), name, proof, seconds)
+
+    def verify(
+        self,
+        file: ModelFile,
+        proof: bool,
+        exhaustive: int | None,
+        sample: int | None,
+        seed: int = 0,
+        progress: Progress = silent,
+    ) -> Report:
+        """Prove, or run, what a file claims of its source.
+
+        Args:
+            file: The model.
+            proof: Whether to prove it.
+            exhaustive: Run every input of up to so many letters.
+            sample: Run so many random inputs.
+            seed: Of the random inputs.
+            progress: Called with what is being done, how much is done, and of how much.
+        """
+        began, runs = time.monotonic(), list[Simulation]()
+        if exhaustive:
+            runs.append(self.every(file, exhaustive, progress))
+        if sample:
+            runs.append(self.sample(file, sample, seed, progress))
+        asked = {"proof": proof, "exhaustive": exhaustive, "sample": sample}
+        method = "+".join(name for name, given in asked.items() if given)
+        shown = prove(file, None, partial(progress, "proving")) if proof else None
+        report = self._concluded(file, method, runs, shown)
+        return replace(report, seconds=time.monotonic() - began)
+
+    def _concluded(
+        self,
+        file: ModelFile,
+        method: str,
+        runs: list[Simulation],
+        shown: Proof | None,
+    ) -> Report:
+        """What runs and a proof come to together."""
+        words, length = sum(r.words for r in runs), file.header["claim"]["length"]
+        wrong = next((r.counterexample for r in runs if r.counterexample), None)
+        if wrong is not None:
+            reason = f"the network is wrong at letter {wrong.at} of this input"
+            return Report(
+                "refuted", method, reason, len(wrong.word), words, "one input", wrong
+            )
+        verdict: Verdict = "undecided"
+        reason, covers = "inputs were run, and nothing was proved", "the inputs run"
+        if shown is not None:
+            verdict, reason, covers = shown.verdict, shown.reason, self.covers(file)
+        elif any(r.every for r in runs):
+            verdict, reason, covers = "verified", "", "every input of these lengths"
+        if verdict != "verified" and shown is not None:
+            covers = "nothing"
+        return Report(
+            verdict,
+            method,
+            reason,
+            length,
+            words,
+            covers,
+            proof=shown,
+            runs=tuple(runs),
+        )
+
+    @abstractmethod
+    def covers(self, file: ModelFile) -> str:
+        """What a proof is about, in words."""

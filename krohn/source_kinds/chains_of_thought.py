@@ -1,0 +1,229 @@
+"""Dynamic programs as chains of thought, in the commands."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import KrohnError
+from compiler.compiled_network import CompiledNetwork
+from compiler.constructions.chain_of_thought import NAME, chain_of_thought
+from compiler.cost import predict
+from compiler.errors import CompileError
+from compiler.pipeline import Options, arrange, optimise
+from compiler.transformer import describe, lower
+from krohn.progress import Progress
+from krohn.source_kinds.base import SourceKind
+from network.modelfile import ModelFile
+from program.chain_of_thought import ChainOfThought
+from program.domains import IntArray
+from program.errors import Refused
+from sources import dynamic_programs
+from verify.testing.simulation_result import Simulation
+
+BATCH = 256
+MOST_PROMPTS = 2**20
+
+
+class ChainsOfThought(SourceKind[ChainOfThought]):
+    """Texts of a fixed form, continued number by number."""
+
+    wire = "chain-of-thought"
+    claim = "generates"
+
+    def named(self, text: str) -> ChainOfThought | None:
+        """The dynamic program of a name; None if it is the name of none."""
+        try:
+            return dynamic_programs.named(text)
+        except Refused as reason:
+            raise KrohnError(f"{text}: {reason}") from None
+
+    def owns(self, source: object) -> bool:
+        """Whether a source is a chain of thought."""
+        return isinstance(source, ChainOfThought)
+
+    def of_file(self, file: ModelFile) -> ChainOfThought:
+        """The chain of thought that a file states."""
+        try:
+            return ChainOfThought.from_wire(file.header["source"])
+        except (Refused, LookupError, TypeError, ValueError) as error:
+            raise KrohnError(f"the file is damaged: of its source, {error}") from None
+
+    def to_wire(self, source: ChainOfThought) -> dict[str, Any]:
+        """As a model file states it."""
+        return source.to_wire()
+
+    def build(
+        self, source: ChainOfThought, length: int | None, options: Options
+    ) -> tuple[CompiledNetwork, dict[str, Any]]:
+        """The network, for texts of the one length that there is."""
+        if length is not None:
+            raise CompileError(
+                f"-T is for words of any length; every text of {source.name} has "
+                f"{source.length} tokens"
+            )
+        try:
+            program = optimise(chain_of_thought(source), options)
+        except Refused as reason:
+            raise CompileError(f"{source.name}: {reason}") from None
+        layout, features = arrange(program, options)
+        network = lower(layout, features, options.strict)
+        cost = predict(layout, features, options.strict)
+        built = CompiledNetwork(NAME, network, describe(layout, network), cost)
+        return built, {"length": program.length}
+
+    def explain(
+        self, source: ChainOfThought, length: int | None, options: Options
+    ) -> dict[str, Any]:
+        """Its size, and that of its network."""
+        built, _ = self.build(source, length, options)
+        assert built.cost is not None
+        cost, steps = built.cost, source.steps
+        numbers = [step for step in steps if step.token is None]
+        return {
+            "name": source.name,
+            "kind": self.wire,
+            "claim": self.claim,
+            "prompt": len(source.prompt),
+            "tokens": source.length,
+            "steps": len(steps),
+            "numbers": len(numbers),
+            "largest": max(
+                high for _, high in source.boxes()[len(source.prompt) + 1 :]
+            ),
+            "reads": max(len(step.reads) for step in numbers),
+            "locality": _locality(source),
+            "construction": NAME,
+            "depth": cost.depth,
+            "layers": cost.layers,
+            "d_model": cost.d_model,
+            "heads": cost.heads,
+            "mlp_width": cost.mlp_width,
+            "parameters": cost.parameters,
+            "dtype": options.precision.name,
+        }
+
+    def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
+        """The whole text that the network writes after a prompt."""
+        source = self.of_file(file)
+        prompt = _tokens(source, words)
+        text = _decoded(file, source, prompt[None])[0]
+        names = [source.tokens[i] if i >= 0 else "(no answer)" for i in text]
+        return {
+            "prompt": names[: len(prompt)],
+            "text": names[len(prompt) :],
+            "answer": names[source.answer - 1],
+            "shown": " ".join(names),
+        }
+
+    def sample(
+        self, file: ModelFile, count: int, seed: int, progress: Progress
+    ) -> Simulation:
+        """Continue random prompts."""
+        source, rng = self.of_file(file), np.random.default_rng([seed, 0x7E87])
+        low, high = np.array(source.prompt).T
+        prompts = rng.integers(low, high + 1, size=(count, len(low)))
+        return _simulated(file, source, prompts, progress)
+
+    def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
+        """Continue every prompt."""
+        source = self.of_file(file)
+        low, high = np.array(source.prompt).T
+        count = int(np.prod((high - low + 1).astype(float)))
+        if length < len(low):
+            raise KrohnError(
+                f"every prompt of {source.name} has {len(low)} tokens; say --exhaustive "
+                f"{len(low)} for all {count:,}"
+            )
+        if count > MOST_PROMPTS:
+            raise KrohnError(
+                f"{source.name} has {count:,} prompts, too many to run; say --sample N"
+            )
+        prompts = np.indices(high - low + 1).reshape(len(low), -1).T + low
+        return _simulated(file, source, prompts, progress, every=True)
+
+    def covers(self, file: ModelFile) -> str:
+        """What a proof is about, in words."""
+        source = self.of_file(file)
+        free = [high - low + 1 for low, high in source.prompt if high > low]
+        count = (
+            " · ".join(map(str, free)) if len(free) < 4 else f"{free[0]}^{len(free)}"
+        )
+        return f"the whole text after each of the {count} prompts"
+
+
+def _locality(source: ChainOfThought) -> int:
+    """How far back a step reads at most, inputs included (Yang et al. 2024, 5.3)."""
+    first = len(source.prompt) + 1
+    return max(
+        first + i - read.place
+        for i, step in enumerate(source.steps)
+        for read in step.reads
+        if read.place
+    )
+
+
+def _tokens(source: ChainOfThought, words: Sequence[str]) -> IntArray:
+    """A prompt as a person writes it: tokens with blanks, or letter by letter.
+
+    What stands at a place where only one token may stand can be left out at the end.
+
+    Raises:
+        KrohnError: If it is no prompt of the source.
+    """
+    index = {name: i for i, name in enumerate(source.tokens)}
+    parts = " ".join(words).split()
+    found = parts if all(p in index for p in parts) else [c for p in parts for c in p]
+    fixed = [source.tokens[low] for low, high in source.prompt if low == high]
+    if len(found) == len(source.prompt) - 1:
+        found = [*found, *fixed[-1:]]
+    names = source.tokens
+    form = " ".join(
+        names[low] if low == high else f"[{names[low]}-{names[high]}]"
+        for low, high in source.prompt
+    )
+    told = [index.get(name, -1) for name in found]
+    fits = len(told) == len(source.prompt) and all(
+        low <= token <= high
+        for token, (low, high) in zip(told, source.prompt, strict=True)
+    )
+    if not fits:
+        raise KrohnError(f"a prompt of {source.name} has the form {form}")
+    return np.array(told, np.int64)
+
+
+def _decoded(file: ModelFile, source: ChainOfThought, prompts: IntArray) -> IntArray:
+    """``(batch, length)``: what the network writes; −1 where it gives no answer."""
+    import torch
+
+    from network.decoding import decode
+    from network.model import Model
+    from network.transformer import Transformer
+
+    network = Model(file).network
+    assert isinstance(network, Transformer)
+    with torch.no_grad():
+        text = decode(network, torch.from_numpy(prompts), len(source.steps))
+    return np.asarray(text.numpy())
+
+
+def _simulated(
+    file: ModelFile,
+    source: ChainOfThought,
+    prompts: IntArray,
+    progress: Progress,
+    every: bool = False,
+) -> Simulation:
+    """Hold what the network writes against the reference, in batches."""
+    from verify.testing.counterexample import Counterexample
+
+    for at in range(0, len(prompts), BATCH):
+        batch = prompts[at : at + BATCH]
+        wanted, found = source.continued(batch), _decoded(file, source, batch)
+        progress("running prompts", at, len(prompts))
+        for row in np.flatnonzero((wanted != found).any(axis=1))[:1].tolist():
+            names = [*source.tokens, "(no answer)"]
+            right, said = (tuple(names[i] for i in x[row]) for x in (wanted, found))
+            wrong = Counterexample(right[:-1], right[1:], said[1:], "letter by letter")
+            return Simulation(at + row + 1, source.length, wrong)
+    return Simulation(len(prompts), source.length, None, every=every)

@@ -1,0 +1,132 @@
+"""Piecewise linear expressions: what they mean, what bounds them, how they are stated."""
+
+from collections.abc import Callable
+from itertools import product
+
+import numpy as np
+import pytest
+
+from program import Piecewise, Refused
+from program.domains import Values
+from program.expressions import (
+    Bounds,
+    Expression,
+    argument,
+    differs,
+    gate,
+    greater,
+    maximum,
+    minimum,
+    number,
+    read,
+    rectified,
+    select,
+    value,
+)
+
+X, Y, Z = map(argument, range(3))
+
+
+@pytest.mark.parametrize(
+    ("expression", "meaning"),
+    [
+        (minimum(X, Y, Z), lambda x, y, z: min(x, y, z)),
+        (maximum(X, Y, Z), lambda x, y, z: max(x, y, z)),
+        (greater(X, Y), lambda x, y, z: int(x > y)),
+        (differs(X, Y), lambda x, y, z: int(x != y)),
+        (gate(X, greater(Y, number(1)), 3), lambda x, y, z: x * (y > 1)),
+        (
+            select(greater(Z, number(0)), X, Y, 3),
+            lambda x, y, z: x if z > 0 else y,
+        ),
+        (2 * X - Y + 3, lambda x, y, z: 2 * x - y + 3),
+    ],
+)
+def test_expressions_mean_what_their_names_say(
+    expression: Expression, meaning: Callable[[int, int, int], int]
+) -> None:
+    rows = np.array(list(product(range(4), repeat=3)))
+    found = expression(list(rows.T))
+    assert found.tolist() == [meaning(*row) for row in rows.tolist()]
+    assert found.tolist() == expression.expanded(list(rows.T)).tolist()
+    low, high = Bounds(dict.fromkeys(range(3), (0, 3))).of(expression)
+    assert low <= found.min()
+    assert found.max() <= high
+
+
+def drawn(rng: np.random.Generator, depth: int) -> Expression:
+    """A random expression of three arguments."""
+    found = number(int(rng.integers(-3, 4)))
+    for _ in range(rng.integers(1, 4)):
+        weight = int(rng.choice([-2, -1, 1, 2]))
+        kind = rng.integers(3) if depth else 0
+        if kind == 0:
+            found = found + weight * argument(int(rng.integers(3)))
+        elif kind == 1:
+            found = found + weight * rectified(drawn(rng, depth - 1))
+        else:
+            found = found + weight * value(drawn(rng, depth - 1))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_value_leaves_its_bounds(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for _ in range(80):
+        expression = drawn(rng, 2)
+        low = rng.integers(0, 3, size=3)
+        high = low + rng.integers(0, 4, size=3)
+        box = {i: (int(low[i]), int(high[i])) for i in range(3)}
+        rows = np.array(list(product(*(range(*(a, b + 1)) for a, b in box.values()))))
+        found = expression(list(rows.T))
+        least, most = Bounds(box).of(expression)
+        assert least <= found.min()
+        assert found.max() <= most
+        assert read(expression.to_wire(), 3) == expression
+        assert (expression.expanded(list(rows.T)) == found).all()
+
+
+def test_bounds_of_a_minimum_and_of_a_gate_are_exact() -> None:
+    box = {0: (2, 9), 1: (4, 5), 2: (0, 1)}
+    assert Bounds(box).of(Y - rectified(Y - X)) == (2, 5)
+    assert Bounds(box).of(gate(X, Z, 9)) == (0, 9)
+    assert Bounds(box).of(minimum(X + 2, Y)) == (4, 5)
+
+
+def test_domains_are_found_for_each_pattern_of_the_position() -> None:
+    """A gate whose bit the position decides, and a constant where it is 0."""
+    flag = Values(0, np.array([0, 1]), np.array([0, 0, 1, 1]))
+    fixed = Values(9, np.array([0, 9]), np.array([9, 9, 0, 0]))
+    wide = Values(0, np.arange(5))
+    function = Piecewise(gate(X, Y, 4) + Z)
+    found = function.infer([wide, flag, fixed])
+    assert found.bos == 9
+    assert found.later.tolist() == [0, 1, 2, 3, 4, 9]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        [0],
+        [0, [[0, "argument", 0]]],
+        [0, [[1, "argument", 3]]],
+        [0, [[1, "product", 0]]],
+        [2**40, []],
+        [0, [[1, "argument", 1], [1, "argument", 0]]],
+        [0, [[True, "argument", 0]]],
+    ],
+)
+def test_malformed_expressions_are_refused(told: object) -> None:
+    with pytest.raises(Refused):
+        read(told, 3)
+
+
+def test_a_nested_term_is_no_piecewise_function_of_a_file() -> None:
+    deep = rectified(X - rectified(Y - X))
+    with pytest.raises(Refused, match="holds another"):
+        Piecewise.from_wire({"expression": deep.to_wire()}, 2)
+
+
+def test_what_can_be_negative_is_refused() -> None:
+    with pytest.raises(Refused, match="negative"):
+        Piecewise(X - Y).infer([Values(0, np.arange(3)), Values(0, np.arange(3))])
