@@ -3,14 +3,21 @@
 from dataclasses import dataclass
 
 from algebra.automaton import Automaton
-from compiler.construction_choice.planning import plans
-from compiler.construction_choice.stages import Plan
+from compiler.bounds import Bound, Steps
+from compiler.construction_choice.best_first_search import Search
+from compiler.construction_choice.planning import MOST_PARAMETERS, Planning, plans
+from compiler.construction_choice.stages import Plan, Request, branch
 from compiler.cost import Cost
+from compiler.errors import CompileError
 from compiler.output_programs import least
 from compiler.pipeline import Observer, Options, optimise
 from compiler.rnn import elman
 from compiler.transformer import Network, describe, lower
 from network.precision import Precision
+from program import Program
+
+PROGRAM = "program"
+"""What a network is called that was made from no construction."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +58,35 @@ def compile_transformer(
         CompileError: If that cannot be done; the message says what can.
     """
     return realise(plans(construction, machine, length, options)[0], observe)
+
+
+def compile_program(
+    program: Program, options: Options, minimise: str | None = None
+) -> CompiledNetwork:
+    """A Transformer for a Program that was not made from a machine.
+
+    Args:
+        program: Its channels need no domains yet.
+        options: Number format and form.
+        minimise: What is chosen by: a key of `OBJECTIVES`; None for the depth.
+
+    Raises:
+        CompileError: If it cannot be lowered; the message says which channel.
+    """
+
+    def build(length: int) -> Steps[Program]:
+        yield Bound()
+        return program
+
+    refusal = (
+        f"it would need at least {{}} parameters; {MOST_PARAMETERS:.0e} is the most"
+    )
+    request = Request(PROGRAM, build, program.length, options, MOST_PARAMETERS, refusal)
+    known = Planning((PROGRAM,), Search.of([(PROGRAM, branch(request))]), PROGRAM)
+    best = next(known.best_first(minimise), None)
+    if best is None:
+        raise CompileError(known.reasons())
+    return realise(best)
 
 
 def realise(plan: Plan, observe: Observer | None = None) -> CompiledNetwork:

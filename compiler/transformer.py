@@ -168,6 +168,9 @@ def _block(
         "d_v": tensors["attention.value"].shape[2] if built else 0,
         "mlp": [weight.shape[1] for weight, _ in layers[:-1]],
     }
+    causal = [looked.causal for looked in head_assembly.patterns(layout, block)]
+    if not all(causal):
+        shape["causal"] = causal
     activations = mlp.activations() if mlp else []
     if any(name != "relu" for runs in activations for name, _ in runs):
         shape["activation"] = activations

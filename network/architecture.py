@@ -113,7 +113,26 @@ def _block_shapes(at: str, block: Any, d: int, strict: bool) -> Shapes:
     if not strict:
         shapes[f"{at}.mlp.residual"] = (d,)
     activations(block)
+    causal(block)
     return shapes
+
+
+def causal(block: Architecture) -> list[bool]:
+    """Of each head of a block, whether it sees no position after its own.
+
+    A head that is not causal sees the whole word, but from BOS only BOS.
+
+    Raises:
+        ModelFileError: If that is not said of each.
+    """
+    told = block.get("causal", [True] * block["heads"])
+    if (
+        not isinstance(told, list)
+        or len(told) != block["heads"]
+        or any(type(each) is not bool for each in told)
+    ):
+        raise ModelFileError("is damaged: not every head says what it sees")
+    return told
 
 
 def _affine_shapes(at: str, widths: list[int]) -> Shapes:

@@ -9,9 +9,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from network.architecture import StrArray, activations
+from network.architecture import StrArray, activations, causal
 from network.branching import affine, attend, attend_alike, grown
 from network.cache import Cache, Grow, Tree
+from network.errors import ModelFileError
 
 Affine = Callable[[Tensor, Tensor, Tensor], Tensor]
 Function = Callable[[Tensor], Tensor]
@@ -24,20 +25,40 @@ FUNCTIONS: Mapping[str, Function] = {
 
 
 class Attention(nn.Module):
-    """Multi-head causal attention without biases; scores are plain inner products."""
+    """Multi-head attention without biases; scores are plain inner products.
 
-    def __init__(self, query: Tensor, key: Tensor, value: Tensor, out: Tensor) -> None:
+    Attributes:
+        causal: For each head whether it sees no position after its own. Others see the
+            whole word, but from BOS only BOS.
+    """
+
+    def __init__(self, matrices: Sequence[Tensor], causal: Sequence[bool]) -> None:
         super().__init__()
+        query, key, value, out = matrices
+        self.causal = tuple(causal)
         self.query, self.key = nn.Parameter(query), nn.Parameter(key)
         self.value, self.out = nn.Parameter(value), nn.Parameter(out)
 
     def forward(self, x: Tensor) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """What the heads add to ``x`` ``(batch, time, d)``, and the keys and values."""
         key, value = _project(x, self.key), _project(x, self.value)
-        mixed = F.scaled_dot_product_attention(
-            _project(x, self.query), key, value, is_causal=True, scale=1.0
-        )
+        query = _project(x, self.query)
+        if all(self.causal):
+            mixed = F.scaled_dot_product_attention(
+                query, key, value, is_causal=True, scale=1.0
+            )
+        else:
+            mixed = F.scaled_dot_product_attention(
+                query, key, value, attn_mask=self._seen(x), scale=1.0
+            )
         return self._write(mixed), (key, value)
+
+    def _seen(self, x: Tensor) -> Tensor:
+        """``(heads, time, time)``: which positions each one sees."""
+        t = torch.arange(x.shape[1], device=x.device)
+        past = t[None, :] <= t[:, None]
+        everywhere = torch.tensor([not each for each in self.causal], device=x.device)
+        return past | (everywhere[:, None, None] & (t > 0)[:, None])
 
     def branch(
         self, x: Tensor, past: tuple[Tensor, Tensor], tree: Tree, alike: bool
@@ -152,7 +173,9 @@ class Transformer(nn.Module):
         self, at: str, block: Mapping[str, Any], tensors: Mapping[str, Tensor]
     ) -> None:
         heads = [tensors[f"{at}.attention.{m}"] for m in _MATRICES if block["heads"]]
-        self.attention.append(Attention(*heads) if heads else nn.Identity())
+        self.attention.append(
+            Attention(heads, causal(block)) if heads else nn.Identity()
+        )
         affine = range(len(block["mlp"]) + 1 if block["mlp"] else 0)
         layers = [
             (tensors[f"{at}.mlp.{j}.weight"], tensors[f"{at}.mlp.{j}.bias"])
@@ -170,6 +193,15 @@ class Transformer(nn.Module):
         """
         layers = sum(isinstance(attention, Attention) for attention in self.attention)
         return 64 if layers <= 1 else 16
+
+    @property
+    def causal(self) -> bool:
+        """Whether what it says after a letter depends on no later one."""
+        return all(
+            all(attention.causal)
+            for attention in self.attention
+            if isinstance(attention, Attention)
+        )
 
     @property
     def length(self) -> int:
@@ -209,7 +241,16 @@ class Transformer(nn.Module):
         return self.read_out(self._through(self.embed(self.with_bos(tokens)))[0][:, 1:])
 
     def start(self, batch: int = 1) -> Cache:
-        """What `step` and `branch` need to remember of BOS."""
+        """What `step` and `branch` need to remember of BOS.
+
+        Raises:
+            ModelFileError: If heads see the whole word, which must be there at once.
+        """
+        if not self.causal:
+            raise ModelFileError(
+                "it reads a word as a whole, and not letter by letter: heads see what "
+                "comes later"
+            )
         bos = torch.full((batch, 1), self.token.shape[0] - 1, device=self.token.device)
         return Cache(1, self._through(self.embed(bos))[1])
 

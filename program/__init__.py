@@ -8,13 +8,16 @@ other.
 from program.errors import Refused
 from program.functions import Row, Select, Sum, Table, table
 from program.operations.at import At
-from program.operations.base import Flagged, LookBack, Operation
+from program.operations.at_anywhere import AtAnywhere
+from program.operations.base import Flagged, LookBack, Match, Operation
 from program.operations.earliest import Earliest
+from program.operations.final import Final
 from program.operations.latest import Latest
 from program.operations.latest_match import LatestMatch
 from program.operations.letter_matrix import LetterMatrix
 from program.operations.map import Map
 from program.operations.marked_sum import MarkedSum
+from program.operations.match_anywhere import MatchAnywhere
 from program.operations.matrix_product import MatrixProduct
 from program.operations.position import Position
 from program.operations.prefix_sum import PrefixSum
@@ -26,8 +29,10 @@ from program.program import Domain, Program, cone, is_embedded, is_sum
 
 __all__ = [
     "At",
+    "AtAnywhere",
     "Domain",
     "Earliest",
+    "Final",
     "Flagged",
     "Latest",
     "LatestMatch",
@@ -35,6 +40,8 @@ __all__ = [
     "LookBack",
     "Map",
     "MarkedSum",
+    "Match",
+    "MatchAnywhere",
     "MatrixProduct",
     "Operation",
     "Piecewise",

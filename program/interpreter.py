@@ -1,29 +1,13 @@
 """The reference semantics of a Program: plain integers, many words at once."""
 
 from collections.abc import Mapping
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from program.domains import IntArray
 from program.errors import Refused
-from program.operations.base import Operation
-from program.program import Program
-
-
-class Runnable(Protocol):
-    """A Program, or what a file states of one."""
-
-    @property
-    def operations(self) -> Mapping[str, Operation]:
-        """The channels, each after those that it reads."""
-        ...
-
-    @property
-    def bos(self) -> int:
-        """The token value at position 0."""
-        ...
+from program.program import Program, Runnable
 
 
 def interpret(

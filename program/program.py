@@ -8,7 +8,7 @@ whole numbers from a finite domain.
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from program.functions import Sum
 from program.operations.base import Frame, Operation
@@ -68,7 +68,21 @@ class Program:
         )
 
 
-def cone(program: Program, name: str, known: Collection[str]) -> list[str]:
+class Runnable(Protocol):
+    """A Program, or what a file states of one."""
+
+    @property
+    def operations(self) -> Mapping[str, Operation]:
+        """The channels, each after those that it reads."""
+        ...
+
+    @property
+    def bos(self) -> int:
+        """The token value at position 0."""
+        ...
+
+
+def cone(program: Runnable, name: str, known: Collection[str]) -> list[str]:
     """What a channel is computed from, down to known ones: each after what it reads."""
     found: dict[str, None] = {}
     todo = [] if name in known else [(name, iter(program.operations[name].reads))]

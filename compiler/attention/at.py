@@ -1,6 +1,7 @@
 """A head that looks where binary digits say."""
 
 from math import ceil, log, log2
+from typing import ClassVar
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from compiler.attention_scales import leak_allowed
 from compiler.layout import Layout
 from compiler.position_table import Positions
 from network.precision import Precision
-from program import At, Program
+from program import At, Operation, Program
 
 
 def pointing_scale(length: int, precision: Precision, largest: int = 1) -> float:
@@ -29,7 +30,7 @@ class AtLowering(Lowering):
     Digits of the query are 0 and 1, those of positions −1 and 1; BOS has none.
     """
 
-    operation = At
+    operation: ClassVar[type[Operation]] = At
     features = frozenset({"one", "bos", "bits"})
 
     def matrices(self, layout: Layout, positions: Positions, looked: At) -> Matrices:
@@ -56,5 +57,5 @@ class AtLowering(Lowering):
         return positions.bits + 1
 
     def _slope(self, positions: Positions) -> float:
-        most = positions.fetched[At]
+        most = positions.fetched[self.operation]
         return pointing_scale(positions.length, positions.precision, most)

@@ -1,6 +1,7 @@
 """A head that finds the last position whose key is what is asked for."""
 
 from math import ceil, log, log2
+from typing import ClassVar
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from compiler.errors import CompileError
 from compiler.layout import Layout
 from compiler.position_table import Positions
 from network.precision import Precision
-from program import LatestMatch, Program
+from program import LatestMatch, Match, Operation, Program
 from program.domains import IntArray
 from program.interpreter import interpret
 
@@ -43,12 +44,10 @@ class LatestMatchLowering(Lowering):
     it among the matches.
     """
 
-    operation = LatestMatch
+    operation: ClassVar[type[Operation]] = LatestMatch
     features = frozenset({"one", "bos", "index"})
 
-    def matrices(
-        self, layout: Layout, positions: Positions, looked: LatestMatch
-    ) -> Matrices:
+    def matrices(self, layout: Layout, positions: Positions, looked: Match) -> Matrices:
         """One entry for each value that keys and queries share, and one for the order."""
         program = layout.plan.program
         slope, bonus = self.largest(positions)
@@ -68,14 +67,12 @@ class LatestMatchLowering(Lowering):
         """The slope and the bonus."""
         return [*equality_scale(positions.length, positions.precision)]
 
-    def query_size(
-        self, program: Program, positions: Positions, looked: LatestMatch
-    ) -> int:
+    def query_size(self, program: Program, positions: Positions, looked: Match) -> int:
         """The values compared, and one entry for the order."""
         return len(_compared(program, looked)) + 1
 
 
-def _compared(program: Program, looked: LatestMatch) -> IntArray:
+def _compared(program: Program, looked: Match) -> IntArray:
     """The values that a key and a query can both have, ascending."""
     assert program.one_hot.issuperset((looked.key, looked.query))
     return np.intersect1d(program.domains[looked.key], program.domains[looked.query])

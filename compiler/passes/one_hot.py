@@ -12,7 +12,7 @@ from compiler.passes.identity_tables import (
     is_identity,
     with_identities,
 )
-from program import LatestMatch, Map, Operation, Program, Table
+from program import Map, Match, Operation, Program, Table
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class WidenOutputs:
 
 
 def _matched(program: Program, operation: Operation) -> tuple[str, ...]:
-    if not isinstance(operation, LatestMatch):
+    if not isinstance(operation, Match):
         return ()
     pair = (operation.key, operation.query)
     return tuple(n for n in dict.fromkeys(pair) if n not in program.one_hot)
@@ -90,10 +90,10 @@ def _again(program: Program, name: str) -> Operation:
 
 
 def _rematched(operation: Operation, names: Mapping[str, str]) -> Operation:
-    if not isinstance(operation, LatestMatch):
+    if not isinstance(operation, Match):
         return operation
     key, query = operation.key, operation.query
-    return LatestMatch(operation.source, names.get(key, key), names.get(query, query))
+    return replace(operation, key=names.get(key, key), query=names.get(query, query))
 
 
 def _repeated(source: Program, target: Program) -> Iterator[tuple[str, str]]:

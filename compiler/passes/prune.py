@@ -4,18 +4,19 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from compiler.passes.base import PassError, check_frame, check_order
-from program import Program
+from program import Program, Token
 
 
 @dataclass(frozen=True)
 class DropDead:
-    """Keep the channels that an output needs."""
+    """Keep the channels that an output needs, and the token, which a file states first."""
 
     name: ClassVar[str] = "drop dead channels"
 
     def apply(self, source: Program) -> Program:
         """Walk back from the outputs."""
-        alive = set(source.outputs)
+        tokens = [n for n, op in source.operations.items() if isinstance(op, Token)]
+        alive = {*source.outputs, *tokens}
         for name in reversed(list(source.operations)):
             if name in alive:
                 alive.update(source.operations[name].reads)

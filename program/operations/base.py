@@ -56,11 +56,14 @@ class Operation(ABC):
     Attributes:
         wire: Its name in a model file.
         is_attention: Whether it looks at other positions.
+        causal: Whether it looks at no position after its own. One that does looks at all
+            positions of the word, whatever its own is; BOS looks at itself only.
         on_matrices: Whether it may read channels that hold matrices.
     """
 
     wire: ClassVar[str]
     is_attention: ClassVar[bool] = True
+    causal: ClassVar[bool] = True
     on_matrices: ClassVar[bool] = False
     named: ClassVar[dict[str, "type[Operation]"]] = {}
 
@@ -195,6 +198,24 @@ class Flagged(LookBack):
         """Those of its source."""
         demand_flag(read[1], self.at_bos)
         return LookBack.infer(self, read, frame)
+
+
+@dataclass(frozen=True, slots=True)
+class Match(LookBack):
+    """A look to a position whose key is what is asked for.
+
+    Attributes:
+        key: The channel that is compared there.
+        query: What it must be, here.
+    """
+
+    key: str
+    query: str
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The source, the key and the query."""
+        return (self.source, self.key, self.query)
 
 
 def last(flags: BoolArray) -> IntArray:

@@ -7,11 +7,11 @@ from typing import ClassVar
 import numpy as np
 
 from program.domains import BoolArray, ChannelDomain, IntArray, PossibleValues
-from program.operations.base import LookBack, Memory, last
+from program.operations.base import Match, Memory, last
 
 
 @dataclass(frozen=True, slots=True)
-class LatestMatch(LookBack):
+class LatestMatch(Match):
     """``source`` at the last j ≤ t, j ≥ 1, whose ``key`` is ``query`` at t.
 
     If there is none, ``source`` at BOS: BOS is what is found when nothing else is. Its
@@ -20,13 +20,6 @@ class LatestMatch(LookBack):
     """
 
     wire: ClassVar[str] = "latest-match"
-    key: str
-    query: str
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """The source, the key and the query."""
-        return (self.source, self.key, self.query)
 
     def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
         """The last position with that key; BOS is 0 in any case."""

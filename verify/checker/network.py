@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from program.chain_of_thought import ChainOfThought
+from program.domains import IntArray
 from program.errors import Refused, demand
 from program.statement import Statement, parse
 from verify.checker import (
@@ -17,6 +18,7 @@ from verify.checker import (
     linear_system,
     recurrent,
     refinement,
+    same_program,
 )
 from verify.checker.affine_arithmetic import INFLATION, Noisy, exact
 from verify.checker.attention import Look
@@ -31,6 +33,7 @@ from verify.checker.model_file import (
 from verify.checker.residual_stream import Stream
 from verify.checker.sublayers import embedding, followed
 
+CELLS = 2**20
 Readings = dict[tuple[int, ...], int]
 
 
@@ -159,7 +162,7 @@ def _referenced(
     if source is None:
         demand(claim.get("kind", "exact") == "exact", "of a machine the claim is exact")
         machine = machine or model.machine
-        program = stated(model, len(machine.transitions))
+        program = causal(stated(model, len(machine.transitions)))
         return program, refinement.check(program, said["program"], machine)
     alone = machine is None and "machine" not in model.header
     demand(alone, "the file claims to compute no machine")
@@ -171,8 +174,28 @@ def _generated(model: Model, source: Any) -> tuple[Statement, Readings]:
     """The same of a chain of thought."""
     demand(model.header["claim"].get("kind") == "generates", "the claim is another one")
     chain = ChainOfThought.from_wire(source)
-    program = stated(model, len(chain.tokens))
+    program = causal(stated(model, len(chain.tokens)))
     return program, generation.check(program, chain)
+
+
+def _written(model: Model, source: Any) -> tuple[Statement, Readings]:
+    """The same of a Program that was written as it is (Theorem P)."""
+    claim, names = model.header["claim"].get("kind"), source["classes"]
+    demand(claim == "exact", "the claim about a Program is not that it is computed")
+    demand(model.header["version"] >= 5, "a file of its version has no such source")
+    demand(
+        len(names) == model.header["architecture"]["outputs"] == len(set(names)),
+        "the file does not name each output once",
+    )
+    program = stated(model, len(source["letters"]))
+    return program, same_program.readings(program, source)
+
+
+def causal(program: Statement) -> Statement:
+    """A Program, if it can be followed letter by letter: nothing in it looks ahead."""
+    alike = [channel.operation.causal for channel in program.channels.values()]
+    demand(alike, "the Program looks at letters that come later")
+    return program
 
 
 def transformer(
@@ -240,18 +263,25 @@ def _read_out(model: Model, stream: Stream, readings: Readings) -> tuple[Noisy, 
     x = stream.at(values, np.zeros((len(readings), len(weight))))
     logits, right = x.affine(weight, bias), np.array(list(readings.values()))
     demand(right < len(bias), "the network has no logit for a state")
+    parts = np.array_split(np.arange(len(right)), logits.value.size // CELLS + 1)
+    slack = [_ahead(logits.rows(rows), right[rows]) for rows in parts]
+    return logits, float(np.min([LARGEST_FLOAT64, *slack]))  # NaN stays NaN
+
+
+def _ahead(logits: Noisy, right: IntArray) -> float:
+    """How far the right logit stays above every other one, at worst."""
     row = np.arange(len(right))
     ahead = logits.value[row, right][:, None] - logits.value
     apart = logits.slopes[:, row, right][:, :, None] - logits.slopes
     off = np.abs(apart).sum(axis=0) + logits.rest + logits.rest[row, right][:, None]
     slack = ahead - off * INFLATION - (INFLATION - 1) * np.abs(ahead)
     slack[row, right] = np.inf
-    return logits, float(np.minimum(slack.min(), LARGEST_FLOAT64))
+    return float(slack.min())
 
 
 Progress = Callable[[Established], None]
 Source = Callable[[Model, Any], tuple[Statement, Readings]]
-SOURCES: dict[str, Source] = {"chain-of-thought": _generated}
+SOURCES: dict[str, Source] = {"chain-of-thought": _generated, "program": _written}
 Shown = (
     Established
     | linear_system.Established

@@ -68,13 +68,27 @@ def attention(
     looks: dict[str, Look] = {}
     if parts[0] in model.tensors:
         query, key, value, out = (model.tensors[n] for n in parts)
-        heads = Heads(stream, query, key, value, out, {})
+        causal = _causal(model.header, block)
+        heads = Heads(stream, query, key, value, out, causal, {})
         heads.copies(new)
         for channel in new:
             noise[channel.name], looks[channel.name] = heads.noise(channel)
     _, names = owners(stream.program, snapshot, len(stream.owner))
     demand(stream.noise.keys() <= set(names), "a channel ends where nothing clears it")
     return _next(stream, snapshot, noise, stream.free), looks
+
+
+def _causal(header: Any, block: int) -> list[bool]:
+    """Of each head of a block, whether it sees no position after its own."""
+    shape = header["architecture"]["blocks"][block]
+    told: list[bool] = shape.get("causal", [True] * shape["heads"])
+    demand(len(told) == shape["heads"], "not every head says what it sees")
+    demand(all(type(each) is bool for each in told), "a head does not say what it sees")
+    demand(
+        header["version"] > 4 or "causal" not in shape,
+        "heads see what in a file of its version they cannot",
+    )
+    return told
 
 
 def mlp_of(model: Model, stream: Stream, block: int) -> Mlp:

@@ -62,6 +62,7 @@ class Heads:
     key: FloatArray
     value: FloatArray
     out: FloatArray
+    causal: Sequence[bool]
     looks: dict[Any, Any]
 
     def copies(self, channels: Sequence[Channel]) -> None:
@@ -89,6 +90,8 @@ class Heads:
     def noise(self, channel: Channel) -> tuple[FloatArray, Look]:
         """``(values,)``: the noise of each value of a channel; and where its head looks."""
         demand(channel.op in Rule.of, f"no head computes {channel.name!r}")
+        seen = self.causal[channel.head or 0] == channel.operation.causal
+        demand(seen, f"the head of {channel.name!r} sees other positions")
         gain = self.out[channel.head][:, channel.span].sum(axis=0)
         demand((gain == gain[0]) & (np.frexp(gain)[0] == 0.5), "an uneven gain")
         demand(
@@ -260,6 +263,7 @@ class Fetches(Rule):
         asked = query.later if query else np.ones(1, np.int64)
         for value in asked:
             q = heads.projected(heads.query[channel.head], query, value * every)
+            demand(channel.operation.causal or _alike(q), "a query moves with t")
             looking = self.looking(q)
             work = len(asked) * len(looking) * len(k.value)
             if work > MOST and len(said) == 2:
@@ -277,6 +281,12 @@ class Fetches(Rule):
                 leak = worst_leak(on, off, inside, default, self.first)
                 worst = np.maximum(worst, [leak, *bounds])
         return worst[0], worst[1], worst[2], worst[3]
+
+
+def _alike(q: Noisy) -> bool:
+    """Whether all positions ask the same, so that it does not matter which one looks."""
+    asked = np.hstack([q.value, q.total])
+    return bool((asked == asked[:1]).all())
 
 
 def relative_error(form: Format) -> float:

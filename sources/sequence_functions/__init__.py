@@ -1,0 +1,26 @@
+"""Causal sequence functions written in Python, channel by channel (docs/programs.md)."""
+
+from collections.abc import Iterable
+
+from sources.sequence_functions.builder import SequenceFunction
+from sources.sequence_functions.channel import Channel
+from sources.sequence_functions.errors import ProgramError
+from sources.sequence_functions.realised import Realised
+
+__all__ = ["Channel", "ProgramError", "Realised", "SequenceFunction", "program"]
+
+
+def program(letters: Iterable[str], name: str = "program") -> SequenceFunction:
+    """A sequence function without channels yet.
+
+    Args:
+        letters: Their names; of a string each character is one.
+        name: What it is called.
+
+    Raises:
+        ProgramError: If there are none, or one is there twice.
+    """
+    each = tuple(letters)
+    if not each or len(set(each)) < len(each) or "" in each:
+        raise ProgramError(f"{each} are not different letters")
+    return SequenceFunction(each, name)

@@ -1,0 +1,5 @@
+"""The one error that the writer of a sequence function sees."""
+
+
+class ProgramError(ValueError):
+    """A channel cannot be what it is asked to be; the message names its line."""

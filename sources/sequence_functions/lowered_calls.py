@@ -1,0 +1,121 @@
+"""What the calls of a user become that are more than one operation."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from program import At, LookBack, Match, PrefixSum
+from sources.sequence_functions.errors import ProgramError
+from sources.sequence_functions.meaning import Meaning, Value, code_of, offset
+from sources.sequence_functions.realisation import Known, Realisation
+
+SMALL = 64
+"""Two numbers with so few joint values are compared by one table, others by a sum."""
+Test = Callable[..., Any]
+
+
+def with_constant(test: Test, constant: Value) -> Callable[..., Known]:
+    """1 where a channel compares so with a constant, which must be one of its values."""
+
+    def make(r: Realisation, name: str, read: list[Known]) -> Known:
+        (x,) = read
+        named = isinstance(x.meaning, tuple)
+        if named and code_of(x.meaning, constant) is None:
+            some = ", ".join(repr(v) for v in (x.meaning or ())[:12])
+            raise ProgramError(f"{constant!r} is no value of {x.name!r}: {some}")
+        return r.table(name, lambda v: int(test(v, constant)), read)
+
+    return make
+
+
+def compared(test: Test) -> Callable[..., Known]:
+    """1 where two channels compare so; large numbers by their difference."""
+
+    def make(r: Realisation, name: str, read: list[Known]) -> Known:
+        count = np.prod([len(x.values.later) for x in read], dtype=float)
+        if count <= SMALL or any(offset(x.meaning) is None for x in read):
+            return r.table(name, lambda x, y: int(test(x, y)), read)
+        apart = difference(r, f"{name}.apart", read)
+        return r.table(name, lambda v: int(test(v, 0)), [apart])
+
+    return make
+
+
+def summed(constant: int) -> Callable[..., Known]:
+    """The sum of different channels and a constant."""
+
+    def make(r: Realisation, name: str, read: list[Known]) -> Known:
+        return r.summed(name, read, _counting(_starts(read) + constant))
+
+    return make
+
+
+def difference(r: Realisation, name: str, read: list[Known]) -> Known:
+    """The first number minus the second one: codes run backwards for the second."""
+    first, second = read
+    start = _starts([first]) - _starts([second])
+    back, most = r.backwards(second)
+    return r.summed(name, [first, back], _counting(start - most))
+
+
+def prefix_sum(r: Realisation, name: str, read: list[Known]) -> Known:
+    """The sum so far; of negative numbers −m…, m for each letter to come is added."""
+    (x,) = read
+    start = _starts(read)
+    if start >= 0:
+        return r.add(name, PrefixSum(r.at_start(x, 0).name))
+    total = r.add(f"{name}.codes", PrefixSum(r.at_start(x, 0).name))
+    back, most = r.backwards(r.position())
+    ahead = r.table(f"{name}.ahead", lambda left: -start * left, [back])
+    return r.summed(name, [total, ahead], _counting(start * most))
+
+
+def match(kind: type[Match]) -> Callable[..., LookBack]:
+    """A look-back to where a key is a query: both by one code."""
+
+    def operation(r: Realisation, name: str, read: list[Known]) -> LookBack:
+        source, key, query = read
+        asked = r.recoded(query, key.meaning, f"{name}.query")
+        return kind(source.name, key.name, asked.name)
+
+    return operation
+
+
+def fetch(kind: type[At]) -> Callable[..., LookBack]:
+    """A look-back to the position that a number says, by its binary digits."""
+
+    def operation(r: Realisation, name: str, read: list[Known]) -> LookBack:
+        source, position = read
+        _starts([position])
+        digits, bits = [], r.frame.length.bit_length()
+        for b in range(bits):
+            digit = _digit(b, r.frame.length)
+            digits.append(r.table(f"{name}.digit{b}", digit, [position]).name)
+        return kind(source.name, tuple(digits))
+
+    return operation
+
+
+def _digit(bit: int, length: int) -> Callable[[int], int]:
+    """A binary digit of a position; of what is none that of 0, which is BOS."""
+    return lambda x: x >> bit & 1 if 0 <= x <= length else 0
+
+
+def _starts(read: list[Known]) -> int:
+    """What all codes 0 stand for together.
+
+    Raises:
+        ProgramError: If a channel holds no numbers.
+    """
+    found = 0
+    for x in read:
+        start = offset(x.meaning)
+        if start is None:
+            raise ProgramError(f"{x.name!r} holds no numbers")
+        found += start
+    return found
+
+
+def _counting(start: int) -> Meaning:
+    return None if start == 0 else range(start, start + 2**31)

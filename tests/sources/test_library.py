@@ -1,0 +1,77 @@
+"""The functions of the library: what they say, and that their networks are proved."""
+
+from itertools import product
+from random import Random
+
+import pytest
+import torch
+from plain_functions import PLAIN
+
+from krohn.compilation import options_of
+from krohn.programs import compile_function
+from network.model import Model
+from sources.sequence_functions.library import FUNCTIONS
+from sources.sequence_functions.library.brackets import shuffle_dyck
+
+FLOAT32 = options_of("float32", strict=False, activation="relu")
+SHORT, LONG = 9, 64
+LARGE = {"pair-balance"}
+
+
+def words(letters: tuple[str, ...], length: int) -> list[str]:
+    """All short words, and some of up to ``length`` letters."""
+    random = Random(0)
+    every = [w for n in range(1, 4) for w in product(letters, repeat=n)]
+    drawn = [random.choices(letters, k=random.randint(1, length)) for _ in range(40)]
+    opening = [letters[0]] * (length // 2) + [letters[1]] * (length // 2)
+    return ["".join(w) for w in (*every, *drawn, opening)]
+
+
+def test_each_is_said_in_plain_python() -> None:
+    assert FUNCTIONS.keys() == PLAIN.keys()
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_it_says_what_plain_python_says(name: str) -> None:
+    function = FUNCTIONS[name]()
+    for word in words(function.letters, SHORT):
+        assert function.run(word) == PLAIN[name](word), word
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_its_network_is_proved_and_says_the_same(name: str) -> None:
+    function = FUNCTIONS[name]()
+    compiled = compile_function(function, SHORT, FLOAT32)
+    assert compiled.summary()["verdict"] == "verified"
+    model = Model(compiled.file)
+    for word in words(function.letters, SHORT):
+        said = [str(int(v) if isinstance(v, bool) else v) for v in PLAIN[name](word)]
+        assert model.run(word) == said, word
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - LARGE))
+def test_it_is_proved_for_64_letters(name: str) -> None:
+    function = FUNCTIONS[name]()
+    compiled = compile_function(function, LONG, FLOAT32)
+    assert compiled.summary()["verdict"] == "verified"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LARGE)
+def test_large_ones_are_proved_for_64_letters(name: str) -> None:
+    test_it_is_proved_for_64_letters(name)
+
+
+def test_a_network_that_sees_the_whole_word_is_not_run_letter_by_letter() -> None:
+    compiled = compile_function(shuffle_dyck(), 4, FLOAT32)
+    with pytest.raises(Exception, match="as a whole"):
+        Model(compiled.file).network.start()
+
+
+def test_bos_sees_itself_only() -> None:
+    """At position 0 every channel has one value, whatever the word."""
+    compiled = compile_function(FUNCTIONS["reverse"](), 4, FLOAT32)
+    network = Model(compiled.file).network
+    streams = [network.snapshots(torch.tensor([w])) for w in ([0, 1], [2, 2, 0, 1])]
+    for one, other in zip(*streams, strict=True):
+        assert torch.equal(one[:, 0], other[:, 0])

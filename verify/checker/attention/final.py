@@ -1,0 +1,17 @@
+"""A head that finds the last position of the word."""
+
+import numpy as np
+
+from program.domains import BoolArray, IntArray
+from program.statement import Channel
+from verify.checker.attention.heads import Fetches
+
+
+class LastOfAll(Fetches):
+    """The last position n: row t stands for words of t letters."""
+
+    operation = "final"
+
+    def right(self, channel: Channel, t: IntArray, size: int) -> tuple[BoolArray, bool]:
+        """That position."""
+        return np.arange(size) == t[:, None], False
