@@ -39,6 +39,8 @@ class Report:
         notes: What else is to be known.
         attack: What came of an attack on the proof, if there was one.
         runs: The simulations that led to the verdict.
+        claim: What is claimed: ``exact``, ``within`` an error, or ``generates``.
+        error: That error.
     """
 
     verdict: Verdict
@@ -56,12 +58,16 @@ class Report:
     notes: tuple[str, ...] = ()
     attack: "Attack | None" = None
     runs: tuple[Simulation, ...] = ()
+    claim: str = "exact"
+    error: float | None = None
 
     def to_object(self) -> dict[str, Any]:
         """As ``krohn verify --json`` prints it."""
         found = self.counterexample
         return {
             "verdict": self.verdict,
+            "claim": self.claim,
+            "error": self.error,
             "method": self.method,
             "reason": self.reason,
             "length": self.length,

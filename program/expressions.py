@@ -196,9 +196,12 @@ def rectified(inside: Expression) -> Expression:
 
 
 def value(inside: Expression) -> Expression:
-    """The same, as one value: a network computes it as a channel of its own."""
-    flat = all(atom.kind == "argument" for atom, _ in inside.terms)
-    return inside if flat else Expression(0, ((Atom("value", inside), 1),))
+    """The same, as one value: a network computes it as a channel of its own.
+
+    A sum of arguments and values needs none.
+    """
+    affine = all(atom.kind != "rectified" for atom, _ in inside.terms)
+    return inside if affine else Expression(0, ((Atom("value", inside), 1),))
 
 
 def minimum(first: Expression, *others: Expression) -> Expression:
@@ -228,11 +231,12 @@ def differs(left: Expression, right: Expression) -> Expression:
 
 def gate(inside: Expression, bit: Expression, most: int) -> Expression:
     """``inside`` where the bit is 1, else 0; 0 ≤ inside ≤ most."""
-    return rectified(inside + most * bit - most)
+    return rectified(inside + most * value(bit) - most)
 
 
 def select(bit: Expression, one: Expression, zero: Expression, most: int) -> Expression:
     """``one`` where the bit is 1, else ``zero``; both in 0..most."""
+    bit = value(bit)
     return value(gate(one, bit, most) + gate(zero, 1 - bit, most))
 
 

@@ -150,7 +150,9 @@ class SourceKind(ABC, Generic[S]):
         method = "+".join(name for name, given in asked.items() if given)
         shown = prove(file, None, partial(progress, "proving")) if proof else None
         report = self._concluded(file, method, runs, shown)
-        return replace(report, seconds=time.monotonic() - began)
+        error = file.header["claim"].get("error")
+        seconds = time.monotonic() - began
+        return replace(report, seconds=seconds, claim=self.claim, error=error)
 
     def _concluded(
         self,

@@ -49,6 +49,7 @@ class Established:
         logits: ``(readings, classes)``: the logits of each tuple, in that order.
         margin: How far the right logit stays above every other one, at worst; 0 before
             the read-out is reached.
+        source: The kind of what it computes.
     """
 
     streams: tuple[Stream, ...]
@@ -56,6 +57,7 @@ class Established:
     readings: Readings
     logits: Noisy
     margin: float
+    source: str = "machine"
 
     @property
     def program(self) -> Statement:
@@ -71,7 +73,7 @@ class Established:
         """In numbers: the noise of each channel, the leak of each head, the margin."""
         noise = {n: float(x.max()) for s in self.streams for n, x in s.noise.items()}
         return {
-            "covers": f"all words of up to {self.program.length} letters",
+            "covers": COVERS.get(self.source, COVERS["machine"]).format(self.program.length),
             "length": self.program.length,
             "dtype": self.form.name,
             "readings": len(self.readings),
@@ -143,7 +145,8 @@ def established(
         report()
     logits, margin = _read_out(model, streams[-1], readings)
     demand(margin > 0, f"the read-out can confuse two states (margin {margin:.2g})")
-    shown = Established(tuple(streams), looks, readings, logits, margin)
+    kind = model.header.get("source", {"kind": "machine"})["kind"]
+    shown = Established(tuple(streams), looks, readings, logits, margin, kind)
     facts = shown.facts()
     for kind in ("noise", "leak"):
         for name, claimed in said.get(kind, {}).items():
@@ -173,6 +176,7 @@ def _referenced(
 def _generated(model: Model, source: Any) -> tuple[Statement, Readings]:
     """The same of a chain of thought."""
     demand(model.header["claim"].get("kind") == "generates", "the claim is another one")
+    demand(model.header["version"] >= 5, "a file of its version is of a machine")
     chain = ChainOfThought.from_wire(source)
     program = causal(stated(model, len(chain.tokens)))
     return program, generation.check(program, chain)
@@ -281,6 +285,10 @@ def _ahead(logits: Noisy, right: IntArray) -> float:
 
 Progress = Callable[[Established], None]
 Source = Callable[[Model, Any], tuple[Statement, Readings]]
+COVERS = {
+    "machine": "all words of up to {} letters",
+    "chain-of-thought": "the text after every prompt, of {} tokens and the last",
+}
 SOURCES: dict[str, Source] = {"chain-of-thought": _generated, "program": _written}
 Shown = (
     Established

@@ -1,0 +1,160 @@
+"""Networks that write chains of thought: proved, run, and damaged."""
+
+from dataclasses import replace
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+
+import krohn
+from krohn.compiled_model import CompiledModel
+from krohn.source_kinds.chains_of_thought import ChainsOfThought
+from network.modelfile import ModelFile
+from program.chain_of_thought import Argument, ChainOfThought, Step
+from program.expressions import argument, greater, maximum, number, select
+from sources.dynamic_programs.edit_distance import edit_distance
+from verify.proof import prove
+
+KIND = ChainsOfThought()
+
+
+@cache
+def proved(name: str, dtype: str = "float32") -> CompiledModel:
+    model = krohn.compile(name, dtype=dtype)
+    assert model.proof is not None
+    assert model.proof.verdict == "verified"
+    return model
+
+
+@pytest.mark.parametrize("boundary", [1, 2])
+def test_every_pair_of_short_binary_words_is_written_right(boundary: int) -> None:
+    """Every prompt of both lengths up to 3: decoded = reference, and proved."""
+    for rows, columns in product((1, 2, 3), repeat=2):
+        name = f"EditDistance{rows},{columns}:letters=2,boundary={boundary}"
+        model = proved(name)
+        found = KIND.every(model.file, rows + columns + 2, lambda *_: None)
+        assert found.passed
+        assert found.words == 2 ** (rows + columns)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32", "float64"])
+def test_eight_by_eight_in_every_format(dtype: str) -> None:
+    model = proved("EditDistance8,8:letters=4", dtype)
+    assert model.summary()["claim"] == "generates"
+    assert KIND.sample(model.file, 20, 0, lambda *_: None).passed
+
+
+@pytest.mark.slow
+def test_twenty_by_twenty() -> None:
+    model = proved("EditDistance20,20")
+    assert KIND.sample(model.file, 200, 0, lambda *_: None).passed
+
+
+def changed(file: ModelFile, rng: np.random.Generator) -> ModelFile:
+    """One number of one tensor is another one."""
+    tensors = {name: array.copy() for name, array in file.tensors.items()}
+    used = [name for name, array in tensors.items() if array.any()]
+    flat = tensors[str(rng.choice(used))].reshape(-1)
+    place = int(rng.choice(np.flatnonzero(flat))) if rng.random() < 0.8 else 0
+    old = float(flat[place])
+    new = [0.0, -old, 1.125 * old, old + 0.5, old - 1, 2 * old + 1]
+    flat[place] = file.precision.round(np.array(rng.choice(new)))
+    return replace(file, tensors=tensors)
+
+
+def mutants(count: int, seed: int) -> tuple[int, int]:
+    """How many changed networks were verified, and how many write something wrong.
+
+    A verified one writes every text: all prompts of a small size are run.
+    """
+    file, rng = proved("EditDistance2,3:letters=3").file, np.random.default_rng(seed)
+    verified = wrong = 0
+    for _ in range(count):
+        mutant = changed(file, rng)
+        right = KIND.every(mutant, 7, lambda *_: None).passed
+        proof = prove(mutant, None)
+        assert right or proof.verdict != "verified"
+        verified, wrong = verified + (proof.verdict == "verified"), wrong + (not right)
+    return verified, wrong
+
+
+def test_no_changed_network_that_writes_wrong_is_verified() -> None:
+    verified, wrong = mutants(40, 1)
+    assert verified > 3
+    assert wrong > 5
+
+
+@pytest.mark.slow
+def test_500_changed_networks() -> None:
+    verified, wrong = mutants(500, 2)
+    assert verified > 30
+    assert wrong > 60
+
+
+def increasing(length: int, largest: int) -> ChainOfThought:
+    """The longest increasing subsequence that ends at the last letter of a word.
+
+    Cell (j, k) is the longest one that ends at x_j, its last letter but x_j among the
+    first k: the larger of cell (j, k − 1) and, if x_j > x_k, of 1 + cell (k, k − 1).
+    """
+    numbers = largest + 1
+    x, before, y, best = map(argument, range(4))
+    longer = select(greater(x, y), best + 1, number(1), numbers)
+    steps, cell, at = list[Step](), dict[tuple[int, int], Argument](), length + 1
+    for j in range(1, length + 1):
+        for k in range(j):
+            other = (Argument(k, 0), cell[k, k - 1]) if k else (NOBODY, ONE)
+            reads = (Argument(j, 0), cell.get((j, k - 1), ONE), *other)
+            steps.append(Step(None, 0, reads))
+            at += 1
+            cell[j, k] = Argument(at, 0)
+    steps.append(Step(None, 1, (cell[length, length - 1],)))
+    return ChainOfThought(
+        name="increasing",
+        tokens=(*map(str, range(numbers)), "<sep>"),
+        contents=(*range(numbers), 0),
+        numbers=numbers,
+        prompt=(*[(0, largest)] * length, (numbers, numbers)),
+        rules=(maximum(before, longer), argument(0)),
+        steps=tuple(steps),
+        answer=at + 1,
+    )
+
+
+ONE, NOBODY = Argument(0, 1), Argument(0, 9)
+
+
+def ending_at_the_last(word: list[int]) -> int:
+    longest: list[int] = []
+    for j, x in enumerate(word):
+        shorter = [longest[k] for k in range(j) if word[k] < x]
+        longest.append(1 + max(shorter, default=0))
+    return longest[-1]
+
+
+def test_a_dynamic_program_that_nobody_tuned() -> None:
+    chain = increasing(6, 9)
+    rng = np.random.default_rng(0)
+    words = rng.integers(0, 10, size=(50, 6))
+    prompts = np.column_stack([words, np.full(50, 10)])
+    written = chain.continued(prompts)[:, chain.answer - 1]
+    assert written.tolist() == [ending_at_the_last(w) for w in words.tolist()]
+    model = krohn.compile(chain)
+    assert model.proof is not None
+    assert KIND.sample(model.file, 100, 0, lambda *_: None).passed
+
+
+def test_another_recurrence_is_not_what_the_network_writes() -> None:
+    """Another rule, place, token or content in the header is refused."""
+    file = proved("EditDistance2,3:letters=3").file
+    source = file.header["source"]
+    for key, change in (
+        ("rules", lambda old: [edit_distance(2, 3, 3).rules[1].to_wire(), old[1]]),
+        ("steps", lambda old: [[0, *old[0][1:-1], [1, 0]], *old[1:]]),
+        ("steps", lambda old: [*old[:-1], old[-1] - 1]),
+        ("contents", lambda old: [*old[:-5], old[-5] + 1, *old[-4:]]),
+    ):
+        other = {**source, key: change(source[key])}
+        header = {**file.header, "source": other}
+        assert prove(replace(file, header=header), None).verdict == "undecided"
