@@ -1,6 +1,6 @@
 """Generated text: what a Program says at each place of a chain of thought.
 
-Theorem 17 of docs/soundness.md: token by token, the Program is evaluated on expressions
+Theorem 5g of docs/soundness.md: token by token, the Program is evaluated on expressions
 of what the tokens before count, and compared with the rule of the step.
 """
 

@@ -56,9 +56,8 @@ class Mlp:
         dims = np.array(channel.span)
         if channel.op == Piecewise.wire:
             ridges = Ridges(channel, self.layers, self.activations, self.stream)
-            return per_value(
-                channel, channel.domain, self._total(channel, ridges.noise())
-            )
+            off = self._total(channel, *ridges.noise())
+            return per_value(channel, channel.domain, off)
         if channel.op == "sum" and self.stream.noise.keys() >= set(channel.inputs):
             return per_value(channel, channel.domain, self._added(channel, dims))
         needed = below(self.layers, dims)
@@ -310,14 +309,22 @@ class Mlp:
         off += growth(form, terms)[0] * size + terms[0] * UNDERFLOW
         return self._total(channel, off)
 
-    def _total(self, channel: Channel, off: float) -> FloatArray:
-        """``(values,)``: how far a channel is off that is written so far off."""
+    def _total(self, channel: Channel, off: float, bias: float = 0.0) -> FloatArray:
+        """``(values,)``: how far a channel is off that is written so far off.
+
+        A bias may be added after the rest was stored (A2).
+        """
         dims, form = np.array(channel.span), self.stream.form
         kept = (self.mask[dims] != 0) & (self.stream.owner[dims] != FREE)
         demand(~kept, "something else is added to a sum")
         value = channel.domain[:, None].astype(np.float64)
         none = np.zeros((0, *value.shape))
-        out = Noisy(value, none, np.full_like(value, off * INFLATION), form).stored()
+        error, added = np.full_like(value, off * INFLATION), np.full_like(value, bias)
+        ways = [Noisy(value, none, error, form).stored()]
+        if bias:
+            rest = Noisy(value - bias, none, error, form).stored()
+            ways.append(rest.plus(exact(added, form)))
+        out = Noisy(value, none, np.maximum.reduce([way.total for way in ways]), form)
         left = np.full_like(value, (self.stream.free * self.mask)[dims].max())
         both = Noisy(np.zeros_like(value), none, left, form).plus(out)
         return np.asarray(both.total[:, 0] * INFLATION)

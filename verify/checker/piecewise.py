@@ -1,4 +1,4 @@
-"""Piecewise linear functions: units along whole directions (docs/soundness.md, 5)."""
+"""Piecewise linear functions: units along directions (docs/soundness.md, Theorem 14c)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ from verify.checker.model_file import FloatArray, StrArray
 from verify.checker.residual_stream import Stream
 
 MOST_POINTS = 2**20
-GRID, REACH = 16, 2.0**32
-"""Weights are multiples of 2^-GRID, and all sums below REACH: so they are exact here."""
+EXACT = 2.0**53
+"""Below it all whole numbers are exact in float64."""
 Direction = tuple[tuple[int, int], ...]
 """``(dimension, factor)`` of a whole number z = Σ factor·x, without a common divisor."""
 
@@ -42,8 +42,18 @@ class Along:
     place: Sequence[int] = ()
 
     def at(self, z: FloatArray) -> FloatArray:
-        """``(points,)``: the sum at whole numbers."""
+        """``(points,)``: the sum at whole numbers, exactly.
+
+        Raises:
+            Refused: If float64 might round it.
+        """
+        inner, grid = max(finest(self.slope), finest(self.bias)), finest(self.weight)
         inside = z[:, None] * self.slope + self.bias
+        size = np.abs(z[:, None] * self.slope) + np.abs(self.bias) + 1
+        most = size @ np.abs(self.weight) + size.max(axis=1, initial=0)
+        demand(
+            most * 2.0 ** (inner + grid) < EXACT, "a piecewise function is too large"
+        )
         return np.asarray(np.maximum(inside, 0.0) @ self.weight)
 
 
@@ -66,8 +76,11 @@ class Ridges:
     activations: list[StrArray]
     stream: Stream
 
-    def noise(self) -> float:
+    def noise(self) -> tuple[float, float]:
         """How far the sum can be from the function, at any values of its inputs.
+
+        Returns:
+            The distance before the sum is stored, and the bias that is part of it.
 
         Raises:
             Refused: If the units do not add up to the function.
@@ -83,11 +96,9 @@ class Ridges:
             off += float((np.abs(part.slopes).sum(axis=0) + part.rest).max())
             size, terms = size + float(part.size.max()), terms + float(part.terms.max())
             known, grid = known and bool(part.known.all()), max(grid, part.grid)
-        one = np.ones(1)
-        lost = rounding(
-            self.stream.form, terms * one, size * one, one * known > 0, grid
-        )
-        return float((off + lost[0]) * INFLATION)
+        form, one = self.stream.form, np.ones(1)
+        off += float(rounding(form, terms * one, size * one, one * known > 0, grid)[0])
+        return off * INFLATION, bias
 
     def _summed(self) -> tuple[FloatArray, float]:
         """``(units,)``: how each unit of the first layer counts, and what is added.
@@ -109,8 +120,6 @@ class Ridges:
         first, bias = self.layers[0]
         used = np.flatnonzero(weight)
         demand(self.activations[0][used] == "relu", "a piece is no rectified unit")
-        grids = [finest(x) for x in (first[:, used], bias[used], weight[used])]
-        demand(max(grids) <= GRID, "the weights of a piecewise function are too fine")
         found: dict[Direction, list[tuple[float, int]]] = {}
         for place in used.tolist():
             dims = np.flatnonzero(first[:, place]).tolist()
@@ -177,29 +186,27 @@ class Ridges:
         """Refuse units that do not add up to the function at all whole numbers.
 
         Along each direction the units and the function differ by an affine function of
-        z, and all these differences together are 0 (Lemma 16).
+        z, and all these differences together are 0 (Theorem 14c).
         """
         stated, linear = self._stated()
-        rest = {dim: -slope for dim, slope in linear.items()}
-        constant = bias - self._function.constant
+        rest = {dim: Fraction(-slope) for dim, slope in linear.items()}
+        constant = Fraction(bias) - self._function.constant
         for direction in {**units, **stated}:
             z = self._points(direction)
             given, said = (x.get(direction, NOTHING).at(z) for x in (units, stated))
-            both = np.abs([given, said]) < REACH
-            demand(both, "a piecewise function is too large")
             apart = given - said
             demand(np.diff(apart, 2) == 0, "units bend where the function does not")
-            slope = float(apart[1] - apart[0]) if len(z) > 1 else 0.0
-            constant += float(apart[0] - slope * z[0])
+            slope = Fraction(apart[1] - apart[0]) if len(z) > 1 else Fraction(0)
+            constant += Fraction(apart[0]) - slope * int(z[0])
             for dim, factor in direction:
-                rest[dim] = rest.get(dim, 0.0) + slope * factor
+                rest[dim] = rest.get(dim, Fraction(0)) + slope * factor
         for dim, left in rest.items():
             domain = self._owner[dim].domain
             demand(
                 left == 0 or len(domain) == 1,
                 "the slopes of units are not those stated",
             )
-            constant += left * float(domain[0]) if left else 0.0
+            constant += left * int(domain[0])
         demand(constant == 0, "units are off by a constant")
 
     def _part(self, direction: Direction, along: Along) -> Sums:
