@@ -72,8 +72,9 @@ class Established:
     def facts(self) -> dict[str, Any]:
         """In numbers: the noise of each channel, the leak of each head, the margin."""
         noise = {n: float(x.max()) for s in self.streams for n, x in s.noise.items()}
+        covers = COVERS.get(self.source, COVERS["machine"])
         return {
-            "covers": COVERS.get(self.source, COVERS["machine"]).format(self.program.length),
+            "covers": covers.format(self.program.length),
             "length": self.program.length,
             "dtype": self.form.name,
             "readings": len(self.readings),
