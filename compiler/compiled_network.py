@@ -98,8 +98,14 @@ def realise(plan: Plan, observe: Observer | None = None) -> CompiledNetwork:
     """
     if observe is not None:
         optimise(plan.program, plan.options, observe)
-    strict, activation = plan.options.strict, plan.options.activation
-    network = lower(plan.layout, plan.features, strict, activation)
+    options = plan.options
+    network = lower(
+        plan.layout,
+        plan.features,
+        options.strict,
+        options.activation,
+        sparse=options.sparse,
+    )
     described = describe(plan.layout, network)
     return CompiledNetwork(plan.construction, network, described, plan.cost)
 

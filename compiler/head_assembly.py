@@ -1,10 +1,15 @@
 """Attention heads: one for every way of looking back."""
 
+from dataclasses import asdict
+from typing import Any
+
 import numpy as np
 
 from compiler.attention import Head, Lowering, look
+from compiler.errors import CompileError
 from compiler.layout import Layout
 from compiler.position_table import Positions
+from network.attention_kind import Sparse
 from network.precision import FloatArray
 from program import Operation
 
@@ -16,6 +21,31 @@ def patterns(layout: Layout, block: int) -> dict[Operation, list[str]]:
         operation = layout.plan.program.operations[name]
         grouped.setdefault(look(operation), []).append(name)
     return grouped
+
+
+def kind(layout: Layout, block: int, sparse: Sparse | None) -> dict[str, Any]:
+    """What the architecture says of the kind of the heads of a block, if anything.
+
+    Args:
+        layout: What the network computes, and where.
+        block: The number of the block.
+        sparse: What all heads see; None for everything.
+
+    Raises:
+        CompileError: If a head must look where it does not see.
+    """
+    found = patterns(layout, block)
+    if not found or sparse is None:
+        return {}
+    for looked, channels in found.items():
+        reach = Lowering.of[type(looked)].reach(looked)
+        if reach is None or reach >= sparse.window:
+            far = "anywhere" if reach is None else f"{reach} positions back"
+            raise CompileError(
+                f"{channels[0]!r} looks {far}, and sparse heads see the last "
+                f"{sparse.window} positions"
+            )
+    return {"attention": {"kind": "sparse", **asdict(sparse)}}
 
 
 def build(

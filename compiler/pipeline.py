@@ -16,6 +16,7 @@ from compiler.passes.share import Share
 from compiler.passes.split_deep_tables import SplitDeepTables
 from compiler.position_table import Positions
 from compiler.schedule import Schedule, check_schedule, schedule
+from network.attention_kind import Sparse
 from network.precision import Precision
 from program import Program
 
@@ -29,6 +30,7 @@ class Options:
     Attributes:
         precision: The format that the network is stored and run in.
         strict: Whether only plain residuals and one hidden layer per MLP are allowed.
+        sparse: What the heads of all blocks see; None for everything.
         most_paths: Tables of tables become one MLP if no more paths decide them; 0 keeps
             a block for each (`compiler.decision_paths`).
         activation: ``"relu"``; or ``"sine"``: periodic tables are read from a circle, by
@@ -44,6 +46,7 @@ class Options:
     uniform: bool = False
     circle: bool = False
     most_paths: int = 0
+    sparse: Sparse | None = None
 
     def __post_init__(self) -> None:
         if self.strict and self.activation == "sine":

@@ -11,6 +11,7 @@ from compiler.attention import Head
 from compiler.layout import Layout, code_matrix
 from compiler.mlp import block_mlp
 from compiler.position_table import Positions
+from network.attention_kind import Sparse
 from network.precision import FloatArray
 from program import LetterMatrix, Map, Position, Program, Table, is_embedded
 from program.statement import StatedPlace, stated
@@ -37,6 +38,7 @@ def lower(
     strict: bool,
     activation: str = "relu",
     scale: float = 1.0,
+    sparse: Sparse | None = None,
 ) -> Network:
     """The Transformer of a layout.
 
@@ -47,6 +49,10 @@ def lower(
             MLP may overwrite dimensions (the 0/1 residual masks of the thesis).
         activation: Periodic tables are read from a circle if it is ``"sine"``.
         scale: λ of the units that multiply.
+        sparse: What the heads of all blocks see; None for everything.
+
+    Raises:
+        CompileError: If a head must look where it does not see.
     """
     program = layout.plan.program
     weight, bias = unembedding(layout)
@@ -60,7 +66,7 @@ def lower(
     for b in range(layout.plan.blocks):
         shape, chosen, block = _block(layout, features, b, strict, activation, scale)
         tensors |= {f"blocks.{b}.{name}": array for name, array in block.items()}
-        blocks.append(shape)
+        blocks.append({**shape, **head_assembly.kind(layout, b, sparse)})
         head_of.update(chosen)
     architecture = {
         "kind": "transformer",

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from network.attention_kind import attention_kind
 from network.errors import ModelFileError
 from network.sparse import is_index
 
@@ -114,6 +115,7 @@ def _block_shapes(at: str, block: Any, d: int, strict: bool) -> Shapes:
         shapes[f"{at}.mlp.residual"] = (d,)
     activations(block)
     causal(block)
+    attention_kind(block)
     return shapes
 
 

@@ -20,7 +20,9 @@ Both = tuple[Tensor, Tensor]
 """Keys and values."""
 
 
-def attend(query: Tensor, own: Both, past: Both, tree: Tree) -> Tensor:
+def attend(
+    query: Tensor, own: Both, past: Both, tree: Tree, hidden: Tensor | None = None
+) -> Tensor:
     """What nodes take from the past, from the nodes above them and from themselves.
 
     What others have is added with a score of −∞. So a node that is not finite spoils
@@ -31,11 +33,13 @@ def attend(query: Tensor, own: Both, past: Both, tree: Tree) -> Tensor:
         own: Keys and values of the nodes, in the same shape.
         past: Keys ``(batch, heads, seen, k)`` and values of the earlier positions.
         tree: How the nodes hang together.
+        hidden: ``(nodes, seen + nodes)``: −∞ where a node does not look though it could.
     """
-    if tree.generations == 1:
+    if tree.generations == 1 and hidden is None:
         return _alone(query, own, past)
     keys, values = (torch.cat(parts, dim=2) for parts in zip(past, own, strict=True))
     others = _others(tree, past[0].shape[2], query.dtype, query.device)
+    others = others if hidden is None else others + hidden.to(others)
     batch, heads = query.shape[:2]
     scores = torch.baddbmm(
         others.expand(batch * heads, -1, -1),
@@ -121,13 +125,19 @@ def affine(x: Tensor, matrix: Tensor, bias: Tensor) -> Tensor:
 
 
 def grown(
-    cache: Cache, added: list[Tensor], tree: Tree, first: int, last: int
+    cache: Cache,
+    added: list[Tensor],
+    running: list[bool],
+    tree: Tree,
+    first: int,
+    last: int,
 ) -> Cache:
     """The cache of some leaves: their words' keys and values, and those on their paths.
 
     Args:
-        cache: Parts ``(batch, heads, seen, k)``.
+        cache: Parts ``(batch, heads, seen, k)``; ``(batch, heads, 1, k)`` if running.
         added: For each part the same of the nodes, ``(batch or 1, heads, nodes, k)``.
+        running: For each part whether it is the sum of what nodes add.
         tree: How the nodes hang together.
         first: The leaf to begin with, of the ``batch · leaves`` of all words.
         last: One past the last.
@@ -136,8 +146,9 @@ def grown(
     words = slice(first // leaves, -(-last // leaves))
     skipped = first - words.start * leaves
     parts = []
-    for part, new in zip(cache.parts, added, strict=True):
-        longer = _longer(part[words], new if len(new) == 1 else new[words], tree)
+    for part, new, sums in zip(cache.parts, added, running, strict=True):
+        more = _more if sums else _longer
+        longer = more(part[words], new if len(new) == 1 else new[words], tree)
         parts.append(longer[skipped : skipped + last - first])
     return Cache(cache.seen + tree.generations, tuple(parts))
 
@@ -150,3 +161,8 @@ def _longer(part: Tensor, new: Tensor, tree: Tree) -> Tensor:
     path = new[:, :, tree.paths.to(new.device)]
     longer[..., seen:, :] = path.transpose(1, 2)
     return longer.flatten(0, 1)
+
+
+def _more(part: Tensor, new: Tensor, tree: Tree) -> Tensor:
+    path = new[:, :, tree.paths.to(new.device)].sum(dim=3, keepdim=True)
+    return (part[:, None] + path.transpose(1, 2)).flatten(0, 1)

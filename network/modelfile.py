@@ -79,7 +79,8 @@ def version_of(header: Mapping[str, Any]) -> int:
     if "entries" in architecture:
         return 3
     blocks = architecture.get("blocks", [])
-    if any("causal" in block or _multiplies(block) for block in blocks):
+    told = ("causal", "attention")
+    if any(block.keys() & told or _multiplies(block) for block in blocks):
         return 5
     if any("activation" in block for block in blocks):
         return 4

@@ -10,9 +10,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from network.architecture import StrArray, activations, causal
-from network.branching import affine, attend, attend_alike, grown
+from network.attention_kind import AttentionKind, attention_kind
+from network.branching import Both, affine, grown
 from network.cache import Cache, Grow, Tree
 from network.errors import ModelFileError
+from network.mixing import mixing
 
 Affine = Callable[[Tensor, Tensor, Tensor], Tensor]
 Function = Callable[[Tensor], Tensor]
@@ -25,57 +27,54 @@ FUNCTIONS: Mapping[str, Function] = {
 
 
 class Attention(nn.Module):
-    """Multi-head attention without biases; scores are plain inner products.
+    """Heads without biases; what is weighed are plain inner products.
 
     Attributes:
         causal: For each head whether it sees no position after its own. Others see the
             whole word, but from BOS only BOS.
+        mixing: What heads make of queries, keys and values.
     """
 
-    def __init__(self, matrices: Sequence[Tensor], causal: Sequence[bool]) -> None:
+    def __init__(
+        self,
+        matrices: Sequence[Tensor],
+        causal: Sequence[bool],
+        kind: AttentionKind,
+    ) -> None:
         super().__init__()
         query, key, value, out = matrices
-        self.causal = tuple(causal)
+        self.causal, self.mixing = tuple(causal), mixing(kind, causal)
         self.query, self.key = nn.Parameter(query), nn.Parameter(key)
         self.value, self.out = nn.Parameter(value), nn.Parameter(out)
 
-    def forward(self, x: Tensor) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """What the heads add to ``x`` ``(batch, time, d)``, and the keys and values."""
-        key, value = _project(x, self.key), _project(x, self.value)
-        query = _project(x, self.query)
-        if all(self.causal):
-            mixed = F.scaled_dot_product_attention(
-                query, key, value, is_causal=True, scale=1.0
-            )
-        else:
-            mixed = F.scaled_dot_product_attention(
-                query, key, value, attn_mask=self._seen(x), scale=1.0
-            )
-        return self._write(mixed), (key, value)
+    def forward(self, x: Tensor) -> tuple[Tensor, Both]:
+        """What the heads add to ``x`` ``(batch, time, d)``, and what is remembered."""
+        query, key, value = (
+            _project(x, each) for each in (self.query, self.key, self.value)
+        )
+        mixed = self.mixing.whole(query, key, value)
+        return self._write(mixed), self.mixing.remembered(key, value)
 
-    def _seen(self, x: Tensor) -> Tensor:
-        """``(heads, time, time)``: which positions each one sees."""
-        t = torch.arange(x.shape[1], device=x.device)
-        past = t[None, :] <= t[:, None]
-        everywhere = torch.tensor([not each for each in self.causal], device=x.device)
-        return past | (everywhere[:, None, None] & (t > 0)[:, None])
+    def weights(self, x: Tensor) -> Tensor:
+        """``(batch, heads, time, time)``: how much each position takes of each."""
+        return self.mixing.weights(_project(x, self.query), _project(x, self.key))
 
     def branch(
-        self, x: Tensor, past: tuple[Tensor, Tensor], tree: Tree, alike: bool
-    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        self, x: Tensor, past: Both, tree: Tree, alike: bool
+    ) -> tuple[Tensor, Both]:
         """The same for all the ways in which words go on.
 
         Args:
             x: ``(batch, nodes, d)``: nodes see themselves and what is above them only.
-            past: Keys ``(batch, heads, seen, k)`` and values of the earlier positions.
+            past: What is remembered of the earlier positions.
             tree: How the nodes hang together.
             alike: Whether x is ``(1, nodes, d)``, for all words, and the same at nodes of
                 one kind.
         """
         query, key, value = self._projections(x)
-        look = attend_alike if alike else attend
-        mixed = look(query, (key, value), past, tree).transpose(1, 2).flatten(2)
-        return mixed @ self.out.flatten(0, 1), (key, value)
+        mixed = self.mixing.branch(query, (key, value), past, tree, alike)
+        written = mixed.transpose(1, 2).flatten(2) @ self.out.flatten(0, 1)
+        return written, self.mixing.added(key, value)
 
     def _projections(self, x: Tensor) -> list[Tensor]:
         """Queries, keys and values by one product: narrow ones are slow."""
@@ -173,8 +172,9 @@ class Transformer(nn.Module):
         self, at: str, block: Mapping[str, Any], tensors: Mapping[str, Tensor]
     ) -> None:
         heads = [tensors[f"{at}.attention.{m}"] for m in _MATRICES if block["heads"]]
+        kind = attention_kind(block)
         self.attention.append(
-            Attention(heads, causal(block)) if heads else nn.Identity()
+            Attention(heads, causal(block), kind) if heads else nn.Identity()
         )
         affine = range(len(block["mlp"]) + 1 if block["mlp"] else 0)
         layers = [
@@ -293,6 +293,7 @@ class Transformer(nn.Module):
         """
         x, alike = self._nodes(tokens, cache, tree)
         added: list[Tensor] = []
+        running: list[bool] = []
         for attention, mlp in zip(self.attention, self.mlp, strict=True):
             if isinstance(attention, Attention):
                 n = len(added)
@@ -300,9 +301,10 @@ class Transformer(nn.Module):
                 written, both = attention.branch(x, past, tree, alike)
                 x, alike = x + written, False
                 added += both
+                running += [attention.mixing.running] * 2
             x = mlp(x, affine)
         logits = affine(x, self.weight, self.bias)
-        return logits, partial(grown, cache, added, tree)
+        return logits, partial(grown, cache, added, running, tree)
 
     def _nodes(self, tokens: Tensor, cache: Cache, tree: Tree) -> tuple[Tensor, bool]:
         """The embedded nodes, and whether they are those of all words at once."""
@@ -329,7 +331,8 @@ class Transformer(nn.Module):
                 both = narrow + attention.value.shape[2]
                 seen_each = 3 * (seen + self.bushy) + (seen // FEW + 10) * both
                 heads.append(count * seen_each)
-                kept += count * both
+                sums = attention.mixing.running
+                kept += count * (narrow * both if sums else both)
             # A product, its ReLU, and the layer before.
             hidden += [4 * width for width in _widths(mlp)]
         width, outputs = self.weight.shape

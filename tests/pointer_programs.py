@@ -12,6 +12,7 @@ from algebra.semiautomaton import Semiautomaton
 from compiler.constructions import pointers
 from compiler.pipeline import Options, arrange, optimise
 from compiler.transformer import describe, lower
+from network.attention_kind import Sparse
 from network.modelfile import ModelFile
 from network.precision import PRECISIONS
 from program import Earliest, Map, Operation, Program, Token, table
@@ -84,13 +85,17 @@ def _pointer(word: Sequence[int], length: int) -> tuple[dict[str, Operation], st
 
 
 def lowered(
-    source: Program, said: Automaton, dtype: str = "float32", strict: bool = False
+    source: Program,
+    said: Automaton,
+    dtype: str = "float32",
+    strict: bool = False,
+    sparse: Sparse | None = None,
 ) -> ModelFile:
     """The network of a Program, said to compute a machine."""
     precision = PRECISIONS[dtype]
     options = Options(precision, strict)
     layout, features = arrange(optimise(source, options), options)
-    network = lower(layout, features, strict)
+    network = lower(layout, features, strict, sparse=sparse)
     header = {
         "architecture": network.architecture,
         "machine": json_format.to_object(said),

@@ -223,8 +223,4 @@ def _weights(look: nn.Module, x: Tensor) -> Tensor:
     count, positions, _ = x.shape
     if not isinstance(look, Attention):
         return x.new_zeros((count, 0, positions - 1, positions))
-    query = torch.einsum("btd,hdk->bhtk", x, look.query)
-    key = torch.einsum("btd,hdk->bhtk", x, look.key)
-    later = torch.ones(positions, positions, dtype=torch.bool, device=x.device).triu(1)
-    scores = (query @ key.transpose(-1, -2)).masked_fill(later, -torch.inf)
-    return scores.softmax(dim=-1)[:, :, 1:]
+    return look.weights(x)[:, :, 1:]

@@ -69,6 +69,10 @@ class SiblingLatestLowering(Lowering):
         slope = sibling_scale(positions.length, positions.precision)
         return [slope * 2.0 ** (positions.bits - 1)]
 
+    def reach(self, looked: SiblingLatest) -> int:
+        """From the end of the own block to the start of the one before."""
+        return int(2 ** (looked.level + 1) - 1)
+
     def query_size(
         self, program: Program, positions: Positions, looked: SiblingLatest
     ) -> int:

@@ -106,7 +106,11 @@ def test_what_cannot_be_right_is_raised_by_its_larger_error() -> None:
     error = np.array([[0.5, 0.1, 0.2, 0.3], [9.0, 4.0, 1.0, 1.0]])[::-1].reshape(1, -1)
     flag = np.array([False, True])
     found = _flagged(
-        Scores(true, error, 9.0), np.array([2]), np.ones(2, np.bool_), flag, flag
+        Scores(true, error, 9.0),
+        np.array([[False, False, False, True]]),
+        np.ones(2, np.bool_),
+        flag,
+        flag,
     )
     on, off, sure, widest, size = found
     assert on.tolist() == [[5.0, 1.0, 2.0, -np.inf]]

@@ -10,6 +10,7 @@ import numpy as np
 from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray
 from algebra.shown import shown
+from network.attention_kind import Linear, attention_kind
 from network.modelfile import ModelFile
 from verify.attack import generators, rnns, transformers
 from verify.attack.worst_seen import Record, Worst, by_operation
@@ -97,12 +98,16 @@ def attack(
         progress: Called after every batch.
 
     Raises:
-        CheckError: If it is not verified: then there are no bounds to violate.
+        CheckError: If it is not verified: then there are no bounds to violate. Or if it
+            has linear attention, of which no worst arithmetic is known yet.
     """
     if proof.verdict != "verified":
         raise CheckError(
             f"there is nothing to attack: the proof is {proof.verdict} ({proof.reason})"
         )
+    blocks = file.header["architecture"].get("blocks", [])
+    if any(attention_kind(block) == Linear() for block in blocks):
+        raise CheckError("there is no attack on blocks of linear attention yet")
     began, record = time.monotonic(), Record()
     rng = np.random.default_rng(seed)
     try:

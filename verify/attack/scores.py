@@ -7,6 +7,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from network.architecture import causal
+from network.attention_kind import attention_kind
+from network.mixing import SoftmaxMixing, mixing
 from network.modelfile import ModelFile
 from network.precision import FloatArray
 from program import LookBack, Operation
@@ -28,6 +31,7 @@ class Head:
         snapshot: What it reads.
         query: ``(d, k)`` in the format of the network.
         key: ``(d, k)``.
+        mixing: What it makes of its scores.
     """
 
     channel: str
@@ -36,6 +40,7 @@ class Head:
     snapshot: int
     query: Tensor
     key: Tensor
+    mixing: SoftmaxMixing
 
 
 def heads(file: ModelFile, bounds: Established) -> Iterator[Head]:
@@ -55,7 +60,11 @@ def heads(file: ModelFile, bounds: Established) -> Iterator[Head]:
             torch.from_numpy(file.tensors[f"{at}.{n}"][place.head]).to(dtype)
             for n in ("query", "key")
         )
-        yield Head(name, operation, look, place.born - 1, query, key)
+        shape = file.header["architecture"]["blocks"][(place.born - 1) // 2]
+        assert place.head is not None
+        kind = mixing(attention_kind(shape), [causal(shape)[place.head]])
+        assert isinstance(kind, SoftmaxMixing)
+        yield Head(name, operation, look, place.born - 1, query, key, kind)
 
 
 def judge(
@@ -122,8 +131,8 @@ def _judge_leak(batch: Batch, head: Head, scores: Tensor, source: Tensor) -> Non
     """The weights of wrong positions, in units of the right one."""
     wide = scores.double()
     at = source[..., None]
-    future = torch.ones_like(wide, dtype=torch.bool).triu(1)
-    ahead = (wide - wide.gather(2, at)).masked_fill(future, -torch.inf)
+    hidden = ~head.mixing.seen(wide.shape[1], wide.device)
+    ahead = (wide - wide.gather(2, at)).masked_fill(hidden, -torch.inf)
     leak = ahead.scatter(2, at, -torch.inf).exp().sum(dim=2, keepdim=True)
     name = f"{head.operation.wire}: leak"
     bound = leak.new_full((1,), head.look.leak)

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from network.mixing import SoftmaxMixing
 from network.precision import Precision
 from network.transformer import Attention, Mlp, Transformer, activated
 from verify.attack.rounding_variants import Push, Seen
@@ -157,11 +158,14 @@ class Arithmetic:
 
     def attention(self, layer: Attention, x: Tensor) -> Tensor:
         """What the heads add to ``x``."""
-        future = torch.ones((x.shape[1],) * 2, dtype=torch.bool).triu(1)
+        assert isinstance(layer.mixing, SoftmaxMixing)
+        seen = layer.mixing.seen(x.shape[1], x.device).expand(len(layer.query), -1, -1)
         parts = []
-        for matrices in zip(layer.query, layer.key, layer.value, strict=True):
+        for *matrices, shown in zip(
+            layer.query, layer.key, layer.value, seen, strict=True
+        ):
             query, key, value = (self.product(x, matrix) for matrix in matrices)
-            hidden = self.scores(query, key).masked_fill(future, -torch.inf)
+            hidden = self.scores(query, key).masked_fill(~shown, -torch.inf)
             parts.append(self.mixed(hidden, value))
         return self.product(torch.cat(parts, dim=-1), layer.out.flatten(0, 1))
 

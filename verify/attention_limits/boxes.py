@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from network.architecture import StrArray, activations
+from network.attention_kind import Softmax, attention_kind
 from network.modelfile import ModelFile
 from network.precision import FloatArray
 
@@ -77,7 +78,7 @@ class HeadBox:
 
 
 def head_boxes(file: ModelFile) -> Iterator[HeadBox]:
-    """Every head of a Transformer, with the bounds of what it reads."""
+    """Every head of a Transformer that sees all before, with the bounds of its input."""
     at = file.tensors
     rows = at["embed.position"]
     letters = at["embed.token"][:-1]
@@ -90,7 +91,8 @@ def head_boxes(file: ModelFile) -> Iterator[HeadBox]:
         for h in range(block["heads"]):
             names = ("query", "key", "value", "out")
             query, key, value, out = (at[f"blocks.{i}.attention.{n}"][h] for n in names)
-            yield HeadBox(i, h, query, key, stream)
+            if attention_kind(block) == Softmax():
+                yield HeadBox(i, h, query, key, stream)
             added.append(stream.by(value).by(out))
         for box in added:
             stream = stream.plus(box)

@@ -11,6 +11,7 @@ from program.operations.letter_matrix import LetterMatrix
 from program.statement import Channel, Statement, whole
 from verify.checker.affine_arithmetic import ACTIVATIONS
 from verify.checker.attention import Heads, Look
+from verify.checker.attention.kinds import kind_of
 from verify.checker.matrix_norms import Norm
 from verify.checker.mlp import Mlp
 from verify.checker.model_file import FloatArray, Model, StrArray
@@ -66,29 +67,16 @@ def attention(
     parts = [f"blocks.{block}.attention.{n}" for n in ("query", "key", "value", "out")]
     noise: Noise = {}
     looks: dict[str, Look] = {}
+    kind = kind_of(model.header, block)
     if parts[0] in model.tensors:
         query, key, value, out = (model.tensors[n] for n in parts)
-        causal = _causal(model.header, block)
-        heads = Heads(stream, query, key, value, out, causal, {})
+        heads = Heads(stream, query, key, value, out, kind, {})
         heads.copies(new)
         for channel in new:
             noise[channel.name], looks[channel.name] = heads.noise(channel)
     _, names = owners(stream.program, snapshot, len(stream.owner))
     demand(stream.noise.keys() <= set(names), "a channel ends where nothing clears it")
     return _next(stream, snapshot, noise, stream.free), looks
-
-
-def _causal(header: Any, block: int) -> list[bool]:
-    """Of each head of a block, whether it sees no position after its own."""
-    shape = header["architecture"]["blocks"][block]
-    told: list[bool] = shape.get("causal", [True] * shape["heads"])
-    demand(len(told) == shape["heads"], "not every head says what it sees")
-    demand(all(type(each) is bool for each in told), "a head does not say what it sees")
-    demand(
-        header["version"] > 4 or "causal" not in shape,
-        "heads see what in a file of its version they cannot",
-    )
-    return told
 
 
 def mlp_of(model: Model, stream: Stream, block: int) -> Mlp:

@@ -15,6 +15,7 @@ import z3
 from algebra.automaton import Automaton
 from algebra.shown import Shown, shown
 from network.architecture import kind_of
+from network.attention_kind import Softmax, attention_kind
 from network.modelfile import ModelFile
 from program import MarkedSum, PrefixSum
 from verify.errors import Rejected
@@ -193,6 +194,11 @@ def _check(file: ModelFile, machine: Automaton, length: int) -> None:
     if not 1 <= length < shape["positions"]:
         raise Rejected(
             f"the model is for words of 1 to {shape['positions'] - 1} letters"
+        )
+    if any(attention_kind(block) != Softmax() for block in shape["blocks"]):
+        raise Rejected(
+            "the ideal network has heads that see all that came before; this one has a "
+            "sparse or linear block"
         )
     if _adds_up(file):
         raise Rejected(

@@ -17,6 +17,7 @@ from verify.checker.affine_arithmetic import (
     Noisy,
     snaps,
 )
+from verify.checker.attention.kinds import SOFTMAX, SPARSE, Kind
 from verify.checker.model_file import LARGEST_FLOAT32, FloatArray, Format
 from verify.checker.residual_stream import FEATURE, FREE, Stream, per_value
 
@@ -62,7 +63,7 @@ class Heads:
     key: FloatArray
     value: FloatArray
     out: FloatArray
-    causal: Sequence[bool]
+    kind: Kind
     looks: dict[Any, Any]
 
     def copies(self, channels: Sequence[Channel]) -> None:
@@ -90,7 +91,11 @@ class Heads:
     def noise(self, channel: Channel) -> tuple[FloatArray, Look]:
         """``(values,)``: the noise of each value of a channel; and where its head looks."""
         demand(channel.op in Rule.of, f"no head computes {channel.name!r}")
-        seen = self.causal[channel.head or 0] == channel.operation.causal
+        demand(
+            self.kind.name in Rule.of[channel.op].kinds,
+            f"there is no rule for {channel.op!r} where attention is {self.kind.name}",
+        )
+        seen = self.kind.causal[channel.head or 0] == channel.operation.causal
         demand(seen, f"the head of {channel.name!r} sees other positions")
         gain = self.out[channel.head][:, channel.span].sum(axis=0)
         demand((gain == gain[0]) & (np.frexp(gain)[0] == 0.5), "an uneven gain")
@@ -185,9 +190,11 @@ class Rule(ABC):
 
     Attributes:
         operation: The name of the operation on file.
+        kinds: The kinds of heads that it is about.
     """
 
     operation: ClassVar[str]
+    kinds: ClassVar[frozenset[str]] = frozenset({SOFTMAX})
     of: ClassVar[dict[str, "Rule"]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -215,6 +222,7 @@ class Fetches(Rule):
         last_asks: Whether of positions that ask the same the last has all their rivals.
     """
 
+    kinds = frozenset({SOFTMAX, SPARSE})
     first: ClassVar[bool] = False
     last_asks: ClassVar[bool] = False
 
@@ -229,10 +237,10 @@ class Fetches(Rule):
     def right(self, channel: Channel, t: IntArray, size: int) -> tuple[BoolArray, bool]:
         """``(rows, T + 1)``: where the right one can be; whether BOS is it if none is."""
 
-    def looking(self, q: Noisy) -> IntArray:
-        """The positions from which to look."""
+    def looking(self, q: Noisy, kind: Kind) -> IntArray:
+        """The positions from which to look; sparse heads see less of the past later."""
         t = np.arange(1, len(q.value))
-        if not self.last_asks:
+        if not self.last_asks or kind.name == SPARSE:
             return t
         asked = np.hstack([q.value, q.total])[:0:-1]
         return t[::-1][np.unique(asked, axis=0, return_index=True)[1]]
@@ -264,9 +272,9 @@ class Fetches(Rule):
         for value in asked:
             q = heads.projected(heads.query[channel.head], query, value * every)
             demand(channel.operation.causal or _alike(q), "a query moves with t")
-            looking = self.looking(q)
+            looking = self.looking(q, heads.kind)
             work = len(asked) * len(looking) * len(k.value)
-            if work > MOST and len(said) == 2:
+            if work > MOST and len(said) == 2 and heads.kind.name == SOFTMAX:
                 return self.look_far(q, k)
             demand(work <= MOST, "a head has too many scores to check")
             parts = work // len(asked) // CELLS + 1
@@ -277,7 +285,9 @@ class Fetches(Rule):
             )
             for t in np.array_split(looking, min(parts, len(looking))):
                 inside, default = self.right(channel, t, len(every))
-                on, off, *bounds = _flagged(scores_of(q.rows(t), k), t, *kinds)
+                hidden = heads.kind.hidden(t, len(every))
+                demand(~(inside & hidden), f"{channel.name!r} may be out of sight")
+                on, off, *bounds = _flagged(scores_of(q.rows(t), k), hidden, *kinds)
                 leak = worst_leak(on, off, inside, default, self.first)
                 worst = np.maximum(worst, [leak, *bounds])
         return worst[0], worst[1], worst[2], worst[3]
@@ -329,13 +339,17 @@ def scores_of(q: Noisy, k: Noisy) -> Scores:
 
 
 def _flagged(
-    scores: Scores, t: IntArray, occurs: BoolArray, match: BoolArray, at_bos: BoolArray
+    scores: Scores,
+    hidden: BoolArray,
+    occurs: BoolArray,
+    match: BoolArray,
+    at_bos: BoolArray,
 ) -> tuple[FloatArray, FloatArray, float, float, float]:
     """What positions score if they are flagged and if not, and the bounds of errors.
 
     Args:
         scores: Those of all positions for one value of the key after the other.
-        t: ``(rows,)``: the positions that look.
+        hidden: ``(rows, T + 1)``: what the positions that look do not see.
         occurs: ``(values,)``: the values that keys have after BOS.
         match: Those that are flagged.
         at_bos: The one at BOS, which counts as flagged.
@@ -345,14 +359,13 @@ def _flagged(
         cannot be right is raised by what its error is above that of what can. Then the
         error of what can be right, of any score, and the largest score.
     """
-    shape = len(t), len(occurs), -1
+    shape = len(hidden), len(occurs), -1
     true, error = scores.true.reshape(shape), scores.error.reshape(shape)
     on = true[:, occurs & match].max(axis=1, initial=NEVER)
     off = true[:, occurs & ~match].max(axis=1, initial=NEVER)
     on[:, 0], off[:, 0] = true[:, at_bos, 0][:, 0], NEVER
     right = max(error[:, occurs & match].max(initial=0), error[:, at_bos, 0].max())
     off += max(error[:, occurs & ~match].max(initial=0) - right, 0.0)
-    hidden = np.arange(on.shape[1]) > t[:, None]
     on[hidden] = off[hidden] = NEVER
     return on, off, right, float(error.max()), scores.size
 

@@ -1,0 +1,76 @@
+"""How the heads of a block weigh positions: by a softmax, a sparse one, or linearly."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from network.errors import ModelFileError
+
+
+@dataclass(frozen=True)
+class Softmax:
+    """Weights are proportional to exp(score), over all positions that a head sees."""
+
+
+@dataclass(frozen=True)
+class Linear:
+    """Weights are proportional to φ(k_j)·φ(q_i), φ(x) = elu(x) + 1 entry by entry.
+
+    Katharopoulos et al. 2020: sums over the positions so far are all that is remembered.
+    """
+
+
+@dataclass(frozen=True)
+class Sparse:
+    """A softmax over the last positions and some of the earlier ones.
+
+    Position i sees those j ≤ i with i − windows·block < j or (j − 1) mod block ≥ block −
+    last (Yang et al. 2024, equation 6, and causal): the last few of each block of letters.
+    Position 0, BOS, is by this formula the last one of the block before the first
+    letter, and so is always seen: `last` is 1 at least.
+
+    Attributes:
+        block: B, the positions of a block.
+        windows: How many blocks back a position sees everything.
+        last: How many positions at the end of each block are seen from everywhere.
+    """
+
+    block: int
+    windows: int
+    last: int
+
+    @property
+    def window(self) -> int:
+        """How many of the last positions are seen, the own one among them."""
+        return self.block * self.windows
+
+
+AttentionKind = Softmax | Sparse | Linear
+_SIZES = ("block", "windows", "last")
+_KEYS = {"softmax": {"kind"}, "linear": {"kind"}, "sparse": {"kind", *_SIZES}}
+
+
+def attention_kind(block: Mapping[str, Any]) -> AttentionKind:
+    """How the heads of a block of an architecture weigh positions.
+
+    Raises:
+        ModelFileError: If it is no way that is known, or one that is not causal.
+    """
+    told = block.get("attention", {"kind": "softmax"})
+    if not isinstance(told, dict) or told.keys() != _KEYS.get(str(told.get("kind"))):
+        raise ModelFileError("is damaged: a block has an unknown kind of attention")
+    if told["kind"] == "softmax":
+        return Softmax()
+    if not all(block.get("causal", [])):
+        raise ModelFileError(
+            "has heads that see the whole word in a block whose attention is "
+            f"{told['kind']}, which only sees what came before"
+        )
+    if told["kind"] == "linear":
+        return Linear()
+    sizes = [told[name] for name in _SIZES]
+    if any(type(n) is not int or not 1 <= n <= 2**31 for n in sizes):
+        raise ModelFileError("is damaged: sparse attention without sensible sizes")
+    if told["last"] > told["block"]:
+        raise ModelFileError("is damaged: sparse attention with more than whole blocks")
+    return Sparse(*sizes)

@@ -1,0 +1,193 @@
+"""Sparse and linear attention: what the formulas say, in every form of the runtime."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from network.architecture import expected_shapes
+from network.attention_kind import Sparse
+from network.cache import Tree
+from network.errors import ModelFileError
+from network.mixing import SparseMixing
+from network.modelfile import version_of
+from network.transformer import Attention, Transformer
+
+LINEAR = {"kind": "linear"}
+KINDS = {
+    "linear": LINEAR,
+    "window": {"kind": "sparse", "block": 3, "windows": 1, "last": 1},
+    "wide": {"kind": "sparse", "block": 4, "windows": 2, "last": 2},
+    "one": {"kind": "sparse", "block": 1, "windows": 3, "last": 1},
+}
+POSITIONS, LETTERS, D = 15, 3, 7
+
+
+def architecture(*kinds: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A Transformer of two heads a block, with an MLP each."""
+    block = {"heads": 2, "d_qk": 3, "d_v": 2, "mlp": [5]}
+    blocks = [
+        {**block, "attention": kind} if kind is not None else block for kind in kinds
+    ]
+    sizes = {"d_model": D, "vocabulary": LETTERS + 1, "positions": POSITIONS}
+    stated = {"kind": "transformer", "dtype": "float64", "strict": True, "outputs": 4}
+    return {**stated, **sizes, "blocks": blocks}
+
+
+def network(
+    *kinds: Mapping[str, Any] | None, dtype: torch.dtype = torch.float64, seed: int = 0
+) -> Transformer:
+    made = torch.Generator().manual_seed(seed)
+    shape = architecture(*kinds)
+    tensors = {
+        name: (0.4 * torch.randn(size, generator=made, dtype=torch.float64)).to(dtype)
+        for name, size in expected_shapes(shape).items()
+    }
+    return Transformer(shape, tensors).eval()
+
+
+def words(count: int, length: int = POSITIONS - 1, seed: int = 0) -> Tensor:
+    made = torch.Generator().manual_seed(seed)
+    return torch.randint(LETTERS, (count, length), generator=made)
+
+
+def by_definition(attention: Attention, x: Tensor, kind: Mapping[str, Any]) -> Tensor:
+    """Position by position, head by head, as the sources print it."""
+    added = torch.zeros_like(x)
+    for b, i, h in np.ndindex(len(x), x.shape[1], len(attention.query)):
+        query, key, value, out = (
+            m[h]
+            for m in (attention.query, attention.key, attention.value, attention.out)
+        )
+        seen = range(i + 1)
+        if kind["kind"] == "sparse":
+            size, window, last = kind["block"], kind["windows"], kind["last"]
+            near = {j for j in seen if i - window * size < j}
+            far = {j for j in seen if (j - 1) % size >= size - last}
+            seen = sorted(near | far)  # type: ignore[assignment]
+        weights = []
+        for j in seen:
+            q, k = x[b, i] @ query, x[b, j] @ key
+            if kind["kind"] == "linear":
+                q, k = (torch.where(y > 0, y + 1, y.exp()) for y in (q, k))
+                weights.append(q @ k)
+            else:
+                weights.append((q @ k).exp())
+        mixed = sum(w * (x[b, j] @ value) for w, j in zip(weights, seen, strict=True))
+        added[b, i] += mixed / sum(weights) @ out
+    return added
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_whole_words_are_as_defined(kind: Mapping[str, Any]) -> None:
+    net = network(kind)
+    attention = net.attention[0]
+    assert isinstance(attention, Attention)
+    for length in (1, 5, 12, POSITIONS - 1):
+        x = net.embed(net.with_bos(words(2, length)))
+        found, expected = attention(x)[0], by_definition(attention, x, kind)
+        torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
+        value = torch.einsum("btd,hdv->bhtv", x, attention.value)
+        weighed = torch.einsum(
+            "bhtv,hvd->btd", attention.weights(x) @ value, attention.out
+        )
+        torch.testing.assert_close(weighed, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_running_states_give_what_whole_words_give(kind: Mapping[str, Any]) -> None:
+    net, tokens = network(kind, None, kind), words(4)
+    cache, found = net.start(len(tokens)), []
+    for letters in tokens.T:
+        logits, cache = net.step(letters, cache)
+        found.append(logits)
+    torch.testing.assert_close(
+        torch.stack(found, dim=1), net(tokens), rtol=1e-12, atol=1e-12
+    )
+
+
+def test_the_state_of_linear_attention_does_not_grow() -> None:
+    net = network(LINEAR)
+    cache = net.start()
+    sizes = [part.shape for part in cache.parts]
+    for letters in words(1).T:
+        _, cache = net.step(letters, cache)
+        assert [part.shape for part in cache.parts] == sizes
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize("same", [True, False])
+def test_trees_of_words_give_what_whole_words_give(
+    kind: Mapping[str, Any], same: bool
+) -> None:
+    net, tree, begun = network(kind, kind), Tree(LETTERS, 3), words(2, 4)
+    cache = net.start(len(begun))
+    for letters in begun.T:
+        _, cache = net.step(letters, cache)
+    tokens = torch.arange(LETTERS)
+    every = tokens if same else tokens[tree.last].expand(len(begun), -1)
+    logits, grow = net.branch(every, cache, tree)
+    leaves = tree.sizes[-1]
+    for w, leaf in np.ndindex(len(begun), leaves):
+        path = tree.paths[leaf]
+        word = torch.cat([begun[w], tree.last[path]])
+        expected = net(word[None])[0, -tree.generations :]
+        torch.testing.assert_close(logits[w, path], expected, rtol=1e-12, atol=1e-12)
+        one = w * leaves + leaf
+        after, _ = net.step(torch.tensor([1]), grow(one, one + 1))
+        longer = net(torch.cat([word, torch.tensor([1])])[None])[:, -1]
+        torch.testing.assert_close(after, longer, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_other_formats_run(kind: Mapping[str, Any], dtype: torch.dtype) -> None:
+    tokens = words(3)
+    exact, found = (network(kind, dtype=t)(tokens) for t in (torch.float64, dtype))
+    assert found.dtype == dtype
+    far = (found.double() - exact).abs().max() / exact.abs().max()
+    assert far < (1e-4 if dtype == torch.float32 else 0.3)
+
+
+@pytest.mark.parametrize("last", [1, 2])
+def test_bos_is_seen_from_everywhere(last: int) -> None:
+    seen = SparseMixing(Sparse(4, 1, last)).seen(20, torch.device("cpu"))
+    assert seen[:, 0].all()
+    assert seen.diagonal().all()
+    assert not seen.triu(1).any()
+    assert seen[19].nonzero()[:, 0].tolist() == sorted(
+        {j for j in range(20) if j % 4 == 0 or (last == 2 and j % 4 == 3)}
+        | {16, 17, 18, 19}
+    )
+
+
+@pytest.mark.parametrize(
+    "attention",
+    [
+        {"kind": "cubic"},
+        {"kind": ["linear"]},
+        {},
+        "linear",
+        {"kind": "linear", "block": 3},
+        {"kind": "sparse", "block": 3, "windows": 1},
+        {"kind": "sparse", "block": 3, "windows": 1, "last": 0},
+        {"kind": "sparse", "block": 3, "windows": 1, "last": 4},
+        {"kind": "sparse", "block": 3, "windows": 1.0, "last": 1},
+        {"kind": "sparse", "block": True, "windows": 1, "last": 1},
+    ],
+)
+def test_other_kinds_are_refused(attention: Any) -> None:
+    with pytest.raises(ModelFileError, match="attention"):
+        expected_shapes(architecture(attention))
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_only_a_softmax_sees_the_whole_word(kind: Mapping[str, Any]) -> None:
+    shape = architecture(kind)
+    assert version_of({"architecture": shape}) == 5
+    shape["blocks"][0]["causal"] = [True, False]
+    with pytest.raises(ModelFileError, match="see the whole word"):
+        expected_shapes(shape)
