@@ -60,6 +60,7 @@ def test_rows_drawn_from_a_table_are_as_printed(block: Block) -> None:
 
 def _sample(title: str, rows: list[dict[str, str]]) -> list[dict[str, str]]:
     small = [row for row in rows if row.get("machine", "C2") in MACHINES]
+    small = [row for row in small if len(row.get("tokens", "")) < 3]
     return random.Random(title).sample(small, min(EACH, len(small)))
 
 

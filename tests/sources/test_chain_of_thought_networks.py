@@ -1,8 +1,11 @@
 """Networks that write chains of thought: proved, run, and damaged."""
 
+import re
 from dataclasses import replace
 from functools import cache
 from itertools import product
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -158,3 +161,13 @@ def test_another_recurrence_is_not_what_the_network_writes() -> None:
         other = {**source, key: change(source[key])}
         header = {**file.header, "source": other}
         assert prove(replace(file, header=header), None).verdict == "undecided"
+
+
+def test_the_example_of_the_document() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "dynamic-programs.md").read_text()
+    (example,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    found: dict[str, Any] = {}
+    exec(example, found)
+    written = found["running"].continued(np.array([[3, 1, 4, 2, 10]]))
+    assert written[0].tolist() == [3, 1, 4, 2, 10, 3, 3, 4, 4]
+    assert found["model"].proof.verdict == "verified"

@@ -75,9 +75,9 @@ def test_the_printed_thermometer_does_not_hold_at_a_tolerance_of_a_third() -> No
     one = at_least(5)
     printed = [u for u in steps(2.0, 1.5) if u[1] in (1.5 - 10, 0.5 - 10)]
     repaired = [u for u in steps(3.0, 2.0) if u[1] in (2.0 - 15, 1.0 - 15)]
-    assert noise(one, printed, 0.249) < 1e-5
+    assert noise(one, printed, 0.249) < 1e-4
     assert noise(one, printed, 0.333) >= 0.166
-    assert noise(one, repaired, 0.333) < 1e-5
+    assert noise(one, repaired, 0.333) < 1e-4
     assert noise(one, repaired, 0.34) > 0.01
 
 
@@ -87,7 +87,7 @@ def test_the_printed_block_number_is_another_function() -> None:
     starts = [
         u for u in steps(2.0, 1.5) if u[1] in (1.5 - 8, 0.5 - 8, 1.5 - 14, 0.5 - 14)
     ]
-    assert noise(block, starts, 0.249, bias=1.0) < 1e-5
+    assert noise(block, starts, 0.249, bias=1.0) < 1e-4
     ends = [(-2.0, 1.5 + 2 * j * 3, 1.0) for j in (1, 2, 3)]
     ends += [(-2.0, 0.5 + 2 * j * 3, -1.0) for j in (1, 2, 3)]
     with pytest.raises(Refused, match=r"bend|slopes|constant"):
@@ -117,5 +117,5 @@ def test_no_slope_no_noise() -> None:
     plain = [(1.0, -4.0, 1.0), (1.0, -5.0, -1.0)]
     assert 0.1 <= noise(at_least(5), plain, 0.1) < 0.1001 * 2
     plateau = [(2.0, 1.5 - 10, 1.0), (2.0, 0.5 - 10, -1.0)]
-    assert noise(at_least(5), plateau, 0.1) < 1e-5
+    assert noise(at_least(5), plateau, 0.1) < 1e-4
     assert noise(at_least(5), plateau, 0.0) == 0.0
