@@ -96,6 +96,7 @@ class Mlp:
             if self._erases(dim):
                 left[dim] = 0.0
                 continue
+            demand(self.stream.norm is None, "an MLP writes where no channel is")
             needed, sources = below(self.layers, np.array([dim])), self._apart(())
             cases = np.zeros((1, len(sources.each)), np.int64)
             named, zero = self._read(sources, needed), np.zeros((2, 1))

@@ -1,0 +1,140 @@
+"""Errors that are shown are not exceeded: by damaged tensors, and by words bred to be bad."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from linear_networks import built, changed, measured, outputs, shown, system, words_of
+
+from network.modelfile import ModelFile
+from network.precision import FloatArray
+from program.errors import Refused
+from sources.linear_systems import LinearSystem
+
+NAME, LENGTH = "MatMul3,3@1", 12
+WHOLE = ("scale", "swap rows", "swap columns", "negate all")
+SINGLE = ("zero", "negate", "nudge", "more", "not a number", "infinite", "copy")
+
+
+def mutant(file: ModelFile, seed: int) -> ModelFile:
+    """The file with one tensor damaged, in one entry, some units or as a whole."""
+    random = np.random.default_rng(seed)
+    name = str(random.choice(sorted(file.tensors)))
+    tensor = file.tensors[name].copy()
+    kind = str(random.choice(WHOLE + SINGLE))
+    if kind in WHOLE and tensor.any():
+        tensor = _whole(tensor, kind, random)
+    else:
+        _single(tensor, kind, random)
+    return changed(file, **{name: file.precision.round(tensor)})
+
+
+def _whole(tensor: FloatArray, kind: str, random: np.random.Generator) -> FloatArray:
+    if kind == "negate all":
+        return -tensor
+    if kind == "swap rows" and len(tensor) > 1:
+        a, b = random.choice(len(tensor), 2, replace=False)
+        tensor[[a, b]] = tensor[[b, a]]
+        return tensor
+    if kind == "swap columns" and tensor.shape[-1] > 1:
+        a, b = random.choice(tensor.shape[-1], 2, replace=False)
+        tensor[..., [a, b]] = tensor[..., [b, a]]
+        return tensor
+    return tensor * (1 + random.choice([-1, 1]) * 2.0 ** -random.integers(1, 40))
+
+
+def _single(tensor: FloatArray, kind: str, random: np.random.Generator) -> None:
+    flat = tensor.reshape(-1)
+    held, free = np.flatnonzero(flat), np.flatnonzero(flat == 0)
+    few = len(free) and (not len(held) or random.random() < 0.3)
+    at, other = random.choice(free if few else held), random.choice(len(flat))
+    flat[at] = {
+        "zero": 0.0,
+        "negate": -flat[at],
+        "nudge": flat[at] * (1 + 2.0 ** -random.integers(2, 50)),
+        "more": flat[at] + 2.0 ** -random.integers(0, 40),
+        "not a number": np.nan,
+        "infinite": np.inf,
+        "copy": flat[other],
+    }[kind]
+
+
+def survivors(count: int) -> tuple[int, int]:
+    """How many mutants are still proved, and how many say something else.
+
+    Of every one that is proved the error that is shown is held against measured ones.
+    """
+    source = system(NAME)
+    file = built(source, LENGTH)
+    words = words_of(source, LENGTH, 40)
+    right = outputs(file, words)
+    proved = other = 0
+    for seed in range(count):
+        damaged = mutant(file, seed)
+        try:
+            error = shown(damaged).error
+        except Refused:
+            continue
+        proved += 1
+        other += not np.array_equal(outputs(damaged, words), right)
+        assert measured(damaged, words) <= error + source.rounding(LENGTH), seed
+    return proved, other
+
+
+def test_no_mutant_is_worse_than_what_is_shown() -> None:
+    proved, _ = survivors(60)
+    assert proved < 30
+
+
+@pytest.mark.slow
+def test_none_of_500_mutants_is_worse_than_what_is_shown() -> None:
+    """Some survive: they scale a gain, or touch numbers that nothing reads."""
+    proved, other = survivors(500)
+    assert 0 < other < proved < 250
+
+
+def climbed(file: ModelFile, steps: int, seed: int) -> float:
+    """The largest error that a hill climb over words finds."""
+    source = LinearSystem.from_wire(file.header["source"])
+    length = file.header["claim"]["length"]
+    random, letters = np.random.default_rng(seed), len(source.letters)
+
+    def errors(words: Any) -> FloatArray:
+        off = np.abs(outputs(file, words) - source.run(words))
+        return np.asarray(off.max(axis=(1, 2)))
+
+    words = words_of(source, length, 40, seed)
+    found = errors(words)
+    for _ in range(steps):
+        tried = words.copy()
+        for _ in range(random.integers(1, 4)):
+            at = random.integers(length, size=len(words))
+            tried[np.arange(len(words)), at] = random.integers(letters, size=len(words))
+        now = errors(tried)
+        words[now > found] = tried[now > found]
+        found = np.maximum(found, now)
+    return float(found.max())
+
+
+@pytest.mark.parametrize("name", ["MatMul2,3@1", "MatMul5,2@2", "Cyclic-DET4,3@1"])
+@pytest.mark.parametrize("scale", [2.0**5, 2.0**9, None])
+def test_a_climb_over_words_never_exceeds_what_is_shown(
+    name: str, scale: float | None
+) -> None:
+    for length in (2, 3, 8):
+        file = built(name, length, scale=scale)
+        most = shown(file).error + system(name).rounding(length)
+        assert climbed(file, 30, length) <= most
+
+
+def test_the_bound_of_the_curve_is_nearly_reached() -> None:
+    """Two products of identities: the constants of W3 and W4 cannot be improved."""
+    file = built("Cyclic-DET2,1@0", 4, scale=2.0**9)
+    assert climbed(file, 0, 0) > 0.99 * shown(file).error
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["MatMul5,5@3", "Cyclic-DET5,5@3"])
+def test_a_long_climb_at_120_letters(name: str) -> None:
+    file = built(name, 120)
+    assert climbed(file, 300, 0) <= shown(file).error
