@@ -13,11 +13,12 @@ from compiler import generator
 from compiler.compiled_network import CompiledNetwork, compile_rnn, realise
 from compiler.construction_choice.known_constructions import SEARCHING
 from compiler.construction_choice.planning import planning
+from compiler.constructions import products
 from compiler.errors import CompileError
 from compiler.pipeline import Observer, Options
 from krohn.compiled_model import CompiledModel, model_file, with_evidence
 from krohn.option_rules import TRANSFORMER, refuse, refuse_others
-from krohn.source_kinds import named
+from krohn.source_kinds import multiplied, named
 from krohn.sources import machine_of
 from network.precision import PRECISIONS, Precision
 from verify.proof import prove
@@ -34,7 +35,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     construction: str = "auto",
     *,
     arch: Architecture = "transformer",
-    dtype: str = "float32",
+    dtype: str | None = None,
     start: str | None = None,
     strict: bool = False,
     activation: str = "relu",
@@ -57,7 +58,8 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
             `compiler.construction_choice.known_constructions`; ``"auto"`` takes the
             best one that can be proved.
         arch: ``"transformer"``, or ``"rnn"`` for a network without a longest word.
-        dtype: The number format it is stored and run in.
+        dtype: The number format it is stored and run in; float32 if none is given, and
+            float64 for linear systems.
         start: The start state by name; None for the machine's own.
         strict: Plain residuals and one hidden layer in every MLP.
         activation: ``"relu"``; or ``"sine"``, with which counters read their sums from
@@ -82,14 +84,17 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     values = dict(locals())
     _check_options(values)
     began = time.monotonic()
+    other = named(machine)
+    if other is None and construction == products.NAME:
+        other = multiplied(machine_of(_machine(machine)))
+    dtype = dtype or (other[0].dtype if other else "float32")
     options = options_of(dtype, strict, activation, uniform, positions)
-    if (other := named(machine)) is not None:
+    if other is not None:
         kind, told = other
         refuse_others(_given(values), kind.takes, kind.wire)
+        _check_one_of("--construction", construction, ("auto", products.NAME))
         return kind.compile(told, length, options, proved, progress)
-    if not isinstance(machine, Automaton | str | Path):
-        raise CompileError(f"there is no network for a {type(machine).__name__}")
-    source = machine_of(machine, start, observation)
+    source = machine_of(_machine(machine), start, observation)
     shown = source if observation else replace(source, output=None)
     budget = Budget(steps_of(effort))
     searched = arch == "transformer" and construction in ("auto", *SEARCHING)
@@ -109,6 +114,13 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
             return CompiledModel(file, built.construction, proof, seconds)
         reasons.append(f"{built.construction}: {proof.reason}")
     raise _uncertified(source.name, length, arch, dtype, reasons)
+
+
+def _machine(source: object) -> Automaton | str | Path:
+    """What is, or names, a machine."""
+    if isinstance(source, Automaton | str | Path):
+        return source
+    raise CompileError(f"there is no network for a {type(source).__name__}")
 
 
 def _uncertified(

@@ -10,9 +10,13 @@ from algebra.automaton import Automaton
 from algebra.errors import MachineError
 from algebra.formats import Complete, Kind, from_regex, no_choice
 from algebra.observation import observe
+from algebra.semiautomaton import Semiautomaton
 from algebra.shown import moore
 from krohn.foreign import own_machine
 from network import modelfile
+from program.errors import Refused
+from sources import linear_systems
+from sources.linear_systems import LinearSystem
 
 REGEX = "regex:"
 MODEL = ".safetensors"
@@ -63,6 +67,8 @@ def _named(text: str) -> Automaton | None:
     """The machine of a pattern, a name or a model; None for the file of a machine."""
     if text.startswith(REGEX):
         return replace(from_regex(text[len(REGEX) :]), name=text)
+    if (system := _system(text)) is not None:
+        return automaton(system)
     path = Path(text)
     looks_like_file = path.suffix != "" or len(path.parts) > 1
     if not looks_like_file or not path.exists():
@@ -72,6 +78,27 @@ def _named(text: str) -> Automaton | None:
             if not looks_like_file and not path.exists():
                 raise
     return own_machine(modelfile.read(path)) if path.suffix == MODEL else None
+
+
+def _system(text: str) -> LinearSystem | None:
+    try:
+        return linear_systems.named(text)
+    except Refused as reason:
+        raise MachineError(str(reason)) from None
+
+
+def automaton(system: LinearSystem) -> Automaton:
+    """The machine that a linear system is whose letters are maps.
+
+    Raises:
+        MachineError: If it is none.
+    """
+    functions = system.functions()
+    if functions is None:
+        raise MachineError(f"{system.name} is a linear system, and no machine")
+    states = tuple(str(i + 1) for i in range(system.size))
+    moves = Semiautomaton(functions, system.letters, states)
+    return Automaton(moves, start=int(system.start.argmax()), name=system.name)
 
 
 def machine_of(

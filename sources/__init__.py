@@ -1,6 +1,9 @@
 """What a network can compute beside machines, with exact reference interpreters."""
 
-from sources import dynamic_programs
+from sources import dynamic_programs, linear_systems
 
-FAMILIES = {"chain-of-thought": dynamic_programs.FAMILIES}
+FAMILIES = {
+    "chain-of-thought": dynamic_programs.FAMILIES,
+    linear_systems.KIND: linear_systems.EXAMPLES,
+}
 """By kind an example of each family that has names, with what it is."""

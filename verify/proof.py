@@ -21,6 +21,7 @@ from verify.blas_threads import one_thread
 from verify.checker import generator
 from verify.checker.model_file import WrongWord, check_numbers
 from verify.checker.network import Established
+from verify.checker.network import Shown as EstablishedOf
 from verify.errors import Rejected
 from verify.search.conversion import machine_of, model_of
 from verify.search.find import Watch, claims, search
@@ -110,6 +111,19 @@ def prove(
         evidence, shown_so_far = last
         result = replace(result, evidence=steps(shown_so_far, evidence))
     return replace(result, seconds=time.monotonic() - began)
+
+
+def shown_of(file: ModelFile) -> EstablishedOf:
+    """What the small checker shows of a file about a source that is no machine.
+
+    Raises:
+        Refused: If that is not what the file claims.
+    """
+    with one_thread(), np.errstate(all="ignore"):
+        model = model_of(file)
+        for name, values in model.tensors.items():
+            check_numbers(name, values, model.format)
+        return search(model, None)[1]
 
 
 def _verified(file: ModelFile, machine: Automaton | None, watch: Watch) -> Proof:

@@ -26,7 +26,7 @@ class Source:
 
     machine: "Automaton"
     length: int | None
-    dtype: str
+    dtype: str | None
     proved: bool
 
 
@@ -76,12 +76,14 @@ def compile(  # noqa: A001  (the command is called so)
     check(context, COMPILE)
     from krohn.source_kinds import named
 
+    asked = dtype if "dtype" in typed(context) else None
     if (other := named(machine)) is not None:
         refuse_others(typed(context), other[0].takes, other[0].wire)
-        model = _other(machine, length, dtype=dtype, strict=strict, proved=proof)
+        how = {"strict": strict, "positions": positions, "construction": construction}
+        model = _other(machine, length, dtype=asked, proved=proof, **how)
         return _write(model, output, as_json)
     law = Law(attention, depth_layer, seed, scale, opening)
-    source = Source(reading(complete, kind).read(machine), length, dtype, proof)
+    source = Source(reading(complete, kind).read(machine), length, asked, proof)
     how = {
         "arch": arch,
         "start": start,
@@ -149,7 +151,7 @@ def _generator(source: Source, law: Law) -> "CompiledModel":
             source.length,
             Freedom(**given),
             opening=opening,
-            dtype=source.dtype,
+            dtype=source.dtype or "float32",
             proved=source.proved,
             progress=partial(report, "proving"),
         )

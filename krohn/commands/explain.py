@@ -32,7 +32,8 @@ def explain(
 
         source_kind, source = other
         refuse_others(typed(context), source_kind.takes, source_kind.wire)
-        options = options_of(dtype, strict, activation)
+        format_ = dtype if "dtype" in typed(context) else source_kind.dtype
+        options = options_of(format_, strict, activation)
         asked = length if "length" in typed(context) else None
         facts = source_kind.explain(source, asked, options)
         emit(facts, as_json, lambda: show.facts(facts))

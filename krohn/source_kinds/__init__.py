@@ -2,12 +2,16 @@
 
 from typing import Any
 
+from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from krohn.source_kinds.base import SourceKind
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
+from krohn.source_kinds.linear_systems import LinearSystems, as_system
 from network.modelfile import ModelFile
 
-KINDS: dict[str, SourceKind[Any]] = {kind.wire: kind for kind in (ChainsOfThought(),)}
+KINDS: dict[str, SourceKind[Any]] = {
+    kind.wire: kind for kind in (ChainsOfThought(), LinearSystems())
+}
 
 
 def named(source: object) -> tuple[SourceKind[Any], Any] | None:
@@ -21,6 +25,15 @@ def named(source: object) -> tuple[SourceKind[Any], Any] | None:
         if found is not None and (isinstance(source, str) or kind.owns(source)):
             return kind, found
     return None
+
+
+def multiplied(machine: Automaton) -> tuple[SourceKind[Any], Any]:
+    """A machine as the linear system that it is, with the kind of those.
+
+    Raises:
+        CompileError: If it has too many states.
+    """
+    return KINDS[LinearSystems.wire], as_system(machine)
 
 
 def of_file(file: ModelFile) -> SourceKind[Any] | None:

@@ -27,11 +27,13 @@ class SourceKind(ABC, Generic[S]):
         wire: The name of the kind on file.
         claim: What is proved of its networks: ``exact``, ``within`` or ``generates``.
         takes: The options of `krohn.compile` beside length and format that matter.
+        dtype: The number format where none is asked for.
     """
 
     wire: ClassVar[str]
     claim: ClassVar[str]
     takes: ClassVar[frozenset[str]] = frozenset({"strict"})
+    dtype: ClassVar[str] = "float32"
 
     @abstractmethod
     def named(self, text: str) -> S | None:
@@ -103,15 +105,7 @@ class SourceKind(ABC, Generic[S]):
         began = time.monotonic()
         built, claim = self.build(source, length, options)
         precision, name = options.precision, built.construction
-        header = {
-            "architecture": built.network.architecture,
-            "source": {"kind": self.wire, **self.to_wire(source)},
-            "construction": name,
-            "claim": {"kind": self.claim, "dtype": precision.name, **claim},
-            "program": built.program,
-        }
-        tensors = {n: precision.round(t) for n, t in built.network.tensors.items()}
-        file, proof = ModelFile(header, tensors, precision), None
+        file, proof = self.file(source, built, claim, options), None
         if proved:
             proof = prove(file, None, progress)
             if proof.verdict != "verified":
@@ -121,6 +115,25 @@ class SourceKind(ABC, Generic[S]):
                 )
         seconds = time.monotonic() - began
         return CompiledModel(with_evidence(file, proof), name, proof, seconds)
+
+    def file(
+        self,
+        source: S,
+        built: CompiledNetwork,
+        claim: dict[str, Any],
+        options: Options,
+    ) -> ModelFile:
+        """What a file of a network would hold."""
+        precision = options.precision
+        header = {
+            "architecture": built.network.architecture,
+            "source": {"kind": self.wire, **self.to_wire(source)},
+            "construction": built.construction,
+            "claim": {"kind": self.claim, "dtype": precision.name, **claim},
+            "program": built.program,
+        }
+        tensors = {n: precision.round(t) for n, t in built.network.tensors.items()}
+        return ModelFile(header, tensors, precision)
 
     def verify(
         self,

@@ -83,8 +83,11 @@ FAMILIES: dict[str, Callable[[int, Random], FloatArray]] = {
     "Cyclic-DET": cyclic,
     "MatMul": orthogonal,
 }
-SHORTEST = {"Cyclic-DET": "Cyclic-DET5,5@3", "MatMul": "MatMul5,5@3"}
-"""One name of each family, for lists."""
+EXAMPLES = {
+    "Cyclic-DET5,5@3": "each of 5 letters is a cycle of 5 states (a machine); seed 3",
+    "MatMul5,5@3": "each of 5 letters is an orthogonal matrix of 5 rows; seed 3",
+}
+"""An example of each family, with what it is."""
 _NAME = re.compile(r"(?P<family>[A-Za-z-]+?)(?P<n>\d+),(?P<m>\d+)@(?P<seed>\d+)")
 
 

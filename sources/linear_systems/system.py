@@ -94,6 +94,7 @@ class LinearSystem:
             "kind": KIND,
             "name": self.name,
             "letters": list(self.letters),
+            "classes": [f"b{i + 1}" for i in range(self.size)],
             "matrices": self.matrices.tolist(),
             "start": self.start.tolist(),
         }

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from program.errors import Refused
-from sources.linear_systems import SHORTEST, LinearSystem, named
+from sources.linear_systems import EXAMPLES, LinearSystem, named
 from sources.linear_systems.families import _normal
 
 
@@ -71,7 +71,7 @@ def test_normal_numbers_have_the_moments_of_normal_numbers() -> None:
     assert abs(below - math.erf(1 / math.sqrt(2))) < 0.01
 
 
-@pytest.mark.parametrize("name", SHORTEST.values())
+@pytest.mark.parametrize("name", EXAMPLES)
 def test_the_fast_interpreter_is_as_near_to_the_exact_one_as_it_says(name: str) -> None:
     source, length = system(name), 60
     words = np.random.default_rng(0).integers(len(source.letters), size=(3, length))
@@ -92,7 +92,7 @@ def test_letters_act_in_the_order_in_which_they_come() -> None:
     assert functions[1][functions[2][0]] != state
 
 
-@pytest.mark.parametrize("name", SHORTEST.values())
+@pytest.mark.parametrize("name", EXAMPLES)
 def test_a_header_says_it_all(name: str) -> None:
     source = system(name)
     again = LinearSystem.from_wire(source.to_wire())

@@ -1,4 +1,4 @@
-"""Errors that are shown are not exceeded: by damaged tensors, and by words bred to be bad."""
+"""Errors that are shown are not exceeded: by damaged tensors, by words bred to be bad."""
 
 from typing import Any
 
@@ -21,8 +21,8 @@ def mutant(file: ModelFile, seed: int) -> ModelFile:
     random = np.random.default_rng(seed)
     name = str(random.choice(sorted(file.tensors)))
     tensor = file.tensors[name].copy()
-    kind = str(random.choice(WHOLE + SINGLE))
-    if kind in WHOLE and tensor.any():
+    kind = str(random.choice(WHOLE + SINGLE if tensor.any() else SINGLE))
+    if kind in WHOLE:
         tensor = _whole(tensor, kind, random)
     else:
         _single(tensor, kind, random)

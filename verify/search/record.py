@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import singledispatch
 from typing import Any
 
-from verify.checker import generator, recurrent
+from verify.checker import generator, linear_system, recurrent
 from verify.checker.attention.heads import Look
 from verify.checker.model_file import LARGEST_FLOAT64
 from verify.checker.network import Established, Shown
@@ -33,6 +33,14 @@ def _(found: recurrent.Established, evidence: Mapping[str, Any]) -> list[Any]:
 
 
 @steps.register
+def _(found: linear_system.Established, evidence: Mapping[str, Any]) -> list[Any]:
+    """The norm, the embedding, every sublayer and the read-out."""
+    norm = {"norm": found.norm.name, "growth": found.norm.growth}
+    read_out = {"sublayer": "read-out", "error": found.error}
+    return [norm, {"sublayer": "embedding"}, *_sublayers(found), read_out]
+
+
+@steps.register
 def _(found: Established, evidence: Mapping[str, Any]) -> list[Any]:
     """The Program, the embedding, every sublayer and the read-out, as far as it came."""
     embedding, read_out = {"sublayer": "embedding"}, {"sublayer": "read-out"}
@@ -55,7 +63,9 @@ def followed(
     return {"program": told}
 
 
-def _sublayers(found: Established) -> Iterator[dict[str, Any]]:
+def _sublayers(
+    found: Established | linear_system.Established,
+) -> Iterator[dict[str, Any]]:
     for snapshot, stream in enumerate(found.streams[1:], start=1):
         kind = "attention" if snapshot % 2 else "mlp"
         channels = [

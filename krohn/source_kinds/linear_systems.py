@@ -1,0 +1,226 @@
+"""Linear systems in the commands: networks that are right within a proved error."""
+
+import sys
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from algebra.automaton import Automaton
+from algebra.errors import KrohnError
+from compiler.compiled_network import CompiledNetwork
+from compiler.constructions.products import NAME, realise
+from compiler.errors import CompileError
+from compiler.pipeline import Options
+from krohn.progress import Progress
+from krohn.source_kinds.base import SourceKind
+from network.modelfile import ModelFile
+from network.precision import FloatArray
+from program.domains import IntArray
+from program.errors import Refused
+from sources import linear_systems
+from sources.linear_systems import LinearSystem
+from verify.checker.linear_system import Established
+from verify.proof import shown_of
+from verify.search.find import MARGIN
+from verify.testing.counterexample import Counterexample
+from verify.testing.simulation_result import Simulation
+
+BATCH, MOST_WORDS = 256, 2**20
+EXPLAINED = 128
+"""The length that is explained where none is given."""
+
+
+class LinearSystems(SourceKind[LinearSystem]):
+    """States that are multiplied by the matrix of each letter."""
+
+    wire = linear_systems.KIND
+    claim = "within"
+    takes = frozenset({"strict", "positions", "construction"})
+    dtype = "float64"
+
+    def named(self, text: str) -> LinearSystem | None:
+        """The system of a name; None if it is of none, or of one that is a machine."""
+        try:
+            found = linear_systems.named(text)
+        except Refused as reason:
+            raise KrohnError(str(reason)) from None
+        return None if found is None or found.functions() is not None else found
+
+    def owns(self, source: object) -> bool:
+        """Whether a source is a linear system."""
+        return isinstance(source, LinearSystem)
+
+    def of_file(self, file: ModelFile) -> LinearSystem:
+        """The linear system that a file states."""
+        try:
+            return LinearSystem.from_wire(file.header["source"])
+        except (Refused, LookupError, TypeError, ValueError) as error:
+            raise KrohnError(f"the file is damaged: of its source, {error}") from None
+
+    def to_wire(self, source: LinearSystem) -> dict[str, Any]:
+        """As a model file states it."""
+        return source.to_wire()
+
+    def build(
+        self, source: LinearSystem, length: int | None, options: Options
+    ) -> tuple[CompiledNetwork, dict[str, Any]]:
+        """The network, and the error that the checker shows of it."""
+        if length is None or length < 1:
+            raise CompileError(
+                "a network of a linear system needs the longest length it is for (-T)"
+            )
+        network, described = realise(source, length, options)
+        built = CompiledNetwork(NAME, network, described, None)
+        claim = {"length": length, "error": sys.float_info.max}
+        try:
+            shown = shown_of(self.file(source, built, claim, options))
+        except Refused as reason:
+            raise CompileError(
+                f"{source.name} cannot be computed in {options.precision.name} within "
+                f"any error that can be shown: {reason}"
+            ) from None
+        assert isinstance(shown, Established)
+        return built, {**claim, "error": shown.error * MARGIN}
+
+    def explain(
+        self, source: LinearSystem, length: int | None, options: Options
+    ) -> dict[str, Any]:
+        """What it is, how far its network can be off, and its size."""
+        length = length or EXPLAINED
+        built, claim = self.build(source, length, options)
+        shape, tensors = built.network.architecture, built.network.tensors
+        return {
+            "name": source.name,
+            "kind": self.wire,
+            "claim": self.claim,
+            "error": claim["error"],
+            "length": length,
+            "size": source.size,
+            "letters": len(source.letters),
+            "construction": NAME,
+            "depth": len(shape["blocks"]),
+            "layers": len(shape["blocks"]),
+            "d_model": shape["d_model"],
+            "mlp_width": max((sum(b["mlp"]) for b in shape["blocks"]), default=0),
+            "parameters": sum(tensor.size for tensor in tensors.values()),
+            "dtype": options.precision.name,
+        }
+
+    def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
+        """What the network says after each letter, with the error that it may have."""
+        source = self.of_file(file)
+        word = _letters(source, words)
+        states = _outputs(file, word[None])[0]
+        rows = [" ".join(f"{x: .9g}" for x in state) for state in states.tolist()]
+        return {
+            "word": [source.letters[o] for o in word.tolist()],
+            "outputs": states.tolist(),
+            "error": file.header["claim"].get("error"),
+            "shown": "\n".join(rows),
+        }
+
+    def sample(
+        self, file: ModelFile, count: int, seed: int, progress: Progress
+    ) -> Simulation:
+        """Run random words of full length, those of one letter among them."""
+        source, length = self.of_file(file), file.header["claim"]["length"]
+        letters = len(source.letters)
+        words = np.random.default_rng(seed).integers(letters, size=(count, length))
+        words[:letters] = np.arange(min(count, letters))[:, None]
+        return _simulated(file, source, words, progress)
+
+    def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
+        """Run every word of so many letters; each of its prefixes is a word."""
+        source = self.of_file(file)
+        count = len(source.letters) ** length
+        if count > MOST_WORDS:
+            raise KrohnError(f"there are {count:,} words; say --sample N instead")
+        words = np.array(list(product(range(len(source.letters)), repeat=length)))
+        found = _simulated(file, source, words, progress)
+        return replace(found, every=True)
+
+    def covers(self, file: ModelFile) -> str:
+        """What a proof is about, in words."""
+        claim, source = file.header["claim"], self.of_file(file)
+        return (
+            f"all {len(source.letters)}^{claim['length']} words of length "
+            f"{claim['length']}, and all shorter: every output within {claim['error']:.3g}"
+        )
+
+
+def as_system(machine: Automaton) -> LinearSystem:
+    """A machine as a linear system: letters are maps, and states unit vectors.
+
+    Raises:
+        CompileError: If it has more states than a product of matrices is made for.
+    """
+    states = len(machine.states)
+    if states > linear_systems.LARGEST:
+        raise CompileError(
+            f"{NAME} multiplies matrices of at most {linear_systems.LARGEST} states; "
+            f"{machine.name} has {states}"
+        )
+    matrices = np.zeros((len(machine.letters), states, states))
+    for letter, images in enumerate(machine.transitions.tolist()):
+        matrices[letter, images, range(states)] = 1.0
+    start = np.eye(states)[machine.start]
+    return LinearSystem(machine.name, machine.letters, matrices, start)
+
+
+def _letters(source: LinearSystem, words: list[str]) -> IntArray:
+    """Letters by name, with blanks between them; without, if each is one character."""
+    index = {name: i for i, name in enumerate(source.letters)}
+    parts = " ".join(words).split()
+    parts = parts if all(p in index for p in parts) else [c for p in parts for c in p]
+    unknown = next((p for p in parts if p not in index), None)
+    if unknown is not None:
+        known = ", ".join(source.letters)
+        raise KrohnError(f"{source.name} has no letter {unknown!r}; it has {known}")
+    if not parts:
+        raise KrohnError("a word has at least one letter")
+    return np.array([index[p] for p in parts], np.int64)
+
+
+def _outputs(file: ModelFile, words: IntArray) -> FloatArray:
+    """``(batch, length, n)``: what the network says."""
+    import torch
+
+    from network.model import Model
+    from network.transformer import Transformer
+
+    longest = file.header["claim"]["length"]
+    if words.shape[1] > longest:
+        raise KrohnError(f"the file is for words of up to {longest} letters")
+    network = Model(file).network
+    assert isinstance(network, Transformer)
+    with torch.no_grad():
+        found: FloatArray = network(torch.from_numpy(words)).double().numpy()
+    return found
+
+
+def _simulated(
+    file: ModelFile, source: LinearSystem, words: IntArray, progress: Progress
+) -> Simulation:
+    """Hold the outputs against the reference: are they within the claimed error?"""
+    length = words.shape[1]
+    most = file.header["claim"]["error"] + source.rounding(length)
+    for at in range(0, len(words), BATCH):
+        batch = words[at : at + BATCH]
+        wanted, found = source.run(batch), _outputs(file, batch)
+        progress("running words", at, len(words))
+        near = (np.abs(wanted - found) <= most).all(axis=2)  # what is no number is not
+        for row in np.flatnonzero(~near.all(axis=1))[:1].tolist():
+            stop = int(np.argmin(near[row])) + 1
+            word = tuple(source.letters[o] for o in batch[row, :stop].tolist())
+            right, said = (_told(x[row, :stop], near[row]) for x in (wanted, found))
+            wrong = Counterexample(word, right, said, "at once")
+            return Simulation(at + row + 1, length, wrong)
+    return Simulation(len(words), length, None)
+
+
+def _told(states: FloatArray, near: Any) -> tuple[str, ...]:
+    """States in words; those that are near enough are not told apart."""
+    rows = (" ".join(f"{x:.9g}" for x in state) for state in states.tolist())
+    return tuple("near enough" if n else r for r, n in zip(rows, near, strict=False))

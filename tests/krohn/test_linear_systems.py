@@ -1,0 +1,127 @@
+"""Linear systems through the commands and the public face."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import krohn
+from algebra.errors import KrohnError
+from krohn.cli import app
+from krohn.sources import read
+from network import modelfile
+from network.modelfile import ModelFile
+from sources.linear_systems import named
+
+
+def said(*command: str) -> Any:
+    """What a command prints as JSON."""
+    found = CliRunner().invoke(app, [*command, "--json"], catch_exceptions=False)
+    assert found.exit_code == 0, found.output
+    return json.loads(found.output)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = str(tmp_path_factory.mktemp("within") / "f.safetensors")
+    told = said("compile", "MatMul5,5@3", "-T", "120", "-o", path)
+    assert told["claim"] == "within"
+    assert told["depth"] == 7
+    assert told["verdict"] == "verified"
+    assert told["dtype"] == "float64"
+    assert 7e-8 < told["error"] < 2e-7
+    return path
+
+
+def test_verify_says_the_claim_and_the_error(file: str) -> None:
+    told = said("verify", file, "--proof", "--sample", "20")
+    assert told["verdict"] == "verified"
+    assert told["claim"] == "within"
+    assert 7e-8 < told["error"] < 2e-7
+    assert told["words"] == 20
+
+
+def test_run_says_the_state_within_the_error(file: str) -> None:
+    told = said("run", file, "1 2 3")
+    source = named("MatMul5,5@3")
+    assert source is not None
+    right = source.run([[0, 1, 2]])[0]
+    assert np.abs(np.array(told["outputs"]) - right).max() <= told["error"]
+    with pytest.raises(KrohnError, match="no letter '9'"):
+        CliRunner().invoke(app, ["run", file, "9"], catch_exceptions=False)
+
+
+def test_a_network_that_is_further_off_is_refuted_by_runs(
+    file: str, tmp_path: Path
+) -> None:
+    model = modelfile.read(file)
+    claim = {**model.header["claim"], "error": 1e-9}
+    tight = ModelFile({**model.header, "claim": claim}, model.tensors, model.precision)
+    modelfile.write(tmp_path / "g.safetensors", tight.header, tight.tensors)
+    path = tmp_path / "g.safetensors"
+    assert krohn.verify(path).verdict == "undecided"
+    report = krohn.verify(path, sample=20)
+    assert report.verdict == "refuted"
+    assert report.counterexample is not None
+
+
+def test_explain_and_zoo_know_the_families(file: str) -> None:
+    told = said("explain", "MatMul5,5@3", "-T", "64")
+    assert told["claim"] == "within"
+    assert told["depth"] == 6
+    families = {row["name"]: row["kind"] for row in said("zoo")["families"]}
+    assert families["MatMul5,5@3"] == families["Cyclic-DET5,5@3"] == "linear-system"
+
+
+def test_cyclic_det_is_a_machine_and_its_network_exact(tmp_path: Path) -> None:
+    """Issue 15, 1: error 0 for every word up to T = 1000 in float32, depth ⌈log₂ T⌉."""
+    path = str(tmp_path / "c.safetensors")
+    told = said("compile", "Cyclic-DET5,5@3", "-T", "1000", "-o", path)
+    assert (told["claim"], told["error"]) == ("exact", None)
+    assert told["verdict"] == "verified"
+    assert told["depth"] <= 10
+    assert told["dtype"] == "float32"
+    source, machine = named("Cyclic-DET5,5@3"), read("Cyclic-DET5,5@3")
+    assert source is not None
+    word = np.random.default_rng(0).integers(5, size=1000)
+    names = [machine.states[b.argmax()] for b in source.run(word[None])[0]]
+    answers = krohn.load(path).run([source.letters[o] for o in word])
+    assert answers == names
+
+
+def test_the_belief_of_a_machine_by_products() -> None:
+    model = krohn.compile("Cyclic-DET5,5@3", 16, "products")
+    assert model.file.header["claim"]["kind"] == "within"
+    assert krohn.compile("FlipFlop", 16, "products").proof is not None
+    with pytest.raises(KrohnError, match="at most 64 states"):
+        krohn.compile("S5", 16, "products")
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({}, "needs the longest length"),
+        ({"length": 0}, "needs the longest length"),
+        ({"length": 9, "dtype": "float32"}, "cannot hold the matrices"),
+        ({"length": 9, "start": "1"}, "is for machines"),
+        ({"length": 9, "construction": "scan"}, "auto or products"),
+    ],
+)
+def test_what_does_not_suit_is_refused(options: dict[str, Any], reason: str) -> None:
+    with pytest.raises(KrohnError, match=reason):
+        krohn.compile("MatMul5,5@3", **options)
+
+
+@pytest.mark.parametrize("name", ["MatMul1,5@3", "Cyclic-DET5,99@3"])
+def test_numbers_out_of_range_are_said(name: str) -> None:
+    with pytest.raises(KrohnError, match="2 to 64 states"):
+        krohn.compile(name, 9)
+
+
+def test_the_same_name_gives_the_same_bytes(file: str) -> None:
+    model = krohn.compile("MatMul5,5@3", 120)
+    again = modelfile.pack(model.file.header, model.file.tensors)
+    assert again == Path(file).read_bytes()
