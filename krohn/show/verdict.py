@@ -84,7 +84,8 @@ def evidence(found: "Checked", written: object = None) -> None:
         out.print(f"wrote {written}: evidence, {size}")
     facts = found.facts
     words = f"{facts['covers']}, in {facts['dtype']}"
-    out.print(f"checked in {found.seconds:.2f} s: right on {words}")
+    within = f"within {facts['error']:.3g} " if "error" in facts else ""
+    out.print(f"checked in {found.seconds:.2f} s: right {within}on {words}")
     for what in ("noise", "leak"):
         if facts.get(what):
             name, bound = max(facts[what].items(), key=lambda item: item[1])
