@@ -24,7 +24,6 @@ from sources.linear_systems import LinearSystem
 from verify.checker.linear_system import Established
 from verify.proof import shown_of
 from verify.search.find import MARGIN
-from verify.testing.counterexample import Counterexample
 from verify.testing.simulation_result import Simulation
 
 BATCH, MOST_WORDS = 256, 2**20
@@ -204,6 +203,8 @@ def _simulated(
     file: ModelFile, source: LinearSystem, words: IntArray, progress: Progress
 ) -> Simulation:
     """Hold the outputs against the reference: are they within the claimed error?"""
+    from verify.testing.counterexample import Counterexample
+
     length = words.shape[1]
     most = file.header["claim"]["error"] + source.rounding(length)
     for at in range(0, len(words), BATCH):
