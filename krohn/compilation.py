@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 from algebra.automaton import Automaton
 from algebra.budget import Budget, steps_of
-from compiler import generator
+from compiler import gated_rnn, generator
 from compiler.compiled_network import CompiledNetwork, compile_rnn, realise
 from compiler.construction_choice.known_constructions import SEARCHING
 from compiler.construction_choice.planning import planning
@@ -19,6 +19,7 @@ from compiler.pipeline import Observer, Options
 from krohn.compiled_model import CompiledModel, model_file, with_evidence
 from krohn.option_rules import TRANSFORMER, refuse, refuse_others
 from krohn.source_kinds import multiplied, named
+from krohn.source_kinds.linear_systems import as_system
 from krohn.sources import machine_of
 from network.precision import PRECISIONS, Precision
 from verify.proof import prove
@@ -208,12 +209,7 @@ def _attempts(
 ) -> Iterator[CompiledNetwork]:
     """The networks to try to prove, best first."""
     if arch == "rnn":
-        if construction not in ("auto", "elman"):
-            raise CompileError(
-                f"an RNN is built by 'elman', not by {construction!r}; leave "
-                "--construction out"
-            )
-        yield compile_rnn(machine, options.precision)
+        yield _recurrent(machine, construction, options.precision)
         return
     longest = length_given(length, "a Transformer needs the longest length")
     known = planning(machine, longest, options, construction, budget)
@@ -223,6 +219,23 @@ def _attempts(
         yield realise(way, observe)
     if not tried:
         raise CompileError(known.reasons())
+
+
+def _recurrent(
+    machine: Automaton, construction: str, precision: Precision
+) -> CompiledNetwork:
+    """An RNN of a machine."""
+    if construction in ("auto", "elman"):
+        return compile_rnn(machine, precision)
+    if construction != gated_rnn.NAME:
+        raise CompileError(
+            f"an RNN is built by 'elman' or 'gated', not by {construction!r}; leave "
+            "--construction out"
+        )
+    if machine.output is not None:
+        raise CompileError("'gated' says states, not outputs; leave --construction out")
+    network = gated_rnn.gated(as_system(machine), precision)
+    return CompiledNetwork(gated_rnn.NAME, network, {}, None)
 
 
 def length_given(length: int | None, needs: str) -> int:

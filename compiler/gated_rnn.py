@@ -1,0 +1,47 @@
+"""The ReLU RNN of a linear system (arXiv 2406.04089, Theorem 5.1, repaired)."""
+
+import numpy as np
+
+from compiler.transformer import Network
+from network.precision import Precision
+from sources.linear_systems import LinearSystem
+
+NAME = "gated"
+SCALE = 2.0
+"""α for maps: a gate must shut out every entry of a state, and they are at most 1."""
+
+
+def gated(system: LinearSystem, precision: Precision, scale: float = SCALE) -> Network:
+    """One block of n units for each letter; only that of the last letter is not 0.
+
+    Block o of h_t is ReLU(A_o·s + α·[o = o_t] − α/2), s the state before: A_o·s + α/2 for
+    the letter that came, and 0 for all others, as long as no |A_o·s| exceeds α/2. The
+    blocks then add up to s + α/2. Departures from the paper: h_0 holds b_0 + α/2 (a minus
+    is printed, and the network diverges), and the matrix is that of the letter.
+
+    Args:
+        system: n states, m letters.
+        precision: The format.
+        scale: α.
+    """
+    letters, n, _ = system.matrices.shape
+    half = scale / 2
+    rows = system.matrices.reshape(-1, n)
+    start = np.zeros(letters * n)
+    start[:n] = system.start + half
+    tensors = {
+        "hidden.start": start,
+        "hidden.weight": np.tile(rows.T, (letters, 1)),
+        "hidden.bias": -half * (rows.sum(axis=1) + 1),
+        "input.weight": np.kron(np.eye(letters), np.full((1, n), scale)),
+        "unembed.weight": np.tile(np.eye(n), (letters, 1)),
+        "unembed.bias": np.full(n, -half),
+    }
+    architecture = {
+        "kind": "rnn",
+        "dtype": precision.name,
+        "hidden": letters * n,
+        "vocabulary": letters,
+        "outputs": n,
+    }
+    return Network(architecture, tensors, {})

@@ -1,0 +1,88 @@
+"""The RNN of Theorem 5.1: exact for maps, in every format, at every length."""
+
+import numpy as np
+import pytest
+import torch
+from linear_networks import system
+
+from algebra.formats import json_format
+from compiler.gated_rnn import gated
+from krohn.sources import automaton
+from network.modelfile import ModelFile
+from network.precision import PRECISIONS
+from network.rnn import Rnn
+from sources.linear_systems import LinearSystem
+from verify.proof import Proof, prove
+
+NAME = "Cyclic-DET5,5@3"
+
+
+def merging() -> LinearSystem:
+    matrices = np.zeros((2, 4, 4))
+    matrices[0, [0, 0, 1, 2], range(4)] = matrices[1, [3, 2, 2, 2], range(4)] = 1
+    return LinearSystem("merging", ("a", "b"), matrices, np.eye(4)[3])
+
+
+def file_of(source: LinearSystem, dtype: str, scale: float = 2.0) -> ModelFile:
+    precision = PRECISIONS[dtype]
+    network = gated(source, precision, scale)
+    machine = automaton(source)
+    claim = {"start": machine.states[machine.start], "dtype": dtype}
+    header = {
+        "architecture": network.architecture,
+        "machine": json_format.to_object(machine),
+        "construction": "gated",
+        "claim": claim,
+    }
+    tensors = {name: precision.round(t) for name, t in network.tensors.items()}
+    return ModelFile(header, tensors, precision)
+
+
+def proof_of(file: ModelFile, source: LinearSystem) -> Proof:
+    return prove(file, automaton(source))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("scale", [2.0, 4.0])
+def test_maps_are_proved_exactly_for_words_of_every_length(
+    dtype: str, scale: float
+) -> None:
+    for source in (system(NAME), merging()):
+        proof = proof_of(file_of(source, dtype, scale), source)
+        assert proof.verdict == "verified", proof.reason
+        assert proof.length is None
+
+
+@pytest.mark.parametrize("scale", [1.9, 1.875, 1.5])
+def test_a_gate_that_is_too_small_is_refused(scale: float) -> None:
+    source = system(NAME)
+    assert proof_of(file_of(source, "float64", scale), source).verdict != "verified"
+
+
+def test_the_printed_start_is_refused() -> None:
+    source = system(NAME)
+    file = file_of(source, "float64")
+    start = file.tensors["hidden.start"].copy()
+    start[:5] -= 2.0
+    printed = ModelFile(
+        file.header, {**file.tensors, "hidden.start": start}, file.precision
+    )
+    assert proof_of(printed, source).verdict == "refuted"
+
+
+def test_outputs_are_the_states_themselves() -> None:
+    source, length = system(NAME), 400
+    file = file_of(source, "float32")
+    tensors = {n: torch.tensor(t, dtype=torch.float32) for n, t in file.tensors.items()}
+    words = np.random.default_rng(0).integers(5, size=(8, length))
+    said = Rnn(file.header["architecture"], tensors)(torch.tensor(words))
+    assert np.array_equal(said.numpy(), source.run(words))
+
+
+def test_real_letters_drift_by_rounding_only() -> None:
+    source, length = system("MatMul5,5@3"), 500
+    network = gated(source, PRECISIONS["float64"], 2.5)
+    tensors = {name: torch.tensor(t) for name, t in network.tensors.items()}
+    words = np.random.default_rng(0).integers(5, size=(8, length))
+    said = Rnn(network.architecture, tensors)(torch.tensor(words)).numpy()
+    assert np.abs(said - source.run(words)).max() < 1e-11
