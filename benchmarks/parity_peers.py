@@ -54,7 +54,7 @@ def beside(measured: Measurement) -> Row:
         "program": measured.program,
         "settings": measured.settings,
         "length": measured.length,
-        "wrong": f"{measured.wrong} of {measured.words}",
+        "wrong": f"{measured.wrong} of {measured.words}" if measured.words else None,
         "parameters": measured.parameters,
         "nonzero": measured.nonzero,
         "compile s": measured.seconds,

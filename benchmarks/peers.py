@@ -1,4 +1,4 @@
-"""What other compilers of Transformers were measured to do on parity and brackets.
+"""What other compilers of Transformers were measured to do on parity, brackets and more.
 
 Each figure comes from running the published code once, on two cores without a GPU. Words
 are random and of the full declared length, and the compiled network is compared with the
@@ -90,3 +90,20 @@ BRACKETS = (
     Measurement(TRACR, SHUFFLE, TRACR_DEFAULT, 10, 15, 15, 1_026_950, 2_321, 9.5),
     Measurement(TRACR, SHUFFLE, TRACR_DEFAULT, 20, 15, 15, 5_272_844, 8_037, 11.3),
 )
+
+REVERSE = "reverse, 3 letters"
+
+LIBRARY = (
+    Measurement(TRACR, REVERSE, TRACR_DEFAULT, 5, None, None, 18_755, 234, 8.9),
+    Measurement(TRACR, REVERSE, TRACR_DEFAULT, 10, 10, 10, 89_880, 629, 5.1),
+    Measurement(TRACR, REVERSE, TRACR_DEFAULT, 11, 10, 10),
+    Measurement(TRACR, REVERSE, TRACR_DEFAULT, 12, 10, 10),
+    Measurement(TRACR, REVERSE, TRACR_DEFAULT, 20, None, None, 534_830, 2_019, 2.9),
+    Measurement(TRACR, REVERSE, TRACR_DEFAULT, 40, None, None, 3_643_530, 7_199, 7.9),
+    Measurement(
+        TRACR, "hist, 3 letters", TRACR_DEFAULT, 10, None, None, 2_333, 115, 9.8
+    ),
+    Measurement(TRACR, "frac_prevs", TRACR_DEFAULT, 10, None, None, 2_097, 89, 5.3),
+    Measurement(TRACR, "sort_unique", TRACR_DEFAULT, 8, None, None, 5_055, 130, 6.5),
+)
+"""Other functions of its library; brackets and parity are above."""

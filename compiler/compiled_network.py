@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from algebra.automaton import Automaton
 from compiler.bounds import Bound, Steps
 from compiler.construction_choice.best_first_search import Search
+from compiler.construction_choice.objectives import COMPROMISE
 from compiler.construction_choice.planning import MOST_PARAMETERS, Planning, plans
 from compiler.construction_choice.stages import Plan, Request, branch
 from compiler.cost import Cost
@@ -68,7 +69,7 @@ def compile_program(
     Args:
         program: Its channels need no domains yet.
         options: Number format and form.
-        minimise: What is chosen by: a key of `OBJECTIVES`; None for the depth.
+        minimise: What is chosen by: a key of `OBJECTIVES`; None for the compromise.
 
     Raises:
         CompileError: If it cannot be lowered; the message says which channel.
@@ -83,7 +84,7 @@ def compile_program(
     )
     request = Request(PROGRAM, build, program.length, options, MOST_PARAMETERS, refusal)
     known = Planning((PROGRAM,), Search.of([(PROGRAM, branch(request))]), PROGRAM)
-    best = next(known.best_first(minimise), None)
+    best = next(known.best_first(minimise or COMPROMISE), None)
     if best is None:
         raise CompileError(known.reasons())
     return realise(best)

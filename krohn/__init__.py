@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from krohn.streams import Stream, stream
     from krohn.verification import verify
     from network.model import Model, load
+    from sources.sequence_functions import program
 
 __all__ = [
     "Comparison",
@@ -34,6 +35,7 @@ __all__ = [
     "compile_generator",
     "examine",
     "load",
+    "program",
     "read",
     "stream",
     "verify",
@@ -56,6 +58,7 @@ _LAZY = {
     "stream": "krohn.streams",
     "load": "network.model",
     "Model": "network.model",
+    "program": "sources.sequence_functions",
 }
 
 

@@ -25,12 +25,10 @@ def is_shuffle(word: str, pairs: list[str]) -> bool:
     return True
 
 
-def by_rank(word: str) -> list[str]:
-    """At t the last letter than which t − 1 are less, if there is one."""
-    rank = {a: sum(b < a for b in word) + 1 for a in word}
-    return [
-        next((a for a in word if rank[a] == t), BLANK) for t in range(1, len(word) + 1)
-    ]
+def distinct(word: str) -> list[str]:
+    """The different letters in their order, and blanks."""
+    found = sorted(set(word))
+    return found + [BLANK] * (len(word) - len(found))
 
 
 Plain = Callable[[str], list[Any]]
@@ -45,7 +43,7 @@ PLAIN: Mapping[str, Plain] = {
     "pattern": lambda w: [p.endswith("abca") for p in prefixes(w)],
     "reverse": lambda w: list(reversed(w)),
     "sort": sorted,
-    "sort-unique": by_rank,
+    "sort-unique": distinct,
     "sort-by-frequency": lambda w: sorted(w, key=lambda a: -w.count(a)),
     "pair-balance": lambda w: [
         f"{p.count('(') - p.count(')')}/{len(p)}" for p in prefixes(w)

@@ -37,7 +37,7 @@ def facts(found: dict[str, Any]) -> None:
     """What is known of a source that is no machine, a line each."""
     table = new_table("fact", "value")
     for name, fact in found.items():
-        table.add_row(name, f"{fact:,}" if isinstance(fact, int) else str(fact))
+        table.add_row(name, f"{fact:,}" if type(fact) is int else str(fact))
     print_table(table)
 
 

@@ -7,10 +7,12 @@ from algebra.errors import KrohnError
 from krohn.source_kinds.base import SourceKind
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.source_kinds.linear_systems import LinearSystems, as_system
+from krohn.source_kinds.sequence_functions import SequenceFunctions
 from network.modelfile import ModelFile
 
 KINDS: dict[str, SourceKind[Any]] = {
-    kind.wire: kind for kind in (ChainsOfThought(), LinearSystems())
+    kind.wire: kind
+    for kind in (ChainsOfThought(), LinearSystems(), SequenceFunctions())
 }
 
 

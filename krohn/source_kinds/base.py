@@ -48,16 +48,8 @@ class SourceKind(ABC, Generic[S]):
         """Whether a source is of this kind."""
 
     @abstractmethod
-    def of_file(self, file: ModelFile) -> S:
-        """The source that a file states.
-
-        Raises:
-            KrohnError: If it is damaged.
-        """
-
-    @abstractmethod
-    def to_wire(self, source: S) -> dict[str, Any]:
-        """As a model file states it."""
+    def to_wire(self, source: S, length: int | None) -> dict[str, Any]:
+        """As a model file for a length states it."""
 
     @abstractmethod
     def build(
@@ -127,7 +119,7 @@ class SourceKind(ABC, Generic[S]):
         precision = options.precision
         header = {
             "architecture": built.network.architecture,
-            "source": {"kind": self.wire, **self.to_wire(source)},
+            "source": {"kind": self.wire, **self.to_wire(source, claim["length"])},
             "construction": built.construction,
             "claim": {"kind": self.claim, "dtype": precision.name, **claim},
             "program": built.program,

@@ -49,7 +49,7 @@ class ChainsOfThought(SourceKind[ChainOfThought]):
         except (Refused, LookupError, TypeError, ValueError) as error:
             raise KrohnError(f"the file is damaged: of its source, {error}") from None
 
-    def to_wire(self, source: ChainOfThought) -> dict[str, Any]:
+    def to_wire(self, source: ChainOfThought, length: int | None) -> dict[str, Any]:
         """As a model file states it."""
         return source.to_wire()
 

@@ -58,7 +58,7 @@ class LinearSystems(SourceKind[LinearSystem]):
         except (Refused, LookupError, TypeError, ValueError) as error:
             raise KrohnError(f"the file is damaged: of its source, {error}") from None
 
-    def to_wire(self, source: LinearSystem) -> dict[str, Any]:
+    def to_wire(self, source: LinearSystem, length: int | None) -> dict[str, Any]:
         """As a model file states it."""
         return source.to_wire()
 

@@ -31,6 +31,7 @@ from sources.sequence_functions.lowered_calls import (
     compared,
     difference,
     fetch,
+    gated,
     match,
     prefix_sum,
     summed,
@@ -121,6 +122,10 @@ class SequenceFunction:
     def where(self, flag: Channel, x: Channel, y: Channel) -> Channel:
         """``x`` where the flag is 1, else ``y``."""
         return self.select(flag, y, x)
+
+    def gate(self, flag: Channel, source: Channel) -> Channel:
+        """The number ``source`` where the flag is 1, else 0."""
+        return self._channel("gate", (flag, source), gated)
 
     def select(self, index: Channel, *channels: Channel) -> Channel:
         """The channel that ``index`` says: 0 is the first one."""

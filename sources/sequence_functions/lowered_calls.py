@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from program import At, LookBack, Match, PrefixSum
+from program import At, LookBack, Match, Position, PrefixSum
+from program.expressions import Expression, argument, gate, greater, number
 from sources.sequence_functions.errors import ProgramError
 from sources.sequence_functions.meaning import Meaning, Value, code_of, offset
 from sources.sequence_functions.realisation import Known, Realisation
@@ -30,16 +31,39 @@ def with_constant(test: Test, constant: Value) -> Callable[..., Known]:
 
 
 def compared(test: Test) -> Callable[..., Known]:
-    """1 where two channels compare so; large numbers by their difference."""
+    """1 where two channels compare so; large numbers by two or four ReLUs."""
 
     def make(r: Realisation, name: str, read: list[Known]) -> Known:
         count = np.prod([len(x.values.later) for x in read], dtype=float)
         if count <= SMALL or any(offset(x.meaning) is None for x in read):
             return r.table(name, lambda x, y: int(test(x, y)), read)
-        apart = difference(r, f"{name}.apart", read)
-        return r.table(name, lambda v: int(test(v, 0)), [apart])
+        x, y = _numbers(read)
+        above, below = greater(x, y), greater(y, x)
+        equal = 1 - above - below
+        signs = zip((above, equal, below), (1, 0, -1), strict=True)
+        shown = [sign for sign, apart in signs if test(apart, 0)]
+        return r.piecewise(name, sum(shown, number(0)), read)
 
     return make
+
+
+def gated(r: Realisation, name: str, read: list[Known]) -> Known:
+    """The second channel where the first one is 1, else 0: a ReLU.
+
+    The flag is rounded by a table before, since its noise is multiplied by the largest
+    value.
+    """
+    if _starts(read) != 0:
+        return r.table(name, lambda bit, v: v if bit else 0, read)
+    clean = r.table(f"{name}.flag", int, read[:1])
+    most = max(read[1].values.domain)
+    flag, value = _numbers([clean, read[1]])
+    return r.piecewise(name, gate(value, flag, most), [clean, read[1]])
+
+
+def _numbers(read: list[Known]) -> list[Expression]:
+    """What each channel stands for, as an expression of their codes."""
+    return [argument(i) + _starts([x]) for i, x in enumerate(read)]
 
 
 def summed(constant: int) -> Callable[..., Known]:
@@ -52,23 +76,23 @@ def summed(constant: int) -> Callable[..., Known]:
 
 
 def difference(r: Realisation, name: str, read: list[Known]) -> Known:
-    """The first number minus the second one: codes run backwards for the second."""
-    first, second = read
-    start = _starts([first]) - _starts([second])
-    back, most = r.backwards(second)
-    return r.summed(name, [first, back], _counting(start - most))
+    """The first number minus the second one: as a code with the largest code added."""
+    most = max(read[1].values.domain)
+    start = _starts(read[:1]) - _starts(read[1:]) - most
+    shifted = argument(0) - argument(1) + most
+    return r.piecewise(name, shifted, read, _counting(start))
 
 
 def prefix_sum(r: Realisation, name: str, read: list[Known]) -> Known:
     """The sum so far; of negative numbers −m…, m for each letter to come is added."""
     (x,) = read
-    start = _starts(read)
-    if start >= 0:
+    least, length = _starts(read), r.frame.length
+    if least == 0:
         return r.add(name, PrefixSum(r.at_start(x, 0).name))
     total = r.add(f"{name}.codes", PrefixSum(r.at_start(x, 0).name))
-    back, most = r.backwards(r.position())
-    ahead = r.table(f"{name}.ahead", lambda left: -start * left, [back])
-    return r.summed(name, [total, ahead], _counting(start * most))
+    left = tuple(-least * (length - t) for t in range(length + 1))
+    ahead = r.add(f"{name}.ahead", Position(left))
+    return r.summed(name, [total, ahead], _counting(least * length))
 
 
 def match(kind: type[Match]) -> Callable[..., LookBack]:

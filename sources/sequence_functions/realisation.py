@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from program import Map, Operation, Position, Sum, Table, Token
+from program import Map, Operation, Piecewise, Position, Sum, Table, Token
 from program.domains import IntArray, Values, joint
 from program.errors import Refused
+from program.expressions import Expression
 from program.operations.base import Frame
 from sources.sequence_functions.errors import ProgramError
 from sources.sequence_functions.meaning import (
@@ -141,16 +142,20 @@ class Realisation:
             name, Map(table, (source.name, self.started().name)), source.meaning
         )
 
-    def backwards(self, source: Known) -> tuple[Known, int]:
-        """The largest code minus the code, and that largest code."""
-        codes = np.array(source.values.domain)
-        most = int(codes[-1])
-        table = Table(codes[:, None], most - codes)
-        return self.add(f"{source.name}.back", Map(table, (source.name,))), most
-
     def summed(self, name: str, read: Sequence[Known], meaning: Meaning) -> Known:
         """The sum of the codes of different channels."""
         return self.add(name, Map(Sum(), tuple(x.name for x in read)), meaning)
+
+    def piecewise(
+        self,
+        name: str,
+        expression: Expression,
+        read: Sequence[Known],
+        meaning: Meaning = None,
+    ) -> Known:
+        """A piecewise linear function of the codes of different channels."""
+        made = Map(Piecewise(expression), tuple(x.name for x in read))
+        return self.add(name, made, meaning)
 
     def recoded(self, source: Known, meaning: Meaning, name: str) -> Known:
         """The same values by other codes; those that have none get an unused one."""

@@ -7,13 +7,11 @@ import pytest
 import torch
 from plain_functions import PLAIN
 
-from krohn.compilation import options_of
-from krohn.programs import compile_function
+import krohn
 from network.model import Model
 from sources.sequence_functions.library import FUNCTIONS
 from sources.sequence_functions.library.brackets import shuffle_dyck
 
-FLOAT32 = options_of("float32", strict=False, activation="relu")
 SHORT, LONG = 9, 64
 LARGE = {"pair-balance"}
 
@@ -41,7 +39,7 @@ def test_it_says_what_plain_python_says(name: str) -> None:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_its_network_is_proved_and_says_the_same(name: str) -> None:
     function = FUNCTIONS[name]()
-    compiled = compile_function(function, SHORT, FLOAT32)
+    compiled = krohn.compile(function, SHORT)
     assert compiled.summary()["verdict"] == "verified"
     model = Model(compiled.file)
     for word in words(function.letters, SHORT):
@@ -52,7 +50,7 @@ def test_its_network_is_proved_and_says_the_same(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - LARGE))
 def test_it_is_proved_for_64_letters(name: str) -> None:
     function = FUNCTIONS[name]()
-    compiled = compile_function(function, LONG, FLOAT32)
+    compiled = krohn.compile(function, LONG)
     assert compiled.summary()["verdict"] == "verified"
 
 
@@ -63,14 +61,14 @@ def test_large_ones_are_proved_for_64_letters(name: str) -> None:
 
 
 def test_a_network_that_sees_the_whole_word_is_not_run_letter_by_letter() -> None:
-    compiled = compile_function(shuffle_dyck(), 4, FLOAT32)
+    compiled = krohn.compile(shuffle_dyck(), 4)
     with pytest.raises(Exception, match="as a whole"):
         Model(compiled.file).network.start()
 
 
 def test_bos_sees_itself_only() -> None:
     """At position 0 every channel has one value, whatever the word."""
-    compiled = compile_function(FUNCTIONS["reverse"](), 4, FLOAT32)
+    compiled = krohn.compile(FUNCTIONS["reverse"](), 4)
     network = Model(compiled.file).network
     streams = [network.snapshots(torch.tensor([w])) for w in ([0, 1], [2, 2, 0, 1])]
     for one, other in zip(*streams, strict=True):

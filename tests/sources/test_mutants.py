@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from krohn.compilation import options_of
-from krohn.programs import compile_function
+import krohn
 from network.architecture import expected_shapes
 from network.errors import ModelFileError
 from network.model import Model
@@ -116,8 +115,7 @@ def is_right(file: ModelFile) -> bool:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_no_wrong_file_is_verified(name: str) -> None:
     random, function = Random(name), FUNCTIONS[name]()
-    options = options_of("float32", strict=False, activation="relu")
-    file = compile_function(function, LENGTH, options).file
+    file = krohn.compile(function, LENGTH).file
     assert prove(file, None).verdict == "verified"
     assert is_right(file)
     refused = 0
@@ -133,15 +131,13 @@ def test_no_wrong_file_is_verified(name: str) -> None:
 
 
 def test_a_source_that_decodes_nothing_is_refused() -> None:
-    options = options_of("float32", strict=False, activation="relu")
-    file = compile_function(FUNCTIONS["parity"](), LENGTH, options).file
+    file = krohn.compile(FUNCTIONS["parity"](), LENGTH).file
     file.header["source"]["program"]["decode"].pop()
     assert "no class" in prove(file, None).reason
 
 
 def test_what_is_no_program_is_refused() -> None:
-    options = options_of("float32", strict=False, activation="relu")
-    file = compile_function(FUNCTIONS["parity"](), LENGTH, options).file
+    file = krohn.compile(FUNCTIONS["parity"](), LENGTH).file
     file.header["source"]["kind"] = "dream"
     assert "unknown kind" in prove(file, None).reason
     with pytest.raises((Refused, ModelFileError)):

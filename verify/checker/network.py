@@ -184,7 +184,7 @@ def _generated(model: Model, source: Any) -> tuple[Statement, Readings]:
 
 
 def _written(model: Model, source: Any) -> tuple[Statement, Readings]:
-    """The same of a Program that was written as it is (Theorem P)."""
+    """The same of a Program that was written as it is (Theorem 5i)."""
     claim, names = model.header["claim"].get("kind"), source["classes"]
     demand(claim == "exact", "the claim about a Program is not that it is computed")
     demand(model.header["version"] >= 5, "a file of its version has no such source")

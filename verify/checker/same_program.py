@@ -1,4 +1,4 @@
-"""The Program of a file says what the Program that is its source says (Theorem P)."""
+"""The Program of a file says what the Program that is its source says (Theorem 5i)."""
 
 from collections.abc import Mapping
 from typing import Any

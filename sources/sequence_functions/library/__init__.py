@@ -28,3 +28,8 @@ FUNCTIONS: Mapping[str, Callable[[], SequenceFunction]] = {
     "a^n-b^n": brackets.equal_runs,
 }
 """What Tracr's library, ALTA and C-RASP programs compute, each with usual letters."""
+FAMILIES = {
+    "program:reverse": "the word read backwards, as a Program; also program:"
+    + ", ".join(name for name in FUNCTIONS if name != "reverse")
+}
+"""An example of each family, with what it is."""

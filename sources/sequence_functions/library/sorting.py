@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from sources.sequence_functions import Channel, SequenceFunction, program
-from sources.sequence_functions.library.counting import number, own_count
+from sources.sequence_functions import SequenceFunction, program
+from sources.sequence_functions.library.counting import own_count
 
 
 def sort(letters: Iterable[str] = "abc") -> SequenceFunction:
@@ -19,25 +19,22 @@ def sort(letters: Iterable[str] = "abc") -> SequenceFunction:
         low = p.letters[:last]
         flag = p.map(lambda a, low=low: int(a in low), x)
         passed.append(t > p.final(p.prefix_sum(flag)))
-    p.output(p.map(lambda *bits: p.letters[sum(bits)], *passed))
+    p.output(p.map(lambda n: p.letters[n], p.sum(*passed)))
     return p
 
 
 def sort_unique(letters: Iterable[str] = "abcdefgh") -> SequenceFunction:
-    """The letters of a word without repeated ones, in the order of the alphabet.
+    """The different letters of the word in the order of the alphabet, then blanks.
 
-    Position t fetches the letter than which t − 1 letters of the word are less; where
-    letters are repeated there may be none.
+    A word without repeated letters is sorted. Position t holds the first letter that,
+    with those before it in the alphabet, makes t different ones in the word.
     """
     p = program(letters, "sort-unique")
-    x = p.token()
-    counts = []
-    for letter in range(len(p.letters)):
-        low = p.letters[:letter]
-        flag = p.map(lambda a, low=low: int(a in low), x)
-        counts.append(p.final(p.prefix_sum(flag)))
-    rank = p.select(number(p), *counts) + 1
-    p.output(p.match_anywhere(x, rank, p.position()))
+    x, t = p.token(), p.position()
+    there = [p.final(p.prefix_sum(x == letter)) > 0 for letter in p.letters]
+    passed = [t > p.sum(*there[:last]) for last in range(1, len(there) + 1)]
+    names = (*p.letters, "")
+    p.output(p.map(lambda n: names[n], p.sum(*passed)))
     return p
 
 
@@ -53,12 +50,8 @@ def sort_by_frequency(letters: Iterable[str] = "abc") -> SequenceFunction:
     total = [p.final(each) for each in so_far]
     own = p.match_anywhere(own_count(p), x, x)
     ahead = [
-        _gated(p, n > own, n) + _gated(p, n == own, now)
+        p.gate(n > own, n) + p.gate(n == own, now)
         for n, now in zip(total, so_far, strict=True)
     ]
     p.output(p.match_anywhere(x, p.sum(*ahead), p.position()))
     return p
-
-
-def _gated(p: SequenceFunction, flag: Channel, number: Channel) -> Channel:
-    return p.map(lambda bit, n: bit * n, flag, number)

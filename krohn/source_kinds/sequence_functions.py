@@ -1,0 +1,212 @@
+"""Sequence functions written as Programs, in the commands."""
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import KrohnError
+from compiler.compiled_network import CompiledNetwork, compile_program
+from compiler.errors import CompileError
+from compiler.pipeline import Options
+from krohn.progress import Progress
+from krohn.source_kinds.base import SourceKind
+from network.modelfile import ModelFile
+from program.domains import IntArray
+from program.errors import Refused
+from sources.sequence_functions import ProgramError, Realised, SequenceFunction
+from sources.sequence_functions.library import FUNCTIONS
+from verify.testing.simulation_result import Simulation
+
+PREFIX = "program:"
+USUAL_LENGTH = 64
+BATCH, MOST_WORDS = 4096, 2**22
+EMPTY = '""'
+"""How an output that is no letter is printed."""
+
+
+class SequenceFunctions(SourceKind[SequenceFunction]):
+    """One value at each letter of a word."""
+
+    wire = "program"
+    claim = "exact"
+    takes = frozenset({"strict", "activation", "positions"})
+
+    def named(self, text: str) -> SequenceFunction | None:
+        """A function of the library: ``program:reverse``."""
+        if not text.startswith(PREFIX):
+            return None
+        name = text.removeprefix(PREFIX)
+        if name not in FUNCTIONS:
+            raise KrohnError(
+                f"there is no program {name!r}; there are {', '.join(FUNCTIONS)}, and "
+                "krohn.program for your own"
+            )
+        return FUNCTIONS[name]()
+
+    def owns(self, source: object) -> bool:
+        """Whether a source is a sequence function."""
+        return isinstance(source, SequenceFunction)
+
+    def to_wire(self, source: SequenceFunction, length: int | None) -> dict[str, Any]:
+        """The Program as it was written, before all passes."""
+        return _realised(source, length).to_wire()
+
+    def build(
+        self, source: SequenceFunction, length: int | None, options: Options
+    ) -> tuple[CompiledNetwork, dict[str, Any]]:
+        """The network for words of up to T letters."""
+        program = _realised(source, length).program
+        return compile_program(program, options), {"length": program.length}
+
+    def explain(
+        self, source: SequenceFunction, length: int | None, options: Options
+    ) -> dict[str, Any]:
+        """Its size, and that of its network."""
+        found = _realised(source, length or USUAL_LENGTH)
+        built = compile_program(found.program, options)
+        assert built.cost is not None
+        cost, operations = built.cost, found.program.operations.values()
+        return {
+            "name": source.name,
+            "kind": self.wire,
+            "claim": self.claim,
+            "letters": " ".join(source.letters),
+            "outputs": len(found.names),
+            "channels": len(found.program.operations),
+            "causal": all(operation.causal for operation in operations),
+            "length": found.program.length,
+            "depth": cost.depth,
+            "layers": cost.layers,
+            "d_model": cost.d_model,
+            "heads": cost.heads,
+            "mlp_width": cost.mlp_width,
+            "parameters": cost.parameters,
+            "dtype": options.precision.name,
+        }
+
+    def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
+        """What the network says at each letter of a word."""
+        from network.model import Model
+
+        model = Model(file)
+        word = _letters(model.letters, words)
+        said = model.run(word)
+        return {
+            "word": word,
+            "outputs": said,
+            "shown": " ".join(each or EMPTY for each in said),
+        }
+
+    def sample(
+        self, file: ModelFile, count: int, seed: int, progress: Progress
+    ) -> Simulation:
+        """Run random words of random lengths, half of them as long as can be."""
+        source, rng = _stated(file), np.random.default_rng([seed, 0x5E9])
+        longest, letters = source.program.length, len(source.program.letters)
+        lengths = np.where(
+            rng.random(count) < 0.5, longest, rng.integers(1, longest + 1, count)
+        )
+        every = [
+            rng.integers(0, letters, (int((lengths == n).sum()), n))
+            for n in np.unique(lengths)
+        ]
+        return _simulated(file, source, every, progress)
+
+    def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
+        """Run every word of 1, 2, … letters: a shorter one may be answered otherwise."""
+        source = _stated(file)
+        letters, lengths = len(source.program.letters), range(1, length + 1)
+        if length > source.program.length:
+            raise KrohnError(
+                f"the model is for words of up to {source.program.length} letters"
+            )
+        total = sum(letters**n for n in lengths)
+        if total > MOST_WORDS:
+            raise KrohnError(
+                f"there are {total:,} words of up to {length} letters, too many to run; "
+                "say --sample N"
+            )
+        every = [np.array(list(product(range(letters), repeat=n))) for n in lengths]
+        return _simulated(file, source, every, progress, every=True)
+
+    def covers(self, file: ModelFile) -> str:
+        """What a proof is about, in words."""
+        length, letters = (
+            file.header["claim"]["length"],
+            file.header["source"]["letters"],
+        )
+        return (
+            f"all {len(letters)}^{length} words of length {length}, and all shorter: each "
+            "output is the Program's"
+        )
+
+
+def _realised(source: SequenceFunction, length: int | None) -> Realised:
+    """The Program for a length.
+
+    Raises:
+        CompileError: If no length is said, or a channel cannot be.
+    """
+    if length is None or length < 1:
+        raise CompileError(
+            "a Transformer needs the longest length it is for (-T), at least 1"
+        )
+    try:
+        return source.realised(length)
+    except ProgramError as error:
+        raise CompileError(str(error)) from error
+
+
+def _stated(file: ModelFile) -> Realised:
+    """The Program that a file states as its source.
+
+    Raises:
+        KrohnError: If it is damaged.
+    """
+    try:
+        return Realised.from_wire(file.header["source"], file.header["claim"]["length"])
+    except (Refused, LookupError, TypeError, ValueError) as error:
+        raise KrohnError(f"the file is damaged: of its source, {error}") from None
+
+
+def _letters(letters: Sequence[str], words: list[str]) -> list[str]:
+    """A word as a person writes it: letters with blanks, or one after the other."""
+    parts = " ".join(words).split()
+    return parts if set(parts) <= set(letters) else [a for part in parts for a in part]
+
+
+def _simulated(
+    file: ModelFile,
+    source: Realised,
+    every_length: list[IntArray],
+    progress: Progress,
+    every: bool = False,
+) -> Simulation:
+    """Hold what the network says against the interpreter, shortest words first."""
+    import torch
+
+    from network.model import Model
+    from verify.testing.counterexample import Counterexample, differs
+
+    model, done = Model(file), 0
+    total = sum(map(len, every_length))
+    for words in every_length:
+        for at in range(0, len(words), BATCH):
+            batch = words[at : at + BATCH]
+            right = source.answers(batch)
+            with torch.inference_mode():
+                logits = model(torch.from_numpy(batch))
+                wrong = differs(logits, torch.from_numpy(right))
+            done += len(batch)
+            progress("running words", done, total)
+            if wrong is not None:
+                row = int(wrong.any(dim=1).nonzero()[0, 0])
+                word = tuple(model.letters[a] for a in batch[row])
+                names = (*model.classes, "(no answer)")
+                found = Counterexample(
+                    word, tuple(names[q] for q in right[row]), tuple(model.run(word))
+                )
+                return Simulation(done, batch.shape[1], found, every=every)
+    return Simulation(total, every_length[-1].shape[1], None, every=every)

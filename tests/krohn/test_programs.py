@@ -1,0 +1,94 @@
+"""Programs from the commands: compiled, proved, run, verified; trouble is one line."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import krohn
+from krohn import cli
+from network import modelfile
+from network.modelfile import ModelFile
+
+Call = Callable[..., tuple[int, Any]]
+
+
+@pytest.fixture
+def call(capsys: pytest.CaptureFixture[str]) -> Call:
+    """Run the command with --json: its exit code and what it printed."""
+
+    def run(*arguments: object) -> tuple[int, Any]:
+        code = cli.run([*map(str, arguments), "--json"])
+        (line,) = capsys.readouterr().out.splitlines()
+        return code, json.loads(line)
+
+    return run
+
+
+@pytest.fixture
+def reverse(tmp_path: Path, call: Call) -> Path:
+    path = tmp_path / "reverse.safetensors"
+    code, result = call("compile", "program:reverse", "-T", 8, "-o", path)
+    assert (code, result["verdict"], result["claim"]) == (0, "verified", "exact")
+    assert result["error"] is None
+    return path
+
+
+def test_all_commands_take_it(reverse: Path, call: Call, tmp_path: Path) -> None:
+    evidence, picture = tmp_path / "evidence.json", tmp_path / "picture.svg"
+    assert call("verify", reverse, "--evidence", evidence)[1]["verdict"] == "verified"
+    assert call("recheck", reverse, evidence)[0] == 0
+    code, result = call("verify", reverse, "--exhaustive", 5)
+    assert (code, result["verdict"], result["words"]) == (0, "verified", 363)
+    assert call("verify", reverse, "--sample", 50)[1]["verdict"] == "undecided"
+    assert call("run", reverse, "abcc")[1]["outputs"] == ["c", "c", "b", "a"]
+    assert call("explain", "program:reverse", "-T", 8)[1]["causal"] is False
+    assert call("draw", reverse, "-o", picture)[0] == 0
+    families = [row["name"] for row in call("zoo")[1]["families"]]
+    assert "program:reverse" in families
+
+
+def test_a_wrong_network_is_refuted_with_a_word(reverse: Path, tmp_path: Path) -> None:
+    file = modelfile.read(reverse)
+    bias = file.tensors["unembed.bias"].copy()
+    bias[0] += 4.0
+    tensors = {**file.tensors, "unembed.bias": bias}
+    wrong = ModelFile(file.header, tensors, file.precision)
+    assert krohn.verify(wrong, proof=True).verdict == "undecided"
+    report = krohn.verify(wrong, exhaustive=3)
+    assert report.verdict == "refuted"
+    assert report.counterexample is not None
+    assert report.counterexample.word == ("b",)
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (("compile", "program:nothing", "-T", "8", "-o", "x"), "there is no program"),
+        (("compile", "program:sort", "-o", "x"), "-T"),
+        (
+            ("compile", "program:sort", "-T", "8", "-o", "x", "--uniform"),
+            "for machines",
+        ),
+        (("explain", "program:sort", "--construction", "scan"), ""),
+    ],
+)
+def test_trouble_is_one_line(
+    command: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run([*command]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line
+
+
+def test_words_that_cannot_be_run_are_refused(
+    reverse: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for command in (
+        ["run", str(reverse), "abx"],
+        ["verify", str(reverse), "--exhaustive", "9"],
+    ):
+        assert cli.run(command) == 2
+        assert len(capsys.readouterr().err.splitlines()) == 1
