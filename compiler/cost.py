@@ -57,7 +57,7 @@ def priced(
         alike = _mlp_signature(layout, b, strict)
         if alike not in known:
             yield _sizes(layout, blocks, strict)
-            mlp = block_mlp(layout, b, strict, activation)
+            mlp = block_mlp(layout, features.precision, b, strict, activation)
             found = (mlp.widths(), mlp.largest()) if mlp else ([], 0.0)
             known[alike] = found
         blocks[b]["mlp"], largest = known[alike]

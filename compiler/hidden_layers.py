@@ -21,14 +21,16 @@ class HiddenLayers:
     Attributes:
         count: How many there are: 1, always in the strict form; 2, to recognise and to
             combine; 3, if some table is read from a circle.
+        slope: K, where ReLUs are made of GeLUs; else None.
         stages: Each of them, the lowest first.
     """
 
     count: int
+    slope: float | None = None
     stages: list[Stage] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.stages = [Stage() for _ in range(self.count)]
+        self.stages = [Stage(self.slope) for _ in range(self.count)]
 
     @property
     def deep(self) -> bool:

@@ -9,13 +9,14 @@ import numpy as np
 
 from compiler.circle import Circle
 from compiler.decision_paths import Given
+from compiler.gelu_units import slope
 from compiler.hidden_layers import HiddenLayers
 from compiler.layout import Layout, code_matrix
 from compiler.matrix_product import matrix_product
 from compiler.sum_of_steps import Linear, too_steep
 from compiler.table_forms import along, circles_of, needs_depth, single
 from compiler.units import Expression, combination
-from network.precision import FloatArray
+from network.precision import FloatArray, Precision
 from program import Map, MatrixProduct, Piecewise, Program, Table, is_sum
 
 
@@ -256,6 +257,7 @@ class BlockMlp:
 
 def block_mlp(
     layout: Layout,
+    precision: Precision,
     block: int,
     strict: bool,
     activation: str = "relu",
@@ -265,9 +267,11 @@ def block_mlp(
 
     Args:
         layout: Where the channels lie.
+        precision: The number format.
         block: Which block.
         strict: Whether all its tables must fit one hidden layer.
-        activation: Periodic tables are read from a circle if it is ``"sine"``.
+        activation: Periodic tables are read from a circle if it is ``"sine"``; ReLUs are
+            made of GeLUs if it is ``"gelu"``.
         scale: λ of the units that multiply.
     """
     plan = layout.plan
@@ -276,7 +280,8 @@ def block_mlp(
         return None
     circles = circles_of(plan, maps) if activation == "sine" else {}
     deep = not strict and any(needs_depth(plan, name) for name in maps)
-    hidden = HiddenLayers(3 if circles else 1 + deep)
+    steep = slope(precision) if activation == "gelu" else None
+    hidden = HiddenLayers(3 if circles else 1 + deep, steep)
     mlp = BlockMlp(layout, hidden, circles, scale)
     for name in sorted(maps, key=lambda n: n not in circles):
         mlp.write(name)

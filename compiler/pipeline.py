@@ -34,7 +34,8 @@ class Options:
         most_paths: Tables of tables become one MLP if no more paths decide them; 0 keeps
             a block for each (`compiler.decision_paths`).
         activation: ``"relu"``; or ``"sine"``: periodic tables are read from a circle, by
-            units with a sine.
+            units with a sine; or ``"gelu"``: every unit is a GeLU, and ReLUs are made
+            of these (`compiler.gelu_units`).
         uniform: Whether all weights but the position table are those of every length.
         circle: Whether look-backs tell positions apart on the single circle of
             Proposition 2, whose gap shrinks with the length.

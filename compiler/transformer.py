@@ -47,7 +47,7 @@ def lower(
         features: The position features that the layout has room for.
         strict: Plain residuals x + f(x) and one hidden layer in every MLP; otherwise an
             MLP may overwrite dimensions (the 0/1 residual masks of the thesis).
-        activation: Periodic tables are read from a circle if it is ``"sine"``.
+        activation: As `compiler.pipeline.Options` has it.
         scale: λ of the units that multiply.
         sparse: What the heads of all blocks see; None for everything.
 
@@ -162,7 +162,7 @@ def _block(
         built.append(head_assembly.build(layout, features, pattern, channels))
     if built:
         tensors |= _stack(built, strict)
-    mlp = block_mlp(layout, block, strict, activation, scale)
+    mlp = block_mlp(layout, features.precision, block, strict, activation, scale)
     layers = mlp.layers() if mlp else []
     for j, (weight, bias) in enumerate(layers):
         tensors[f"mlp.{j}.weight"], tensors[f"mlp.{j}.bias"] = weight, bias

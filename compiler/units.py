@@ -32,17 +32,24 @@ class Stage:
     """One hidden layer under construction; equal units are shared.
 
     Attributes:
+        slope: K, where a ReLU max(x, 0) is made of a GeLU unit g(Kx)/K
+            (`compiler.gelu_units`); None for ReLU units.
         units: The affine expression inside each unit with its activation, and its index.
     """
 
+    slope: float | None = None
     units: dict[tuple[frozenset[tuple[int, float]], float, str], int] = field(
         default_factory=dict
     )
 
     def unit(self, inside: Expression, activation: str = "relu") -> Expression:
         """A function of an expression of the layer below, as an expression."""
+        outside = 1.0
+        if activation == "relu" and self.slope is not None:
+            inside, activation = Expression().add(inside, self.slope), "gelu"
+            outside = 1.0 / self.slope
         key = (frozenset(inside.terms.items()), inside.constant, activation)
-        return Expression({self.units.setdefault(key, len(self.units)): 1.0})
+        return Expression({self.units.setdefault(key, len(self.units)): outside})
 
     @property
     def activations(self) -> list[list[str | int]]:

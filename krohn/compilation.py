@@ -26,7 +26,7 @@ from verify.proof import prove
 
 Architecture = Literal["transformer", "rnn"]
 POSITIONS = ("dyadic", "circle")
-ACTIVATIONS = ("relu", "sine")
+ACTIVATIONS = ("relu", "sine", "gelu")
 """What tables of whole numbers can be made of."""
 
 
@@ -64,7 +64,8 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
         start: The start state by name; None for the machine's own.
         strict: Plain residuals and one hidden layer in every MLP.
         activation: ``"relu"``; or ``"sine"``, with which counters read their sums from
-            a circle, so that no width grows with the length.
+            a circle, so that no width grows with the length; or ``"gelu"``: all hidden
+            units are GeLUs, as in GPT-2.
         uniform: Memories and look-backs by weights that are those of every length; only
             the position table grows with it.
         positions: How look-backs tell positions apart: ``"dyadic"``, by angles 2πt/2^k,

@@ -45,7 +45,7 @@ def explain(
         minimise: What constructions are ordered by: a key of
             `compiler.construction_choice.objectives.OBJECTIVES`; None for the compromise.
         observation: What the networks say instead of the state.
-        activation: ``"relu"`` or ``"sine"``.
+        activation: ``"relu"``, ``"sine"`` or ``"gelu"``.
         effort: How much each search may do: a key of `algebra.budget.EFFORTS`, or steps.
 
     Returns:

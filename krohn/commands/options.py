@@ -31,7 +31,7 @@ Strict = Annotated[
 Activation = Annotated[
     str,
     typer.Option(
-        help="relu, or sine: counters whose width does not grow with the length."
+        help="relu; sine: counters whose width does not grow with the length; or gelu."
     ),
 ]
 Uniform = Annotated[

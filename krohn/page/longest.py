@@ -93,7 +93,7 @@ def certified(file: ModelFile, construction: str, dtype: str, length: int) -> in
     machine: Automaton = json_format.from_object(file.header["machine"])
     shape = file.header["architecture"]
     layers = [names for block in shape["blocks"] for names in activations(block)]
-    waves = any("sine" in names for names in layers)
+    used = [name for name in ("sine", "gelu") if any(name in names for names in layers)]
     outputs = file.header["claim"].get("shows") == "outputs"
     try:
         found = compiled(
@@ -102,7 +102,7 @@ def certified(file: ModelFile, construction: str, dtype: str, length: int) -> in
             construction,
             dtype=dtype,
             strict=bool(shape.get("strict")),
-            activation="sine" if waves else "relu",
+            activation=used[0] if used else "relu",
             observation=OWN if outputs else None,
         )
     except (KrohnError, MemoryError):

@@ -30,6 +30,7 @@ class ChainsOfThought(SourceKind[ChainOfThought]):
 
     wire = "chain-of-thought"
     claim = "generates"
+    takes = frozenset({"strict", "activation"})
 
     def named(self, text: str) -> ChainOfThought | None:
         """The dynamic program of a name; None if it is the name of none."""
@@ -67,8 +68,9 @@ class ChainsOfThought(SourceKind[ChainOfThought]):
         except Refused as reason:
             raise CompileError(f"{source.name}: {reason}") from None
         layout, features = arrange(program, options)
-        network = lower(layout, features, options.strict)
-        cost = predict(layout, features, options.strict)
+        form = options.strict, options.activation
+        network = lower(layout, features, *form)
+        cost = predict(layout, features, *form)
         built = CompiledNetwork(NAME, network, describe(layout, network), cost)
         return built, {"length": program.length}
 

@@ -1,9 +1,10 @@
 """The forward pass by the worst arithmetic that a proof allows for.
 
-Real kernels are much better than assumptions A1 to A8 and A11 of docs/soundness.md. Here
-sums are taken in random orders and bracketings, exponentials and sines are as wrong as they
-may be, in the direction that hurts, scores are stored or not, weights are normalised early
-or late and rounded or not, and a bias is added before or after a store, all by chance.
+Real kernels are much better than assumptions A1 to A8, A11 and A12 of docs/soundness.md.
+Here sums are taken in random orders and bracketings, exponentials, sines and GeLUs are as
+wrong as they may be, exponentials in the direction that hurts, scores are stored or not,
+weights are normalised early or late and rounded or not, and a bias is added before or
+after a store, all by chance.
 """
 
 from collections.abc import Callable
@@ -20,7 +21,7 @@ from network.mixing import SoftmaxMixing
 from network.precision import Precision
 from network.transformer import Attention, Mlp, Transformer, activated
 from verify.attack.rounding_variants import Push, Seen
-from verify.checker.affine_arithmetic import SINE
+from verify.checker.affine_arithmetic import GELU, GELU_SMALL, SINE, SMALL
 from verify.checker.attention.heads import AT_ZERO, COARSE, NEAR, relative_error
 from verify.checker.model_file import FORMATS
 
@@ -178,7 +179,7 @@ class Arithmetic:
         inner = zip(
             layer.weights[:-1], layer.biases[:-1], layer.activations, strict=True
         )
-        functions = {"relu": torch.relu, "sine": self.sines}
+        functions = {"relu": torch.relu, "sine": self.sines, "gelu": self.gelus}
         for weight, bias, runs in inner:
             h = activated(self.product(h, weight, bias), runs, functions)
         last = self.product(h, layer.weights[-1], layer.biases[-1])
@@ -189,6 +190,15 @@ class Arithmetic:
         signs = torch.from_numpy(self.rng.choice([-1.0, 1.0], size=x.shape))
         far = (SINE - 1) * self.precision.accumulator_unit
         return self.stored((x.double().sin() + far * signs).to(self.wide))
+
+    def gelus(self, x: Tensor) -> Tensor:
+        """GeLUs that are as far off as A12 allows."""
+        wide = x.double()
+        signs = torch.from_numpy(self.rng.choice([-1.0, 1.0], size=x.shape))
+        units = torch.where(wide.abs() < SMALL, GELU_SMALL - 1.0, GELU - 1.0)
+        far = units * self.precision.accumulator_unit * wide.abs()
+        exact = wide * torch.special.ndtr(wide)
+        return self.stored((exact + far * signs).to(self.wide))
 
     def run(self, net: Transformer, words: Tensor, push: Push) -> Seen:
         """The stream at every snapshot, and the logits."""

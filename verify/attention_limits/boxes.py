@@ -48,6 +48,7 @@ class Box:
         """After the activations of its coordinates."""
         low, high = np.maximum(self.low, 0), np.maximum(self.high, 0)
         low[..., names == "sine"], high[..., names == "sine"] = -1.0, 1.0
+        low[..., names == "gelu"] = -0.17  # its least value is −0.16998
         return Box(low, high)
 
 

@@ -1,6 +1,6 @@
 """Numbers known up to noise, and what sums of them can be off by, in any order.
 
-Assumptions A1-A11 and Lemmas 5-10 of docs/soundness.md, section 3.
+Assumptions A1-A12 and Lemmas 5-10 of docs/soundness.md, section 3.
 """
 
 from collections.abc import Callable
@@ -20,6 +20,8 @@ OWN_UNIT = 2.0**-53
 FINEST = 32
 # Sines are off by so many units of a sum, for arguments up to the farthest (A11).
 SINE, FARTHEST = 8, 2.0**22
+# GeLUs of x are off by so many units of |x|, and of smaller numbers by fewer (A12).
+GELU, GELU_SMALL, SMALL = 8, 2, 2.0**-6
 
 
 @dataclass(frozen=True)
@@ -131,19 +133,32 @@ class Noisy:
         rest = (rest + SINE * (self.form.sum_unit + 8 * OWN_UNIT)) * INFLATION
         return Noisy(value, self.slopes * rise, rest, self.form).stored()
 
+    def gelu(self) -> "Noisy":
+        """The GeLU: nearly the ReLU where the sign is certain, else bounded (Lemma 8b)."""
+        total, size = self.total, np.abs(self.value)
+        reach, nearest = size + total, np.maximum(size - total, 0.0)
+        positive, can = self.value - total > 0, self.value + total > 0
+        apart = np.minimum(0.4 * np.exp(-nearest * nearest / 2), reach / 2)
+        apart = np.minimum(apart, 0.17)
+        rest = np.where(positive, self.rest + apart, np.where(can, total, apart))
+        units = np.where(reach < SMALL, GELU_SMALL, GELU)
+        off = units * self.form.sum_unit * reach + UNDERFLOW * (reach > 0)
+        rest = (rest + off) * INFLATION
+        value = np.maximum(self.value, 0.0) * can
+        return Noisy(value, self.slopes * positive, rest, self.form).stored()
+
     def activated(self, names: StrArray) -> "Noisy":
         """After the activation of each column."""
         kinds = np.unique(names).tolist()
-        if len(kinds) < 2:
-            return ACTIVATIONS[kinds[0] if kinds else "relu"](self)
-        at = [np.flatnonzero(names == kind) for kind in kinds]
-        both = zip(kinds, at, strict=True)
-        parts = [ACTIVATIONS[kind](self.columns(chosen)) for kind, chosen in both]
-        back = np.concatenate(at).argsort()
-        value = np.concatenate([p.value for p in parts], axis=-1)
-        slopes = np.concatenate([p.slopes for p in parts], axis=-1)
-        rest = np.concatenate([p.rest for p in parts], axis=-1)
-        return Noisy(value, slopes, rest, self.form).columns(back)
+        if len(kinds) == 1:
+            return ACTIVATIONS[kinds[0]](self)
+        found = self.each(np.empty_like)
+        for kind in kinds:
+            at = np.flatnonzero(names == kind)
+            part = ACTIVATIONS[kind](self.columns(at))
+            for name in ("value", "slopes", "rest"):
+                getattr(found, name)[..., at] = getattr(part, name)
+        return found
 
     def where(self, kept: FloatArray | BoolArray) -> "Noisy":
         """The same numbers where ``kept``, and 0 elsewhere."""
@@ -175,7 +190,7 @@ class Noisy:
         return Noisy(self.value, self.slopes * kept, rest, self.form)
 
 
-ACTIVATIONS = {"relu": Noisy.relu, "sine": Noisy.sine}
+ACTIVATIONS = {"relu": Noisy.relu, "sine": Noisy.sine, "gelu": Noisy.gelu}
 
 
 def exact(value: FloatArray, form: Format, noises: int = 0) -> Noisy:

@@ -7,13 +7,16 @@ import numpy as np
 
 from program.domains import FloatArray, IntArray
 from program.errors import demand
-from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
+from verify.checker.affine_arithmetic import (
+    GELU,
+    GELU_SMALL,
+    INFLATION,
+    SMALL,
+    UNDERFLOW,
+)
 from verify.checker.matrix_norms import Norm
 from verify.checker.model_file import LARGEST_FLOAT32, Format, StrArray
 
-SMALL = 2.0**-6
-GELU_SMALL, GELU = 2, 8
-"""Units of a sum by which a GeLU of a small number is off, and of any (A12)."""
 SLACK = 1 + 2.0**-10
 """What rounded numbers may be larger than true ones."""
 

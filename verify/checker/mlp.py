@@ -21,8 +21,10 @@ from verify.checker.affine_arithmetic import (
     growth,
 )
 from verify.checker.contributions import Sources, added_up, below
+from verify.checker.erasure import erased, eraser
 from verify.checker.matrix_product import gates, multiplied
 from verify.checker.model_file import FloatArray, StrArray
+from verify.checker.passed_sums import stored_either_way
 from verify.checker.piecewise import Ridges
 from verify.checker.residual_stream import FREE, Stream, per_value
 
@@ -93,8 +95,10 @@ class Mlp:
             adds = adds | weight.any(axis=0) | (bias != 0)
         for dim in np.flatnonzero(free & adds).tolist():
             demand(bool(self.layers), "a channel ends where nothing clears it")
-            if self._erases(dim):
-                left[dim] = 0.0
+            pair = eraser(self.layers, self.activations, self.mask, dim)
+            off = None if pair is None else erased(self.stream, dim, *pair)
+            if off is not None:
+                left[dim] = off
                 continue
             demand(self.stream.norm is None, "an MLP writes where no channel is")
             needed, sources = below(self.layers, np.array([dim])), self._apart(())
@@ -102,21 +106,6 @@ class Mlp:
             named, zero = self._read(sources, needed), np.zeros((2, 1))
             left[dim] = self._distance(sources, cases, named, needed, zero)[0].max()
         return left
-
-    def _erases(self, dim: int) -> bool:
-        """Whether −ReLU(x) + ReLU(−x) is added to x: one term is 0, and all sum to 0."""
-        if len(self.layers) != 2 or self.mask[dim] != 1:
-            return False
-        (below, inside), (above, after) = self.layers
-        units = np.flatnonzero(above[:, dim])
-        adds, reads = above[units, dim], np.zeros((len(self.mask), len(units)))
-        reads[dim] = -adds
-        return (
-            sorted(adds) == [-1, 1]
-            and np.array_equal(below[:, units], reads)
-            and bool((self.activations[0][units] == "relu").all())
-            and not (inside[units].any() or after[dim])
-        )
 
     def keeps(self, dims: range) -> bool:
         """Whether dimensions stay exactly as they are."""
@@ -319,15 +308,9 @@ class Mlp:
         kept = (self.mask[dims] != 0) & (self.stream.owner[dims] != FREE)
         demand(~kept, "something else is added to a sum")
         value = channel.domain[:, None].astype(np.float64)
-        none = np.zeros((0, *value.shape))
-        error, added = np.full_like(value, off * INFLATION), np.full_like(value, bias)
-        ways = [Noisy(value, none, error, form).stored()]
-        if bias:
-            rest = Noisy(value - bias, none, error, form).stored()
-            ways.append(rest.plus(exact(added, form)))
-        out = Noisy(value, none, np.maximum.reduce([way.total for way in ways]), form)
+        out = stored_either_way(value, off, bias, form)
         left = np.full_like(value, (self.stream.free * self.mask)[dims].max())
-        both = Noisy(np.zeros_like(value), none, left, form).plus(out)
+        both = Noisy(np.zeros_like(value), out.slopes, left, form).plus(out)
         return np.asarray(both.total[:, 0] * INFLATION)
 
 

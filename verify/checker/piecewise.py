@@ -16,6 +16,7 @@ from program.statement import Channel
 from verify.checker.affine_arithmetic import INFLATION, Sums, finest, rounding
 from verify.checker.contributions import Layers
 from verify.checker.model_file import FloatArray, StrArray
+from verify.checker.passed_sums import passed, passing_on, whole_gain
 from verify.checker.residual_stream import Stream
 
 MOST_POINTS = 2**20
@@ -86,7 +87,13 @@ class Ridges:
             Refused: If the units do not add up to the function.
         """
         demand(not self.channel.one_hot, "a piecewise function is written one-hot")
-        weight, bias = self._summed()
+        (at,) = self.channel.span
+        passing = passing_on(self.layers, self.activations, at)
+        at, gain = (passing[-1].place if passing else at), whole_gain(passing)
+        weight, bias = (
+            self.layers[1][0][:, at] * gain,
+            float(self.layers[1][1][at]) * gain,
+        )
         units = self._units(weight)
         self._add_up(units, bias)
         off, size, terms, known = 0.0, abs(bias), 1.0, True
@@ -98,28 +105,17 @@ class Ridges:
             known, grid = known and bool(part.known.all()), max(grid, part.grid)
         form, one = self.stream.form, np.ones(1)
         off += float(rounding(form, terms * one, size * one, one * known > 0, grid)[0])
-        return off * INFLATION, bias
-
-    def _summed(self) -> tuple[FloatArray, float]:
-        """``(units,)``: how each unit of the first layer counts, and what is added.
-
-        Further layers pass the sum, which is not negative, on as it is.
-        """
-        (at,) = self.channel.span
-        above = zip(self.layers[2:], self.activations[1:], strict=True)
-        for (weight, bias), names in reversed(list(above)):
-            units = np.flatnonzero(weight[:, at])
-            one = len(units) == 1 and weight[units[0], at] == 1 and bias[at] == 0
-            demand(one and names[units[0]] == "relu", "a sum is not passed on as it is")
-            at = int(units[0])
-        weight, bias = self.layers[1]
-        return weight[:, at], float(bias[at])
+        off *= INFLATION
+        if all(unit.name == "relu" for unit in passing):
+            return off, bias
+        return passed(passing, self.channel.domain, off, bias, form), 0.0
 
     def _units(self, weight: FloatArray) -> dict[Direction, Along]:
         """The units that count, by the whole number that they depend on."""
         first, bias = self.layers[0]
         used = np.flatnonzero(weight)
-        demand(self.activations[0][used] == "relu", "a piece is no rectified unit")
+        kinds = self.activations[0][used]
+        demand(np.isin(kinds, ("relu", "gelu")), "a piece is no rectified unit")
         found: dict[Direction, list[tuple[float, int]]] = {}
         for place in used.tolist():
             dims = np.flatnonzero(first[:, place]).tolist()

@@ -104,7 +104,7 @@ def _activations(shape: Any, version: int) -> list[StrArray]:
     found = []
     for width, runs in zip(widths, shape.get("activation", first), strict=True):
         names, counts = zip(*runs, strict=True)
-        allowed = {*ACTIVATIONS, *({"gelu"} if version > 4 else ())}
+        allowed = {*ACTIVATIONS} - (set() if version > 4 else {"gelu"})
         demand(set(names) <= allowed, "an activation of an unknown name")
         demand(whole(counts, 1).sum() == width, "a unit has not one activation")
         found.append(np.repeat(names, counts))

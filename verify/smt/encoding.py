@@ -57,7 +57,7 @@ def encode(file: ModelFile, length: int) -> Encoding:
     """Encode a Transformer on all words of ``length`` letters.
 
     Raises:
-        Rejected: If it has units that are sines.
+        Rejected: If it has units that are no ReLUs.
     """
     token = fractions(file.tensors["embed.token"])
     position = fractions(file.tensors["embed.position"])

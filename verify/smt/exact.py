@@ -45,11 +45,13 @@ def layers_of(file: ModelFile, block: int) -> Layers:
     """The affine layers of the MLP of a block.
 
     Raises:
-        Rejected: If it has units that are sines.
+        Rejected: If it has units that are no ReLUs.
     """
     shape = file.header["architecture"]["blocks"][block]
     if any((names != "relu").any() for names in activations(shape)):
-        raise Rejected("sines are no rational functions; SMT is for ReLUs only")
+        raise Rejected(
+            "sines and GeLUs are no rational functions; SMT is for ReLUs only"
+        )
     at = f"blocks.{block}.mlp"
     count = len(shape["mlp"]) + 1 if shape["mlp"] else 0
     parts = [(f"{at}.{j}.weight", f"{at}.{j}.bias") for j in range(count)]

@@ -1,0 +1,59 @@
+"""Two units that subtract a number from itself (docs/soundness.md, 5)."""
+
+import numpy as np
+
+from program.errors import demand
+from verify.checker.affine_arithmetic import GELU, INFLATION, UNDERFLOW
+from verify.checker.model_file import FloatArray, StrArray
+from verify.checker.residual_stream import Stream
+
+
+def eraser(
+    layers: list[tuple[FloatArray, FloatArray]],
+    activations: list[StrArray],
+    mask: FloatArray,
+    dim: int,
+) -> tuple[str, float] | None:
+    """Whether −f(Kx)/K + f(−Kx)/K is added to x, and nothing else: f and K, or None.
+
+    Args:
+        layers: The weights of an MLP.
+        activations: The names of those of its units.
+        mask: ``(d,)``: which dimensions keep what they hold.
+        dim: The dimension that x is in.
+    """
+    if len(layers) != 2 or mask[dim] != 1:
+        return None
+    (below, inside), (above, after) = layers
+    units = np.flatnonzero(above[:, dim])
+    adds, reads = above[units, dim], np.zeros((len(mask), len(units)))
+    reads[dim] = -1 / adds
+    kinds = np.unique(activations[0][units]).tolist()
+    pair = len(adds) == 2 and adds.sum() == 0 and len(kinds) == 1
+    binary = pair and bool((np.abs(np.frexp(adds)[0]) == 0.5).all())
+    alike = binary and np.array_equal(below[:, units], reads)
+    if not alike or inside[units].any() or after[dim]:
+        return None
+    return kinds[0], float(reads[dim].max())
+
+
+def erased(stream: Stream, dim: int, kind: str, gain: float) -> float | None:
+    """What such units leave of x; None if it takes another look (Lemma 16a).
+
+    ReLUs leave nothing, whatever x is.
+
+    Args:
+        stream: What is known before them.
+        dim: The dimension that x is in.
+        kind: f.
+        gain: K.
+    """
+    form = stream.form
+    if kind == "relu" and gain == 1:
+        return 0.0
+    if kind != "gelu" or form.unit > form.sum_unit or stream.owner[dim] < 0:
+        return None
+    name = list(stream.noise)[stream.owner[dim]]
+    most = float(stream.reach(name)[dim - stream.channel(name).span.start])
+    demand(2 * gain * most <= form.largest, "a number can overflow")
+    return ((2 * GELU + 4) * form.sum_unit * most + 4 * UNDERFLOW) * INFLATION

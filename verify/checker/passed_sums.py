@@ -1,0 +1,99 @@
+"""Sums that further hidden layers pass on, and how they are stored (Theorem 14c)."""
+
+from collections.abc import Sequence
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+
+from program.domains import IntArray
+from program.errors import demand
+from verify.checker.affine_arithmetic import FINEST, INFLATION, Noisy, exact
+from verify.checker.contributions import Layers
+from verify.checker.model_file import FloatArray, Format, StrArray
+
+
+class Passing(NamedTuple):
+    """A unit that passes a sum on.
+
+    Attributes:
+        place: Which unit of its layer.
+        weight: What it is multiplied by.
+        name: Its activation.
+    """
+
+    place: int
+    weight: float
+    name: str
+
+    @property
+    def faithful(self) -> bool:
+        """Whether it is a ReLU with weight 1, or a GeLU with a power of two."""
+        if self.name == "relu":
+            return self.weight == 1
+        binary = self.weight > 0 and np.frexp(self.weight)[0] == 0.5
+        return self.name == "gelu" and bool(binary) and self.weight >= 2.0**-FINEST
+
+
+def passing_on(layers: Layers, activations: list[StrArray], at: int) -> list[Passing]:
+    """The unit of each layer but the first that passes on a sum, the last layer first.
+
+    Args:
+        layers: The weights of an MLP.
+        activations: The names of those of its units.
+        at: The dimension that the sum is written to.
+
+    Raises:
+        Refused: If it is not passed on as it is.
+    """
+    found = list[Passing]()
+    above = zip(layers[2:], activations[1:], strict=True)
+    for (weight, bias), names in reversed(list(above)):
+        units = np.flatnonzero(weight[:, at])
+        demand(len(units) == 1 and bias[at] == 0, "a sum is not passed on as it is")
+        unit = Passing(int(units[0]), float(weight[units[0], at]), str(names[units[0]]))
+        demand(unit.faithful, "a sum is not passed on as it is")
+        found.append(unit)
+        at = unit.place
+    return found
+
+
+def whole_gain(passing: Sequence[Passing]) -> float:
+    """What a sum is multiplied by in all."""
+    return prod(unit.weight for unit in passing)
+
+
+def passed(
+    passing: Sequence[Passing], values: IntArray, off: float, bias: float, form: Format
+) -> float:
+    """How far off a sum is after units that pass it on; it is never negative.
+
+    Args:
+        passing: The units, the last one first.
+        values: What the sum can be.
+        off: How far it is off before it is first stored, multiplied by what units do.
+        bias: The bias that is part of it, multiplied likewise.
+        form: The format.
+    """
+    gain = whole_gain(passing)
+    value = values[:, None] / gain
+    x = stored_either_way(value, off / gain, bias / gain, form)
+    for unit in reversed(passing):
+        x = x.activated(np.array([unit.name]))
+        x = x.affine(np.array([[unit.weight]]), np.zeros(1))
+    return float(x.total.max() * INFLATION)
+
+
+def stored_either_way(
+    value: FloatArray, off: float, bias: float, form: Format
+) -> Noisy:
+    """Numbers ``(rows, width)`` so far off before they are stored, and how far after it.
+
+    A bias may be added after the rest was stored (A2).
+    """
+    none, error = np.zeros((0, *value.shape)), np.full_like(value, off * INFLATION)
+    ways = [Noisy(value, none, error, form).stored()]
+    if bias:
+        rest = Noisy(value - bias, none, error, form).stored()
+        ways.append(rest.plus(exact(np.full_like(value, bias), form)))
+    return Noisy(value, none, np.maximum.reduce([way.total for way in ways]), form)
