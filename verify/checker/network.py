@@ -266,11 +266,16 @@ def _read_out(model: Model, stream: Stream, readings: Readings) -> tuple[Noisy, 
     columns = np.array(list(readings)).T
     values = {c.name: column for c, column in zip(outputs, columns, strict=True)}
     x = stream.at(values, np.zeros((len(readings), len(weight))))
-    logits, right = x.affine(weight, bias), np.array(list(readings.values()))
+    right = np.array(list(readings.values()))
     demand(right < len(bias), "the network has no logit for a state")
-    parts = np.array_split(np.arange(len(right)), logits.value.size // CELLS + 1)
-    slack = [_ahead(logits.rows(rows), right[rows]) for rows in parts]
-    return logits, float(np.min([LARGEST_FLOAT64, *slack]))  # NaN stays NaN
+    value, total = np.empty((2, len(right), len(bias)))
+    slack, parts = [LARGEST_FLOAT64], len(right) * len(bias) // CELLS + 1
+    for rows in np.array_split(np.arange(len(right)), parts):
+        logits = x.rows(rows).affine(weight, bias)
+        value[rows], total[rows] = logits.value, logits.total
+        slack.append(_ahead(logits, right[rows]))
+    every = Noisy(value, np.zeros((0, *value.shape)), total, x.form)
+    return every, float(np.min(slack))  # NaN stays NaN
 
 
 def _ahead(logits: Noisy, right: IntArray) -> float:
