@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from algebra.automaton import Automaton
 
 Machine = Annotated[
-    str, typer.Argument(metavar="MACHINE", help="Zoo name, file, or regex:…")
+    str, typer.Argument(metavar="MACHINE", help="Zoo name, file, regex:…, or another source by name (krohn zoo).")
 ]
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON object and nothing else.")

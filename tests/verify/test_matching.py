@@ -26,6 +26,7 @@ from program import LatestMatch, Map, Operation, Program, Token, table
 from program.errors import Refused
 from program.interpreter import states
 from verify.checker import network as checker
+from verify.checker import sublayers
 from verify.checker.attention.heads import Look
 from verify.proof import prove
 from verify.search.conversion import model_of
@@ -243,9 +244,9 @@ def test_a_changed_weight_that_is_verified_does_no_harm(factor: float) -> None:
 def attention(noise: dict[str, float]) -> Look:
     """Where the first head looks, with noise on what it reads."""
     model = model_of(compiled())
-    stream = checker.embedding(model, checker.stated(model, len(LETTERS)))
+    stream = sublayers.embedding(model, checker.stated(model, len(LETTERS)))
     noisy = {n: np.full_like(x, noise.get(n, 0.0)) for n, x in stream.noise.items()}
-    return checker.attention(model, replace(stream, noise=noisy), 0)[1]["a"]
+    return sublayers.attention(model, replace(stream, noise=noisy), 0)[1]["a"]
 
 
 @pytest.mark.parametrize("name", ["address.one-hot", "first.one-hot"])

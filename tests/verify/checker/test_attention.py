@@ -19,6 +19,7 @@ from program import At, Earliest, Latest, LookBack, Shift, SiblingLatest
 from program.errors import Refused
 from verify.attack.rounding_variants import network, whole
 from verify.checker import network as checker
+from verify.checker import sublayers
 from verify.checker.attention.heads import NEVER, worst_leak
 from verify.checker.model_file import Model
 from verify.checker.residual_stream import Stream
@@ -104,7 +105,7 @@ def first_block(file: ModelFile, noise: dict[str, float]) -> tuple[Model, Stream
     """A network, and what it embeds with noise on some channels."""
     model = model_of(file)
     program = checker.stated(model, len(file.header["machine"]["letters"]))
-    stream = checker.embedding(model, program)
+    stream = sublayers.embedding(model, program)
     noisy = {n: np.full_like(x, noise.get(n, 0.0)) for n, x in stream.noise.items()}
     return model, replace(stream, noise=noisy)
 
@@ -123,21 +124,21 @@ def memory() -> tuple[ModelFile, str, str]:
 def test_noise_of_what_keys_read_counts() -> None:
     file, name, flag = memory()
     clean, noisy = (
-        checker.attention(*first_block(file, {flag: noise}), 0)[1][name]
+        sublayers.attention(*first_block(file, {flag: noise}), 0)[1][name]
         for noise in (0.0, 1e-3)
     )
     assert noisy.gap == clean.gap
     assert noisy.error > clean.error + 1e-3
     assert noisy.leak > clean.leak
     with pytest.raises(Refused, match="may look elsewhere"):
-        checker.attention(*first_block(file, {flag: 0.4}), 0)
+        sublayers.attention(*first_block(file, {flag: 0.4}), 0)
 
 
 @given(st.integers(0, 999), st.sampled_from([1e-6, 1e-4, 1e-3]))
 def test_true_scores_stay_within_the_stated_error(seed: int, noise: float) -> None:
     file, name, flag = memory()
     model, stream = first_block(file, {flag: noise})
-    look = checker.attention(model, stream, 0)[1][name]
+    look = sublayers.attention(model, stream, 0)[1][name]
     rng, head = np.random.default_rng(seed), stated(file, name)["head"]
     query, key = (
         model.tensors[f"blocks.0.attention.{n}"][head] for n in ("query", "key")
@@ -176,7 +177,7 @@ def test_sums_stay_within_their_bounds_whatever_the_weights() -> None:
     accepted, largest = 0, 0.0
     for file in [selecting(), *weighted(selecting())]:
         try:
-            after, looks = checker.attention(*first_block(file, {}), 0)
+            after, looks = sublayers.attention(*first_block(file, {}), 0)
         except Refused:
             continue
         accepted += 1
