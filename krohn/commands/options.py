@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     from algebra.automaton import Automaton
 
 Machine = Annotated[
-    str, typer.Argument(metavar="MACHINE", help="Zoo name, file, regex:…, or another source by name (krohn zoo).")
+    str,
+    typer.Argument(
+        metavar="MACHINE",
+        help="Zoo name, file, regex:…, or another source by name (krohn zoo).",
+    ),
 ]
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON object and nothing else.")
