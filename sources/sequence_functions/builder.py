@@ -131,7 +131,7 @@ class SequenceFunction:
         """The channel that ``index`` says: 0 is the first one."""
 
         def make(r: Realisation, name: str, read: list[Known]) -> Known:
-            first, *rest = read
+            first, *rest = r.natural(read[0], at_start=True), *read[1:]
             chosen, meaning = r.alike(name, rest)
             reads = (first.name, *(x.name for x in chosen))
             return r.add(name, Map(Select(), reads), meaning)
@@ -150,7 +150,7 @@ class SequenceFunction:
         """``source`` at the last letter so far where the flag ``where`` is 1."""
 
         def operation(r: Realisation, name: str, read: list[Known]) -> Latest:
-            return Latest(read[0].name, r.at_start(read[1], 1).name)
+            return Latest(read[0].name, r.at_start(r.natural(read[1]), 1).name)
 
         return self._copy("latest", (source, where), operation)
 
@@ -158,7 +158,7 @@ class SequenceFunction:
         """``source`` at the first letter where the flag ``where`` is 1."""
 
         def operation(r: Realisation, name: str, read: list[Known]) -> Earliest:
-            return Earliest(read[0].name, r.at_start(read[1], 0).name)
+            return Earliest(read[0].name, r.at_start(r.natural(read[1]), 0).name)
 
         return self._copy("earliest", (source, where), operation)
 

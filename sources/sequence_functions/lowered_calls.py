@@ -100,7 +100,8 @@ def match(kind: type[Match]) -> Callable[..., LookBack]:
 
     def operation(r: Realisation, name: str, read: list[Known]) -> LookBack:
         source, key, query = read
-        asked = r.recoded(query, key.meaning, f"{name}.query")
+        taken = key.values.domain
+        asked = r.recoded(query, key.meaning, f"{name}.query", taken)
         return kind(source.name, key.name, asked.name)
 
     return operation

@@ -1,6 +1,7 @@
 """How Python values stand for the whole numbers that channels hold."""
 
 from collections.abc import Hashable, Iterable, Sequence
+from numbers import Real
 from typing import TypeAlias
 
 import numpy as np
@@ -68,11 +69,10 @@ def joined(meanings: Sequence[Meaning]) -> Meaning:
 
 
 def code_of(meaning: Meaning, value: Value) -> int | None:
-    """The code of a value; None if it has none."""
-    if meaning is None:
-        whole = isinstance(value, int | np.integer) and 0 <= value < LARGEST
-        return int(value) if whole else None  # type: ignore[call-overload]
-    try:
-        return meaning.index(value)  # type: ignore[arg-type]
-    except ValueError:
+    """The code of a value; None if it has none. What is equal has one code."""
+    if isinstance(meaning, tuple):
+        return meaning.index(value) if value in meaning else None
+    if not isinstance(value, Real | np.bool_) or value != value // 1:
         return None
+    code = int(value) - (meaning.start if meaning else 0)
+    return code if 0 <= code < (len(meaning) if meaning else LARGEST) else None

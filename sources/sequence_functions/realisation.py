@@ -1,6 +1,6 @@
 """From the channels that a user has made to a Program for words of up to T letters."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -157,17 +157,37 @@ class Realisation:
         made = Map(Piecewise(expression), tuple(x.name for x in read))
         return self.add(name, made, meaning)
 
-    def recoded(self, source: Known, meaning: Meaning, name: str) -> Known:
-        """The same values by other codes; those that have none get an unused one."""
+    def recoded(
+        self, source: Known, meaning: Meaning, name: str, taken: Iterable[int] = ()
+    ) -> Known:
+        """The same values by other codes.
+
+        Those that have none get one that neither another value has nor is ``taken``.
+        """
         if source.meaning == meaning:
             return source
         domain = source.values.domain
         found = [code_of(meaning, source[code]) for code in domain]
-        free = max((c for c in found if c is not None), default=0) + 1
+        free = max((*taken, *(c for c in found if c is not None)), default=0) + 1
         codes = [free if c is None else c for c in found]
         rows = np.array(domain, dtype=np.int64)[:, None]
         table = Table(rows, np.array(codes, dtype=np.int64))
         return self.add(name, Map(table, (source.name,)), meaning)
+
+    def natural(self, source: Known, at_start: bool = False) -> Known:
+        """The same, each value by itself; also that before the first letter, or not.
+
+        Raises:
+            ProgramError: If a value is no natural number.
+        """
+        codes = source.values.domain if at_start else source.values.later
+        for value in (source[int(code)] for code in codes):
+            if code_of(None, value) is None:
+                raise ProgramError(
+                    f"{source.name!r} can be {value!r}: a flag is 0 or 1, and an index a "
+                    "natural number"
+                )
+        return self.recoded(source, None, f"{source.name}.natural")
 
     def alike(self, name: str, read: Sequence[Known]) -> tuple[list[Known], Meaning]:
         """Channels with one meaning."""

@@ -174,6 +174,8 @@ def _read_out(model: Model, stream: Stream, source: Source, norm: Norm) -> float
     terms = np.count_nonzero(start)
     rounded = terms * form.sum_unit / (1 - terms * form.sum_unit)
     held = (norm.growth + noise) * np.abs(start).sum()
+    largest = (1 + rounded) * held * INFLATION
+    demand(largest <= form.largest, "an output can overflow")
     off = norm.applied(noise, start) + rounded * held + terms * UNDERFLOW
     return float(off * INFLATION)
 
@@ -186,7 +188,8 @@ def claimed(said: Mapping[str, Any], shown: float) -> None:
     """
     demand(said.get("kind") == "within", "a linear system's claim is within an error")
     error = said.get("error", 0.0)
-    demand(type(error) is float and error > 0, "the file claims no error")
+    stated = type(error) is float and 0 < error < np.inf
+    demand(stated, "the file claims no error")
     demand(
         shown <= error, f"the error may be {shown:.3g}, and the file claims {error:.3g}"
     )

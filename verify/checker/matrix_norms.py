@@ -14,6 +14,10 @@ from verify.checker.affine_arithmetic import INFLATION
 LARGEST_GROWTH = 2.0
 """A product of letters beyond it: they have no such norm."""
 
+FAR = Fraction(4)
+"""A departure from which already one letter grows beyond it: it need not be told apart
+from larger ones, which may be no float64."""
+
 
 @dataclass(frozen=True)
 class Norm(ABC):
@@ -101,7 +105,7 @@ class ColumnSums(Norm):
         """How far a column sum is above 1."""
         columns = np.abs(matrices).swapaxes(1, 2).reshape(-1, matrices.shape[1])
         over = (sum(map(Fraction, column)) - 1 for column in columns.tolist())
-        return max(0.0, float(max(over)) * INFLATION)
+        return max(0.0, float(min(max(over), FAR)) * INFLATION)
 
     def absolute(self, bound: float) -> float:
         """It depends on absolute values alone."""
@@ -131,4 +135,4 @@ def _departure(matrix: FloatArray) -> float:
         for j, y in enumerate(columns):
             entry = sum((a * b for a, b in zip(x, y, strict=True)), Fraction(-(i == j)))
             off += entry * entry
-    return float(np.sqrt(float(off)) * INFLATION)
+    return float(np.sqrt(float(min(off, FAR))) * INFLATION)

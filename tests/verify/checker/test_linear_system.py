@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from linear_networks import built, changed, measured, shown, system, words_of
+from linear_networks import built, changed, measured, outputs, shown, system, words_of
 
 from compiler.errors import CompileError
 from network.modelfile import ModelFile
@@ -89,6 +89,7 @@ def test_the_claim_must_be_no_less_than_what_is_shown() -> None:
         {"error": error},
         {"kind": "exact", "error": error},
         {"kind": "within"},
+        {"kind": "within", "error": float("inf")},
     ):
         with pytest.raises(Refused):
             claimed(claim, error)
@@ -107,6 +108,29 @@ def test_a_scale_that_is_not_the_one_of_the_curve_is_shown_as_an_error() -> None
     wider = changed(file, **{IN: file.tensors[IN] * 0.9})
     with pytest.raises(Refused, match="its own size"):
         shown(wider)
+
+
+@pytest.mark.parametrize(
+    ("letter", "start"),
+    [([[1.5]], [1.75 * 2.0**127]), ([[1.0, 1.0], [0.0, 0.0]], [2.0**127, 2.0**127])],
+)
+def test_an_output_beyond_the_format_is_within_no_error(
+    letter: list[list[float]], start: list[float]
+) -> None:
+    """The state is beyond what float32 can say, and the network says infinity."""
+    source = LinearSystem("far", ("a",), np.array([letter]), np.array(start))
+    file = built(source, 1, "float32")
+    assert np.isinf(outputs(file, [[0]])).any()
+    loose = {**file.header["claim"], "error": 1e38}
+    with pytest.raises(Refused, match="an output can overflow"):
+        shown(with_header(file, claim=loose))
+
+
+@pytest.mark.parametrize("entry", [1e200, 1e308])
+def test_matrices_whose_norm_is_no_number_are_refused(entry: float) -> None:
+    matrices = np.full((1, 2, 2), entry)
+    with pytest.raises(Refused, match="products of letters can grow"):
+        shown(built(LinearSystem("far", ("a",), matrices, np.eye(2)[0]), 1))
 
 
 def swapped_units(file: ModelFile) -> ModelFile:
