@@ -106,15 +106,16 @@ def reader(file: ModelFile, opening: Fraction = Fraction(1, 2)) -> Reader:
         KrohnError: If it is neither.
     """
     header = file.header
-    machine = json_format.from_object(header["machine"])
-    if kind_of(header["architecture"]).answers == "laws":
-        chance = rational(str(header["claim"]["opening"]))
-        return Speaker(file, machine, distribution(machine, chance))
-    if header.get("construction") != STACK_LIKE:
+    speaks = kind_of(header["architecture"]).answers == "laws"
+    if not speaks and header.get("construction") != STACK_LIKE:
         raise KrohnError(
             "attention is compared for --construction balanced and dyck, not "
             f"{header.get('construction')}"
         )
+    machine = json_format.from_object(header["machine"])
+    if speaks:
+        chance = rational(str(header["claim"]["opening"]))
+        return Speaker(file, machine, distribution(machine, chance))
     return StackLike(file, machine, distribution(machine, opening))
 
 

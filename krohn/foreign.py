@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -24,7 +24,16 @@ def names_machine(file: ModelFile) -> bool:
     return bool(stated - {"letters", "states", "output"})
 
 
-def stated_machine(file: ModelFile) -> dict[str, Any]:
+class Headed(Protocol):
+    """A file, or an open model."""
+
+    @property
+    def header(self) -> Mapping[str, Any]:
+        """What the file states."""
+        ...
+
+
+def stated_machine(file: Headed) -> dict[str, Any]:
     """What the header says of the machine.
 
     Raises:

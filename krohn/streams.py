@@ -18,6 +18,7 @@ from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from algebra.formats import json_format
 from algebra.semiautomaton import IntArray
+from krohn.foreign import stated_machine
 from network import modelfile
 from network.cache import Cache, Tree
 from network.model import Model, said
@@ -206,4 +207,4 @@ def stream(source: str | Path | Model, batch: int = 1) -> Stream:
         ModelFileError: If the file cannot be read.
     """
     model = source if isinstance(source, Model) else Model(modelfile.read(source))
-    return Stream(model, json_format.from_object(model.header["machine"]), batch)
+    return Stream(model, json_format.from_object(stated_machine(model)), batch)

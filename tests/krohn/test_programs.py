@@ -83,6 +83,22 @@ def test_trouble_is_one_line(
     assert said in line
 
 
+def test_what_needs_a_machine_says_so(
+    reverse: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, letters = str(reverse), str(reverse.parent / "letters")
+    Path(letters).write_text("abc")
+    for command in (
+        ["run", name, "--stream", letters],
+        ["run", name, "ab", "--expect", "a"],
+        ["verify", name, "--attack", "5"],
+        ["verify", name, "--machine", "C2"],
+        ["attention", name],
+    ):
+        assert cli.run(command) == 2, command
+        assert len(capsys.readouterr().err.splitlines()) == 1, command
+
+
 def test_words_that_cannot_be_run_are_refused(
     reverse: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
