@@ -35,8 +35,11 @@ def kind(layout: Layout, block: int, sparse: Sparse | None) -> dict[str, Any]:
         CompileError: If a head must look where it does not see.
     """
     found = patterns(layout, block)
-    if not found or sparse is None:
-        return {}
+    linear = {looked.linear for looked in found}
+    if len(linear) > 1:
+        raise CompileError("a block cannot have linear heads and others")
+    if sparse is None:
+        return {"attention": {"kind": "linear"}} if True in linear else {}
     for looked, channels in found.items():
         reach = Lowering.of[type(looked)].reach(looked)
         if reach is None or reach >= sparse.window:
@@ -45,7 +48,7 @@ def kind(layout: Layout, block: int, sparse: Sparse | None) -> dict[str, Any]:
                 f"{channels[0]!r} looks {far}, and sparse heads see the last "
                 f"{sparse.window} positions"
             )
-    return {"attention": {"kind": "sparse", **asdict(sparse)}}
+    return {"attention": {"kind": "sparse", **asdict(sparse)}} if found else {}
 
 
 def build(

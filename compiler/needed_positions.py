@@ -1,6 +1,7 @@
 """Which position features a Program needs, and what a format can hold of it."""
 
 from compiler.attention import Lowering, flags
+from compiler.attention.block_sum import check_block_sum
 from compiler.attention.latest import fits_plainly
 from compiler.attention_scales import (
     CIRCLE_PLATEAU,
@@ -14,7 +15,16 @@ from compiler.circle import circle_of
 from compiler.errors import CompileError
 from compiler.position_table import Positions
 from network.precision import Precision
-from program import Latest, Map, MarkedSum, Operation, PrefixSum, Program, Shift
+from program import (
+    BlockSum,
+    Latest,
+    Map,
+    MarkedSum,
+    Operation,
+    PrefixSum,
+    Program,
+    Shift,
+)
 
 
 def positions(
@@ -54,6 +64,9 @@ def positions(
             dict.fromkeys(
                 flags(program, op) for op in operations if isinstance(op, MarkedSum)
             )
+        ),
+        blocks=tuple(
+            dict.fromkeys(op.size for op in operations if isinstance(op, BlockSum))
         ),
         spread=not uniform
         and ordered == {Latest}
@@ -120,6 +133,9 @@ def budget(
             common = Lowering.of[type(operation)].gain(program, operation)
             plateau = _plateau(program, name, activation)
             check_count(program.length, most, common, precision, plateau)
+        elif isinstance(operation, BlockSum):
+            most, blocks = max(program.domains[name]), max(features.block_counts)
+            check_block_sum(program.length, operation.size, most, blocks, precision)
 
 
 def _plateau(program: Program, name: str, activation: str) -> float:

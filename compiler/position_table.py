@@ -15,7 +15,7 @@ from compiler.attention_scales import (
 from network.precision import FloatArray, Precision
 from program import Operation
 
-FEATURES = ("one", "bos", "code", "index", "count", "marked", "bits")
+FEATURES = ("one", "bos", "code", "index", "count", "marked", "bits", "block")
 """All of them, in the order in which they lie."""
 
 
@@ -34,6 +34,7 @@ class Positions:
         marks: The flags, position by position, by which its marked sums choose.
         spread: Whether the index of a position is a number on either side of 0, of
             which a format holds more, and not the position itself.
+        blocks: The sizes of the blocks over which linear heads add up.
     """
 
     length: int
@@ -44,6 +45,7 @@ class Positions:
     uniform: bool = False
     marks: tuple[tuple[int, ...], ...] = ()
     spread: bool = False
+    blocks: tuple[int, ...] = ()
 
     @cached_property
     def sizes(self) -> Mapping[str, int]:
@@ -52,6 +54,7 @@ class Positions:
             "code": self.code.dimensions if self.code else 0,
             "marked": len(self.marks),
             "bits": self.bits,
+            "block": sum(self.block_counts),
         }
         return {name: wide.get(name, 1) for name in FEATURES if name in self.needed}
 
@@ -68,6 +71,14 @@ class Positions:
         whole["bits"] = (2.0 * digits - 1.0) * (t > 0)[:, None]
         if self.marks:
             whole["marked"] = np.stack([mark_scores(m) for m in self.marks], axis=1)
+        if self.blocks:
+            numbers = zip(self.blocks, self.block_counts, strict=True)
+            whole["block"] = np.hstack(
+                [
+                    np.eye(count)[np.ceil(t / size).astype(int)]
+                    for size, count in numbers
+                ]
+            )
         if self.code:
             # BOS is found by the sink alone, so its code is empty.
             whole["code"] = self.code.vectors(t) * (t > 0)[:, None]
@@ -77,6 +88,11 @@ class Positions:
         if not self.spread:
             return t
         return spread((self.length + 1) // 2, self.precision)[: self.length + 1]
+
+    @property
+    def block_counts(self) -> list[int]:
+        """How many blocks of each size there are; BOS is one."""
+        return [-(-self.length // size) + 1 for size in self.blocks]
 
     @property
     def bits(self) -> int:

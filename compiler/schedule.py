@@ -13,6 +13,9 @@ from compiler.passes.base import PassError
 from compiler.sum_of_steps import linear
 from program import Position, Program, Token, is_embedded, is_sum
 
+Group = tuple[int, bool]
+"""The rank of heads, and whether they are linear."""
+
 
 @dataclass(frozen=True, slots=True)
 class Before:
@@ -106,7 +109,7 @@ def schedule(program: Program, most_paths: int = 0, strict: bool = False) -> Sch
 
 
 def _times(
-    program: Program, most_paths: int, strict: bool, soonest: Mapping[int, int]
+    program: Program, most_paths: int, strict: bool, soonest: Mapping[Group, int]
 ) -> dict[str, int]:
     """The snapshot of every channel, as early as can be.
 
@@ -114,16 +117,27 @@ def _times(
         program: What is scheduled.
         most_paths: As for `schedule`.
         strict: As for `schedule`.
-        soonest: By rank, a snapshot before which no head may write.
+        soonest: By group, a snapshot before which no head may write.
     """
-    ranks = ranked(program)
+    groups, linear = _groups(program), dict[int, bool]()
     born: dict[str, int] = {}
     for name, operation in program.operations.items():
         if not isinstance(operation, Token):
             born[name] = _earliest(program, name, born, most_paths, strict)
         if operation.is_attention:
-            born[name] = max(born[name], soonest.get(ranks[name], 0))
+            born[name] = max(born[name], soonest.get(groups[name], 0))
+            while linear.setdefault(born[name], operation.linear) != operation.linear:
+                born[name] += 2
     return born
+
+
+def _groups(program: Program) -> dict[str, Group]:
+    """The rank of each channel, and whether a linear head writes it.
+
+    All heads of a block are linear, or none is.
+    """
+    ranks = ranked(program)
+    return {n: (ranks[n], op.linear) for n, op in program.operations.items()}
 
 
 def ranked(program: Program) -> dict[str, int]:
@@ -140,15 +154,18 @@ def _attending(program: Program, born: Mapping[str, int]) -> int:
 
 
 def _aligned(program: Program, most_paths: int, strict: bool) -> dict[str, int]:
-    """Heads of one rank wait for each other: no packing has fewer attention layers."""
-    ranks = ranked(program)
-    soonest: dict[int, int] = {}
+    """Heads of one rank wait for each other: no packing has fewer attention layers.
+
+    Those that are linear wait apart from the others.
+    """
+    groups = _groups(program)
+    soonest: dict[Group, int] = {}
     while True:
         born = _times(program, most_paths, strict, soonest)
-        found: dict[int, int] = {}
+        found: dict[Group, int] = {}
         for name, snapshot in born.items():
             if program.operations[name].is_attention:
-                found[ranks[name]] = max(snapshot, found.get(ranks[name], 0))
+                found[groups[name]] = max(snapshot, found.get(groups[name], 0))
         if found == soonest:
             return born
         soonest = found

@@ -8,6 +8,7 @@ import numpy as np
 
 from compiler import head_assembly
 from compiler.attention import Head
+from compiler.errors import CompileError
 from compiler.layout import Layout, code_matrix
 from compiler.mlp import block_mlp
 from compiler.position_table import Positions
@@ -161,7 +162,8 @@ def _block(
         head_of.update(dict.fromkeys(channels, len(built)))
         built.append(head_assembly.build(layout, features, pattern, channels))
     if built:
-        tensors |= _stack(built, strict)
+        linear = any(looked.linear for looked in head_assembly.patterns(layout, block))
+        tensors |= _stack(built, strict, linear)
     mlp = block_mlp(layout, features.precision, block, strict, activation, scale)
     layers = mlp.layers() if mlp else []
     for j, (weight, bias) in enumerate(layers):
@@ -183,10 +185,15 @@ def _block(
     return shape, head_of, tensors
 
 
-def _stack(built: list[Head], strict: bool) -> dict[str, FloatArray]:
+def _stack(built: list[Head], strict: bool, linear: bool) -> dict[str, FloatArray]:
     """Heads of one block padded with zeros to common sizes, all equal when strict."""
     k = max(head.query.shape[1] for head in built)
     v = max(head.value.shape[1] for head in built)
+    if strict and linear and v > k:
+        raise CompileError(
+            "the strict form pads queries with entries of 0, which a linear head would "
+            "weigh; leave it out"
+        )
     if strict:
         k = v = max(k, v)
     return {

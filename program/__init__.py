@@ -10,6 +10,7 @@ from program.functions import Row, Select, Sum, Table, table
 from program.operations.at import At
 from program.operations.at_anywhere import AtAnywhere
 from program.operations.base import Flagged, LookBack, Match, Operation
+from program.operations.block_sum import BlockSum
 from program.operations.earliest import Earliest
 from program.operations.final import Final
 from program.operations.latest import Latest
@@ -30,6 +31,7 @@ from program.program import Domain, Program, cone, is_embedded, is_sum
 __all__ = [
     "At",
     "AtAnywhere",
+    "BlockSum",
     "Domain",
     "Earliest",
     "Final",

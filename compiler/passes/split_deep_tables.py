@@ -8,6 +8,7 @@ from compiler.passes.base import PassError, check_frame, check_order
 from compiler.passes.identity_tables import identity, is_identity
 from compiler.sum_of_steps import linear
 from program import (
+    BlockSum,
     LookBack,
     Map,
     MarkedSum,
@@ -117,7 +118,8 @@ class _Recoding:
         if one_hot:
             self.wide.add(made)
         embedded = isinstance(operation, Map) and is_embedded(self.source, operation)
-        counted = isinstance(operation, (PrefixSum, MarkedSum)) or is_sum(operation)
+        adds_up = isinstance(operation, (PrefixSum, MarkedSum, BlockSum))
+        counted = adds_up or is_sum(operation)
         if made != name and (counted or (self.anew and not embedded)):
             return made, identity(name, self.source.domains[name]), {name: False}
         codes = dict.fromkeys(self._plain_reads(operation), False)

@@ -150,6 +150,7 @@ def _note(channel: Mapping[str, Any]) -> str:
         "shift": f"shift {channel.get('by')}",
         "prefix-sum": "prefix sum",
         "marked-sum": "marked sum",
+        "block-sum": f"block of {channel.get('size')}",
         "latest-match": "latest match",
         "map": "",
     }

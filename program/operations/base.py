@@ -58,12 +58,15 @@ class Operation(ABC):
         is_attention: Whether it looks at other positions.
         causal: Whether it looks at no position after its own. One that does looks at all
             positions of the word, whatever its own is; BOS looks at itself only.
+        linear: Whether its head weighs positions by products of features (elu + 1), and
+            not by a softmax.
         on_matrices: Whether it may read channels that hold matrices.
     """
 
     wire: ClassVar[str]
     is_attention: ClassVar[bool] = True
     causal: ClassVar[bool] = True
+    linear: ClassVar[bool] = False
     on_matrices: ClassVar[bool] = False
     named: ClassVar[dict[str, "type[Operation]"]] = {}
 
