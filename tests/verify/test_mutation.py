@@ -45,6 +45,7 @@ MODELS: list[Key] = [
     ("Grid4", "scan", 5, (("dtype", "bfloat16"),)),
     ("Grid3", "sequential", 4, ()),
     ("Grid4", "elman", 0, ()),
+    ("C3", "counter", 4, (("activation", "gelu"), ("strict", True))),
     ("C3", "elman of sparse matrices", 0, (("dtype", "float16"),)),
     ("Dyck1,2", "balanced", 4, ()),
 ]
