@@ -27,8 +27,8 @@ CASES = (
         for k in (10, 12, 13, 14, 15, 16, 17, 20)
     ),
     *(("Cyclic-DET5,5@3", 120, "float64", 2.0**k) for k in (10, 13, 15, 17)),
-    *(("MatMul5,5@3", length, "float64", None) for length in (16, 120, 512)),
-    *(("Cyclic-DET5,5@3", length, "float64", None) for length in (16, 120, 512)),
+    *(("MatMul5,5@3", length, "float64", None) for length in (16, 512)),
+    *(("Cyclic-DET5,5@3", length, "float64", None) for length in (16, 512)),
     ("MatMul3,5@3", 120, "float64", None),
     ("MatMul8,5@3", 120, "float64", None),
     ("Cyclic-DET5,5@3", 16, "float32", None),
@@ -115,14 +115,14 @@ class Within:
 def main() -> None:
     """Print the table of docs/within.md."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--climb", type=int, default=300)
+    parser.add_argument("--climb", type=int, default=150, help="steps at 120 letters")
     steps = parser.parse_args().climb
     torch.set_num_threads(1)
     print("| system | T | format | λ | law | measured | climbed | proved | × | norm |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     for name, length, dtype, scale in CASES:
         case = Within.of(name, length, dtype, scale)
-        first, worst = case.attacked(steps)
+        first, worst = case.attacked(min(steps, steps * 120 // length))
         law = (2 ** (length - 1).bit_length() - 1) * 2 / (3 * case.scale**2)
         power = f"2^{np.log2(case.scale):g}"
         print(

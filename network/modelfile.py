@@ -264,14 +264,14 @@ def _check_shapes(
 def claimed_length(header: Mapping[str, Any]) -> int | None:
     """The longest word that a file is said to be for; None if it is for all.
 
-    An RNN has no longest word, and a file without a Program need not claim one.
+    An RNN of a machine has no longest word; a file without a Program need not claim one.
 
     Raises:
         ModelFileError: If that is no length, or one that its Program cannot have.
     """
     shape, length = header["architecture"], header["claim"].get("length")
     kind = kind_of(shape)
-    if kind.recurrent and length is not None:
+    if kind.recurrent and length is not None and "source" not in header:
         raise ModelFileError(
             f"is damaged: it claims the length {length!r}, but an RNN has no longest word"
         )

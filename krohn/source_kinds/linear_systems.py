@@ -158,7 +158,7 @@ def as_system(machine: Automaton) -> LinearSystem:
     states = len(machine.states)
     if states > linear_systems.LARGEST:
         raise CompileError(
-            f"{NAME} multiplies matrices of at most {linear_systems.LARGEST} states; "
+            f"matrices of at most {linear_systems.LARGEST} states are multiplied; "
             f"{machine.name} has {states}"
         )
     matrices = np.zeros((len(machine.letters), states, states))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from linear_networks import system
+from linear_networks import changed, system, words_of
 
 from algebra.formats import json_format
 from compiler.gated_rnn import gated
@@ -11,8 +11,12 @@ from krohn.sources import automaton
 from network.modelfile import ModelFile
 from network.precision import PRECISIONS
 from network.rnn import Rnn
+from program.errors import Refused
 from sources.linear_systems import LinearSystem
+from verify.checker import linear_rnn
+from verify.checker.network import check_of
 from verify.proof import Proof, prove
+from verify.search.conversion import model_of
 
 NAME = "Cyclic-DET5,5@3"
 
@@ -86,3 +90,67 @@ def test_real_letters_drift_by_rounding_only() -> None:
     words = np.random.default_rng(0).integers(5, size=(8, length))
     said = Rnn(network.architecture, tensors)(torch.tensor(words)).numpy()
     assert np.abs(said - source.run(words)).max() < 1e-11
+
+
+def within(source: LinearSystem, length: int, dtype: str, scale: float) -> ModelFile:
+    precision = PRECISIONS[dtype]
+    network = gated(source, precision, scale)
+    claim = {"kind": "within", "error": 1e9, "length": length, "dtype": dtype}
+    header = {
+        "architecture": network.architecture,
+        "source": source.to_wire(),
+        "claim": claim,
+    }
+    tensors = {name: precision.round(t) for name, t in network.tensors.items()}
+    return ModelFile(header, tensors, precision)
+
+
+def error_of(file: ModelFile) -> float:
+    model = model_of(file)
+    with np.errstate(all="ignore"):
+        found = check_of(model)(model, {}, None)
+    assert isinstance(found, linear_rnn.Established)
+    return found.error
+
+
+@pytest.mark.parametrize("length", [1, 7, 500])
+@pytest.mark.parametrize(
+    ("name", "dtype"), [("MatMul5,5@3", "float64"), (NAME, "float32")]
+)
+def test_real_states_are_right_within_what_is_shown(
+    name: str, dtype: str, length: int
+) -> None:
+    """Theorem W7: errors grow by a rounding in each step."""
+    source = system(name)
+    file = within(source, length, dtype, 2.5)
+    form = {"float64": torch.float64, "float32": torch.float32}[dtype]
+    tensors = {n: torch.tensor(t).to(form) for n, t in file.tensors.items()}
+    words = words_of(source, length, 10)
+    said = Rnn(file.header["architecture"], tensors)(torch.tensor(words)).double()
+    off = np.abs(said.numpy() - source.run(words)).max()
+    assert off <= error_of(file) + source.rounding(length)
+    assert error_of(file) < length * 200 * PRECISIONS[dtype].unit
+
+
+@pytest.mark.parametrize(
+    ("name", "scale"), [("MatMul5,5@3", 2.0), (NAME, 1.9), (NAME, -2.0)]
+)
+def test_gates_without_room_are_refused(name: str, scale: float) -> None:
+    with pytest.raises(Refused, match="gate"):
+        error_of(within(system(name), 20, "float64", scale))
+
+
+@pytest.mark.parametrize("tensor", ["hidden.weight", "input.weight", "unembed.weight"])
+def test_other_tensors_of_a_gated_rnn_are_refused(tensor: str) -> None:
+    file = within(system("MatMul5,5@3"), 20, "float64", 2.5)
+    damaged = file.tensors[tensor].copy()
+    damaged[3, 2] += 1e-9
+    with pytest.raises(Refused, match="is another one"):
+        error_of(changed(file, **{tensor: damaged}))
+
+
+def test_a_bias_that_is_off_is_an_error_in_each_step() -> None:
+    file = within(system("MatMul5,5@3"), 20, "float64", 2.5)
+    bias = file.tensors["hidden.bias"].copy()
+    bias[3] += 1e-6
+    assert error_of(changed(file, hidden__bias=bias)) > 2e-5

@@ -15,6 +15,7 @@ from program.statement import Statement, parse
 from verify.checker import (
     generation,
     generator,
+    linear_rnn,
     linear_system,
     recurrent,
     refinement,
@@ -155,6 +156,19 @@ def established(
     demand(margin >= said.get("margin", 0), "the margin is not shown")
     if progress is not None:
         progress(shown)
+    return shown
+
+
+def _rnn(
+    model: Model, said: Any, machine: Machine | None
+) -> "recurrent.Established | linear_rnn.Established":
+    """What the file of an RNN shows, by the kind of what it computes."""
+    if "source" not in model.header:
+        return recurrent.established(model, said, machine)
+    alone = machine is None and "machine" not in model.header
+    demand(alone and model.header["version"] >= 5, "the file claims no machine")
+    shown = linear_rnn.established(model)
+    demand(shown.error <= said.get("error", np.inf), "the error is not shown")
     return shown
 
 
@@ -299,12 +313,13 @@ SOURCES: dict[str, Source] = {"chain-of-thought": _generated, "program": _writte
 Shown = (
     Established
     | linear_system.Established
+    | linear_rnn.Established
     | recurrent.Established
     | generator.Established
 )
 Check = Callable[[Model, Any, Machine | None], Shown]
 CHECKS: dict[str, Check] = {
     "transformer": transformer,
-    "rnn": recurrent.established,
+    "rnn": _rnn,
     "generator": generator.established,
 }

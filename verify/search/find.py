@@ -12,7 +12,7 @@ import numpy as np
 
 from network.architecture import kind_of
 from verify.blas_threads import one_thread
-from verify.checker import generator, linear_system, network
+from verify.checker import generator, linear_rnn, linear_system, network
 from verify.checker.model_file import Machine, Model, read
 from verify.search import refinement
 
@@ -77,7 +77,7 @@ def claims(found: network.Shown) -> dict[str, Any]:
     """The bounds that were shown, a little larger."""
     if isinstance(found, generator.Established):
         return {"error": found.law["error"] * MARGIN}
-    if isinstance(found, linear_system.Established):
+    if isinstance(found, linear_system.Established | linear_rnn.Established):
         return {"error": found.error * MARGIN}
     told: dict[str, Any] = {"margin": found.margin / MARGIN}
     if isinstance(found, network.Established):

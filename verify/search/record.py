@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import singledispatch
 from typing import Any
 
-from verify.checker import generator, linear_system, recurrent
+from verify.checker import generator, linear_rnn, linear_system, recurrent
 from verify.checker.attention.heads import Look
 from verify.checker.model_file import LARGEST_FLOAT64
 from verify.checker.network import Established, Shown
@@ -30,6 +30,12 @@ def _(found: generator.Established, evidence: Mapping[str, Any]) -> list[Any]:
 def _(found: recurrent.Established, evidence: Mapping[str, Any]) -> list[Any]:
     told = {"argument": "hidden states", "pairs": found.pairs, "margin": found.margin}
     return [told]
+
+
+@steps.register
+def _(found: linear_rnn.Established, evidence: Mapping[str, Any]) -> list[Any]:
+    told = {"argument": "gates", "norm": found.norm.name, "growth": found.norm.growth}
+    return [{**told, "error": found.error}]
 
 
 @steps.register

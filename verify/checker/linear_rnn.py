@@ -1,0 +1,142 @@
+"""Linear systems: an RNN with a gate for each letter is right up to a stated error.
+
+Theorem W7 of docs/within.md.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from program.domains import FloatArray
+from program.errors import Refused, demand
+from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
+from verify.checker.linear_system import Source, claimed, source_of
+from verify.checker.matrix_norms import NORMS, Norm
+from verify.checker.model_file import Format, Model
+
+MOST_LETTERS = 10**7
+"""The longest words that the recursion is followed for: some seconds."""
+
+
+@dataclass(frozen=True)
+class Established:
+    """What was shown of a gated RNN, for all words up to T.
+
+    Attributes:
+        form: Its format.
+        length: T.
+        norm: The norm in which states are bounded.
+        error: How far any output can be off, at any position of any word.
+    """
+
+    form: Format
+    length: int
+    norm: Norm
+    error: float
+
+    def facts(self) -> dict[str, Any]:
+        """In numbers."""
+        return {
+            "covers": f"all words of up to {self.length} letters",
+            "length": self.length,
+            "dtype": self.form.name,
+            "error": self.error,
+            "norm": self.norm.name,
+            "growth": self.norm.growth,
+        }
+
+
+def established(model: Model) -> Established:
+    """The least error that can be shown, in any norm; it must be as claimed.
+
+    Raises:
+        Refused: If the network is another one, or claims less.
+    """
+    source, claim = source_of(model.header["source"]), model.header["claim"]
+    length = claim.get("length")
+    demand(type(length) is int and 0 < length <= MOST_LETTERS, "no length is claimed")
+    half, found, reasons = _gates(model, source), list[Established](), list[str]()
+    for kind in NORMS:
+        try:
+            norm = kind.of(source.matrices, length)
+            error = _error(model, source, norm, half, length)
+        except Refused as reason:
+            reasons.append(str(reason))
+            continue
+        found.append(Established(model.format, length, norm, error))
+    demand(bool(found), "; ".join(reasons))
+    shown = min(found, key=lambda one: one.error)
+    claimed(claim, shown.error)
+    return shown
+
+
+def _gates(model: Model, source: Source) -> float:
+    """α/2, from tensors that are the ones of the theorem, but for start and bias.
+
+    Raises:
+        Refused: If they are others.
+    """
+    t, (letters, n, _) = model.tensors, source.matrices.shape
+    narrow = model.format.unit > model.format.sum_unit
+    demand(not narrow, f"{model.format.name} cannot hold states of real numbers")
+    scale = float(t["input.weight"][0, 0])
+    rows = source.matrices.reshape(letters * n, n)
+    right = {
+        "hidden.weight": np.tile(rows.T, (letters, 1)),
+        "input.weight": np.kron(np.eye(letters), np.full((1, n), scale)),
+        "unembed.weight": np.tile(np.eye(n), (letters, 1)),
+        "unembed.bias": np.full(n, -scale / 2),
+    }
+    others = ("hidden.start", "hidden.bias")
+    demand(t.keys() == {*right, *others}, "other tensors than stated")
+    for name, tensor in right.items():
+        demand(np.array_equal(t[name], tensor), f"{name!r} is another one")
+    demand(
+        all(t[n].shape == (len(rows),) for n in others), "a tensor has another shape"
+    )
+    demand(t["hidden.start"][n:] == 0, "it starts in several blocks")
+    return scale / 2
+
+
+def _error(model: Model, source: Source, norm: Norm, half: float, length: int) -> float:
+    """How far an output can be off after T letters.
+
+    Raises:
+        Refused: If a gate can let something through for another letter.
+    """
+    first, drift = _deviations(model, source, half)
+    one = float(np.exp(norm.excess(source.matrices)) * INFLATION)
+    most = norm.applied(norm.growth, source.start)
+    off, shift = norm.applied(1.0, first), max(norm.applied(1.0, d) for d in drift)
+    rows = np.abs(source.matrices).sum(axis=2)
+    beside = np.abs(model.tensors["hidden.bias"]).reshape(rows.shape) + 2 * half
+    terms, u = norm.size + 2, model.format.sum_unit
+    unit = terms * u / (1 - terms * u)
+    flushed = norm.size * terms * UNDERFLOW + shift
+    slope, least = (max(norm.applied(unit, x) for x in y) for y in (rows, beside))
+    for _ in range(length):
+        step = (slope * (most + off + half) + least + flushed) * INFLATION
+        safe = (one * (most + off) + step) * INFLATION <= half
+        demand(safe, "the gate of another letter may let something through")
+        off = (one * off + step) * INFLATION
+    return (off + 3 * u * (most + off + 2 * half)) * INFLATION
+
+
+def _deviations(
+    model: Model, source: Source, half: float
+) -> tuple[FloatArray, FloatArray]:
+    """``(n,)`` and ``(letters, n)``: how far start and biases are from α's, exactly."""
+    start, bias = (model.tensors[n].tolist() for n in ("hidden.start", "hidden.bias"))
+    n, exact = len(source.start), Fraction(half)
+    rows = source.matrices.reshape(-1, n).tolist()
+    both = zip(start[:n], source.start.tolist(), strict=True)
+    first = [abs(Fraction(h) - exact - Fraction(b)) for h, b in both]
+    sums = [sum(map(Fraction, row), Fraction(1)) for row in rows]
+    drift = [abs(Fraction(b) + exact * s) for b, s in zip(bias, sums, strict=True)]
+    return _floats(first), _floats(drift).reshape(-1, n)
+
+
+def _floats(exact: list[Fraction]) -> FloatArray:
+    return np.array([float(x) * INFLATION for x in exact])
