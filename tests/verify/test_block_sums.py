@@ -126,6 +126,26 @@ def test_what_is_measured_is_within_what_is_proved() -> None:
         assert torch.equal(net(words).argmax(-1), torch.from_numpy(right[:, 1:]))
 
 
+@pytest.mark.parametrize("scale", [7.0, 9.0, 12.0, 20.0])
+def test_the_bound_holds_where_weights_are_soft(scale: float) -> None:
+    """At μ = 7 a row of 64 positions has a hundredth of its weight astray."""
+    file, most = made(8, "float64"), 64.0
+    names = [f"blocks.0.attention.{name}" for name in ("query", "key")]
+    soft = with_tensors(file, {n: file.tensors[n] * scale / most for n in names})
+    assert np.abs(soft.tensors[names[0]]).max() == scale
+    bounds = prove(soft, machine(8)).bounds
+    assert bounds is not None
+    shown = max(float(s.noise["sum"].max()) for s in bounds.streams[1:])
+    words = torch.randint(2, (300, LENGTH), generator=torch.manual_seed(0))
+    words[0], words[1], words[2, :-8] = 1, torch.arange(LENGTH) >= 56, 1
+    right = torch.from_numpy(interpret(program(8), words.numpy())["sum"])
+    model = Model(soft)
+    place, net = model.places()["sum"], model.network
+    assert isinstance(net, Transformer)
+    stream = net.snapshots(words)[place.snapshots[0]][..., place.dims[0]]
+    assert 0 < (stream - right).abs().max() <= shown < 0.5
+
+
 def test_other_weights_are_not_proved() -> None:
     file, said = made(), machine()
     for name in ("query", "key"):
