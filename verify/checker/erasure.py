@@ -56,4 +56,5 @@ def erased(stream: Stream, dim: int, kind: str, gain: float) -> float | None:
     name = list(stream.noise)[stream.owner[dim]]
     most = float(stream.reach(name)[dim - stream.channel(name).span.start])
     demand(2 * gain * most <= form.largest, "a number can overflow")
-    return ((2 * GELU + 4) * form.sum_unit * most + 4 * UNDERFLOW) * INFLATION
+    flushed = 6 * UNDERFLOW * max(1.0, 1 / gain)
+    return ((2 * GELU + 4) * form.sum_unit * most + flushed) * INFLATION

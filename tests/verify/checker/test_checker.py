@@ -124,6 +124,20 @@ def test_only_units_that_erase_leave_nothing(
     assert left(change) > 0
 
 
+@pytest.mark.parametrize("gain", [2.0**-126, 2.0**-110, 2.0**-1, 1.0, 8.0])
+def test_gelus_leave_what_may_be_flushed(gain: float) -> None:
+    """A number below 2^-126 may be 0, also one that is then multiplied by 1/K (A12)."""
+
+    def gelus(parts: dict[str, Any]) -> None:
+        parts["kinds"][:] = "gelu"
+        parts["reads"] *= gain
+        parts["adds"] /= gain
+
+    flushed = 2.0**-126 / gain
+    assert left(gelus) >= min(1.0, flushed)
+    assert left(gelus) <= 2.0**-18 + 8 * flushed
+
+
 def test_a_search_among_huge_numbers_ends_in_a_reason() -> None:
     # Exponentials of the errors of such scores overflow; no warning is given of that.
     file = model("Grid4", 100, "gridworld", strict=True, proved=False)
