@@ -32,7 +32,7 @@ class Passing(NamedTuple):
         if self.name == "relu":
             return self.weight == 1
         binary = self.weight > 0 and np.frexp(self.weight)[0] == 0.5
-        return self.name == "gelu" and bool(binary) and self.weight >= 2.0**-FINEST
+        return self.name == "gelu" and bool(binary)
 
 
 def passing_on(layers: Layers, activations: list[StrArray], at: int) -> list[Passing]:
@@ -55,6 +55,8 @@ def passing_on(layers: Layers, activations: list[StrArray], at: int) -> list[Pas
         demand(unit.faithful, "a sum is not passed on as it is")
         found.append(unit)
         at = unit.place
+    # Sums inside are larger by as much, and must not overflow on the way.
+    demand(whole_gain(found) >= 2.0**-FINEST, "a sum is passed on at too large a scale")
     return found
 
 
