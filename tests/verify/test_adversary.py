@@ -382,6 +382,36 @@ def between_multiples() -> Attack:
     return craft([[0, 0], [0, 0]], channels, tensors, blocks=2, dtype="float64")
 
 
+def points_too_far_apart() -> Attack:
+    """What a piecewise function must not depend on is lost where 2^54 is added to it.
+
+    c = v is written with 2^18·ReLU(2^-54·((2^52 + 1)·x + y)), x = 4, and a bias that takes
+    away what this is at y = 0. All z from 2^54 + 4 on are one number of float64, so it
+    seems to be that everywhere; it is 2^-16 more where y is 2^20. A step that is steep
+    enough makes 1 of that.
+    """
+    far, least = 2**20 - 2, 2.0**-54
+    v = {"op": "map", "function": "piecewise", "inputs": ["v"]}
+    channels = [
+        channel("x", at(0, 1, 0, 4), [4], **letter([4, 4, 4, 4])),
+        channel("y", at(1, 2, 0, 4), [0, far], **letter([0, far, 0, 0])),
+        channel("v", at(2, 3, 0, 4), [0, 1], **letter([0, 0, 1, 0])),
+        channel("c", at(3, 4, 2, 4), [0, 1], **v, expression=[0, [[1, "argument", 0]]]),
+        channel("s", at(4, 5, 4, 4), [0, 1], **of(["c"], [[0, 0], [1, 1]])),
+    ]
+    d, first = np.eye(5), (2.0**52 + 1) * least
+    token = 4 * np.outer(np.ones(4), d[0]) + np.outer([0, far, 0, 0], d[1])
+    sums = np.stack([d[2], first * d[0] + least * d[1]], axis=1), np.zeros(2)
+    bias = -(2.0**18) * 4 * first * d[3]
+    steps = 2.0**19 * np.stack([d[3], d[3]], axis=1), np.array([-1.0, -2.0])
+    tensors = {
+        "embed.token": token + np.outer([0, 0, 1, 0], d[2]),
+        **mlp(0, sums, (np.stack([d[3], 2.0**18 * d[3]]), bias)),
+        **mlp(1, steps, (np.stack([d[4], -d[4]]), np.zeros(5))),
+    }
+    return craft([[0, 0], [0, 0], [1, 1]], channels, tensors, 2, dtype="float64")
+
+
 CRAFTED: list[Callable[[], Attack]] = [
     unselected_value,
     idle_chain,
@@ -398,6 +428,7 @@ CRAFTED: list[Callable[[], Attack]] = [
     lambda: overflow_on_the_way("bfloat16"),
     lambda: overflow_on_the_way("float64", 1.7e308),
     between_multiples,
+    points_too_far_apart,
 ]
 
 

@@ -13,13 +13,13 @@ from program.expressions import Expression
 from program.operations.map import Map
 from program.piecewise import Piecewise
 from program.statement import Channel
-from verify.checker.affine_arithmetic import INFLATION, Sums, finest, rounding
+from verify.checker.affine_arithmetic import FINEST, INFLATION, Sums, finest, rounding
 from verify.checker.contributions import Layers
 from verify.checker.model_file import FloatArray, StrArray
 from verify.checker.passed_sums import passed, passing_on, whole_gain
 from verify.checker.residual_stream import Stream
 
-MOST_POINTS = 2**20
+MOST_POINTS, MOST_CELLS = 2**20, 2**22
 EXACT = 2.0**53
 """Below it all whole numbers are exact in float64."""
 Direction = tuple[tuple[int, int], ...]
@@ -48,7 +48,11 @@ class Along:
         Raises:
             Refused: If float64 might round it.
         """
+        demand(len(z) * len(self.slope) <= MOST_CELLS, "too many units and points")
         inner, grid = max(finest(self.slope), finest(self.bias)), finest(self.weight)
+        demand(
+            max(inner, grid) <= FINEST, "a piecewise function is too large or too fine"
+        )
         inside = z[:, None] * self.slope + self.bias
         size = np.abs(z[:, None] * self.slope) + np.abs(self.bias) + 1
         most = size @ np.abs(self.weight) + size.max(axis=1, initial=0)
@@ -176,6 +180,7 @@ class Ridges:
             ends = [factor * int(x) for x in self._owner[dim].domain[[0, -1]]]
             low, high = low + min(ends), high + max(ends)
         demand(high - low < MOST_POINTS, "a piecewise function has too many points")
+        demand(max(-low, high) < EXACT, "a piecewise function is too large")
         return np.arange(low, high + 1, dtype=np.float64)
 
     def _add_up(self, units: Mapping[Direction, Along], bias: float) -> None:
