@@ -28,10 +28,11 @@ class Passing(NamedTuple):
 
     @property
     def faithful(self) -> bool:
-        """Whether it is a ReLU with weight 1, or a GeLU with a power of two."""
+        """Whether it is a ReLU with weight 1, or a GeLU with a power of two up to 1."""
         if self.name == "relu":
             return self.weight == 1
-        binary = self.weight > 0 and np.frexp(self.weight)[0] == 0.5
+        # Beyond 1, what is flushed to 0 inside (A9) would be larger outside.
+        binary = 0 < self.weight <= 1 and np.frexp(self.weight)[0] == 0.5
         return self.name == "gelu" and bool(binary)
 
 
