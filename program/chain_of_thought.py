@@ -10,7 +10,8 @@ from program.domains import LARGEST, IntArray
 from program.errors import Refused, demand
 from program.expressions import Bounds, Expression, Interval, read
 
-MOST_STEPS, MOST_RULES = 2**16, 64
+MOST_STEPS, MOST_RULES, MOST_ATOMS = 2**16, 64, 2**20
+"""Steps, rules, and atoms of the rules of all steps together."""
 
 
 class Argument(NamedTuple):
@@ -111,8 +112,11 @@ class ChainOfThought:
         """Bounds of what stands at each place, in every text; first of nothing: 0.
 
         Raises:
-            Refused: If a number can be negative or larger than all tokens.
+            Refused: If a number can be negative or larger than all tokens, or there is too
+                much to be bounded.
         """
+        sizes = [self.rules[s.rule].size for s in self.steps if s.token is None]
+        demand(sum(sizes) <= MOST_ATOMS, "the rules of all steps are too long")
         found: list[Interval] = [(0, 0)]
         for low, high in self.prompt:
             contents = self.contents[low : high + 1]

@@ -4,6 +4,7 @@ Theorem 5g of docs/soundness.md: token by token, the Program is evaluated on exp
 of what the tokens before count, and compared with the rule of the step.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -26,10 +27,11 @@ from program.operations.base import LookBack
 from program.operations.map import Map
 from program.operations.token import Token
 from program.piecewise import Piecewise
-from program.statement import Statement
+from program.statement import Channel, Statement
 
 Readings = dict[tuple[int, ...], int]
-MOST_ATOMS = 10_000
+MOST_ATOMS, MOST_WORK, MOST_VALUES = 10_000, 2**24, 2**24
+"""Atoms of an expression; in all texts atoms, and values of tables and of steps."""
 
 
 def check(program: Statement, source: ChainOfThought) -> Readings:
@@ -45,33 +47,35 @@ def check(program: Statement, source: ChainOfThought) -> Readings:
     demand(program.length >= source.length - 1, "the network is for shorter texts")
     text, found = Text.of(program, source), Readings()
     start = len(source.prompt)
-    for i, step in enumerate(source.steps):
-        shown = [text.at(name, start + i) for name in program.outputs]
+    ends = [text.tokens[start + i + 1] for i in range(len(source.steps))]
+    count = sum(high - low + 1 for low, high in ends)
+    demand(count <= MOST_VALUES, "a chain of thought has too many tokens")
+    for i, (step, (low, high)) in enumerate(zip(source.steps, ends, strict=True)):
         if step.token is None:
             reads = [text.content(r.place) + r.constant for r in step.reads]
             wanted = text.simple(source.rules[step.rule].replaced(reads.__getitem__))
-            low, high = text.bounds.box[start + i + 1]
         else:
-            wanted, low, high = number(step.token), step.token, step.token
+            wanted = number(step.token)
+        shown = [_said(text.at(n, start + i), wanted) for n in program.outputs]
         for token in range(low, high + 1):
-            values = tuple(_value(e, wanted, token) for e in shown)
+            values = tuple(token if value is None else value for value in shown)
             meant = program.decode.get(values)
             demand(meant == token, f"step {i}: the Program says another token")
             found[values] = token
     return found
 
 
-def _value(shown: Expression, wanted: Expression, token: int) -> int:
-    """What an output is where the wanted number is a given one.
+def _said(shown: Expression, wanted: Expression) -> int | None:
+    """What an output is if it is always the same; None if it is the wanted number.
 
     Raises:
-        Refused: If it is neither that number nor a constant.
+        Refused: If it is neither.
     """
     if not shown.terms:
         return shown.constant
     same = shown.expanded == wanted.expanded
     demand(same, "the Program is not shown to compute the rule of a step")
-    return token
+    return None
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,8 @@ class Text:
     tokens: list[Interval]
     bounds: Bounds
     _known: dict[tuple[str, int], Expression] = field(init=False, default_factory=dict)
+    _places: dict[str, IntArray] = field(init=False, default_factory=dict)
+    _spent: Counter[str] = field(init=False, default_factory=Counter)
 
     @staticmethod
     def of(program: Statement, source: ChainOfThought) -> "Text":
@@ -151,9 +157,7 @@ class Text:
         if channel.values.given is not None:
             return number(int(channel.given[t]))
         if isinstance(operation, LookBack):
-            source, *others = self.program.reads(channel.name)
-            places = operation.position([c.given[None] for c in others], self._times)
-            return self.at(source.name, int(np.ravel(places)[t]))
+            return self.at(operation.source, self._place(channel, operation, t))
         demand(
             isinstance(operation, Map), f"nothing is said of {channel.name!r} in texts"
         )
@@ -164,6 +168,9 @@ class Text:
         inputs = [self.at(c.name, t) for c in read]
         match operation.function:
             case Piecewise(expression):
+                self._spend(
+                    "atoms", expression.size * (1 + max(x.size for x in inputs))
+                )
                 return expression.replaced(inputs.__getitem__)
             case Table() as function:
                 return self._looked_up(function, inputs)
@@ -172,13 +179,24 @@ class Text:
             case _:
                 return sum(inputs[1:], inputs[0])
 
-    @property
-    def _times(self) -> IntArray:
-        return np.arange(self.program.length + 1)
+    def _place(self, channel: Channel, operation: LookBack, t: int) -> int:
+        """From which position a look-back fetches, if that depends on t alone."""
+        if channel.name not in self._places:
+            _, *others = self.program.reads(channel.name)
+            times = np.arange(self.program.length + 1)
+            places = operation.position([c.given[None] for c in others], times)
+            self._places[channel.name] = np.ravel(places)
+        return int(self._places[channel.name][t])
+
+    def _spend(self, what: str, amount: int) -> None:
+        """Refuse work before it is done, if it is too much with all that was done."""
+        self._spent[what] += amount
+        demand(self._spent[what] <= MOST_WORK, f"too many {what} in all texts")
 
     def _of_token(self, function: Table, t: int) -> Expression:
         """A table of the token: a constant, or its content plus a constant."""
         low, high = self.tokens[t]
+        self._spend("values of tables", high - low + 1)
         contents = np.array([*self.source.contents, 0])[low : high + 1]
         values = function([np.arange(low, high + 1)])
         return _affine(self.content(t), contents, values)
@@ -189,6 +207,7 @@ class Text:
         demand(len(varying) <= 1, "a table depends on several numbers of a text")
         one = varying[0] if varying else inputs[0]
         low, high = self.bounds.of(one)
+        self._spend("values of tables", high - low + 1)
         values = np.arange(low, high + 1)
         columns = [values if x is one else x.constant + 0 * values for x in inputs]
         return _affine(one, values, function(columns))

@@ -1,0 +1,99 @@
+"""Theorem 5g on Programs alone: what is accepted is written; what costs much is not read."""
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from hostile import bounded
+
+from compiler.constructions.chain_of_thought import chain_of_thought
+from program import Map, Operation, Program, Token, table
+from program.chain_of_thought import Argument, ChainOfThought, Step
+from program.errors import Refused
+from program.expressions import argument, maximum, minimum
+from program.operations.base import Frame
+from program.statement import Statement, parse, stated
+from verify.checker.generation import check
+
+X, Y = argument(0), argument(1)
+
+
+def chain(steps: list[Step], numbers: int = 4, other: int = 0) -> ChainOfThought:
+    """One number, one more token that may stand there, and some steps."""
+    return ChainOfThought(
+        "small",
+        tuple(f"t{i}" for i in range(numbers + 1)),
+        (*range(numbers), other),
+        numbers,
+        ((0, numbers),),
+        (maximum(X, Y), minimum(X, Y)),
+        tuple(steps),
+        1 + len(steps),
+    )
+
+
+def statement(program: Program, most: int = 40) -> Statement:
+    """The Program with domains that are wide enough."""
+    domains = {name: tuple(range(most)) for name in program.operations}
+    said = stated(replace(program, domains={**domains, **program.domains}), {}, {})
+    return parse(said, len(program.letters), program.length)
+
+
+def copying(content: int) -> Program:
+    """A Program that says 0 or the content of one token, through a second table."""
+    ends = (0, content)
+    operations: dict[str, Operation] = {
+        "token": Token(),
+        "content": Map(table({(0,): 0, (1,): content, (2,): 0}), ("token",)),
+        "next": Map(table({(x,): x for x in ends}), ("content",)),
+    }
+    domains = {"token": (0, 1, 2), "content": ends, "next": ends}
+    decode = {(x,): i for i, x in enumerate(ends)}
+    letters = ("t0", "t1")
+    return Program(letters, 2, 3, operations, ("next",), decode, domains=domains)
+
+
+def test_numbers_far_apart_are_not_listed() -> None:
+    """Two contents, and 2^31 − 3 numbers between them that do not occur."""
+    source = chain([Step(None, 0, (Argument(1, 0),) * 2)], 1, 2**31 - 2)
+    with bounded(), pytest.raises(Refused, match="too many values|tokens for"):
+        check(statement(copying(2**31 - 2)), source)
+    fixed = chain([Step(0, 0, ())], 1, 2**31 - 2)
+    with bounded(), pytest.raises(Refused, match="too many values"):
+        check(statement(copying(2**31 - 2)), fixed)
+
+
+def test_steps_of_many_numbers_are_counted_first() -> None:
+    short = chain([Step(None, 0, (Argument(1, 0),) * 2)], 300)
+    long = replace(short, steps=short.steps * 60_000)
+    program = statement(chain_of_thought(short), 400)
+    longer = replace(program, frame=Frame(program.letters, 60_000))
+    with bounded(), pytest.raises(Refused, match="too many tokens"):
+        check(longer, long)
+
+
+def test_long_rules_of_many_steps_are_counted_first() -> None:
+    rule = maximum(*map(argument, range(40)))
+    reads = (Argument(1, 0),) * 40
+    long = chain([Step(None, 0, reads)] * 20_000)
+    with bounded(), pytest.raises(Refused, match="too long"):
+        replace(long, rules=(rule,)).boxes()
+
+
+def test_a_read_of_another_place_is_another_text() -> None:
+    """Of all places that two steps may read the Program writes only its own."""
+    found = []
+    for places in product((0, 1, 2), repeat=2):
+        steps = [Step(None, 0, (Argument(1, 0), Argument(0, 1)))]
+        steps.append(Step(None, 1, tuple(Argument(p, 0) for p in places)))
+        found.append(chain(steps))
+    for own, other in product(found, repeat=2):
+        prompts = np.arange(5)[:, None]
+        same = np.array_equal(own.continued(prompts), other.continued(prompts))
+        try:
+            check(statement(chain_of_thought(own)), other)
+        except Refused:
+            assert own != other
+        else:
+            assert same
