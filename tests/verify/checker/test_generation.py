@@ -1,4 +1,4 @@
-"""Theorem 5g on Programs alone: what is accepted is written; what costs much is not read."""
+"""Theorem 5g on Programs alone: what is accepted is written; what costs much is refused."""
 
 from dataclasses import replace
 from itertools import product
@@ -57,7 +57,7 @@ def copying(content: int) -> Program:
 def test_numbers_far_apart_are_not_listed() -> None:
     """Two contents, and 2^31 − 3 numbers between them that do not occur."""
     source = chain([Step(None, 0, (Argument(1, 0),) * 2)], 1, 2**31 - 2)
-    with bounded(), pytest.raises(Refused, match="too many values|tokens for"):
+    with bounded(), pytest.raises(Refused, match=r"too many values|tokens for"):
         check(statement(copying(2**31 - 2)), source)
     fixed = chain([Step(0, 0, ())], 1, 2**31 - 2)
     with bounded(), pytest.raises(Refused, match="too many values"):
