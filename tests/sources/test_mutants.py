@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 from itertools import product
 from random import Random
 from typing import Any
@@ -142,3 +143,12 @@ def test_what_is_no_program_is_refused() -> None:
     assert "unknown kind" in prove(file, None).reason
     with pytest.raises((Refused, ModelFileError)):
         Realised.from_wire(file.header["source"], LENGTH)
+
+
+@pytest.mark.parametrize("what", ["letters", "classes"])
+@pytest.mark.parametrize("names", [["0", "0"], [1, "1"], [["0"], ["1"]], "01"])
+def test_what_has_no_name_of_its_own_is_refused(what: str, names: Any) -> None:
+    """A letter or an answer that could be either of two says nothing."""
+    file = krohn.compile(FUNCTIONS["parity"](), LENGTH).file
+    file.header["source"][what] = names
+    assert re.search("have no names|two have one name", prove(file, None).reason)

@@ -87,7 +87,7 @@ class Model(NamedTuple):
         """
         said = self.header["machine"]
         transitions = np.array(said["transitions"])
-        letters, states = len(said["letters"]), len(said["states"])
+        letters, states = len(names(said, "letters")), len(names(said, "states"))
         demand(
             transitions.dtype == np.int64, "the machine's transitions are no numbers"
         )
@@ -130,6 +130,19 @@ def read(data: bytes) -> Model:
         check_numbers(name, values, form)
         tensors[name] = values
     return Model(form, tensors, header)
+
+
+def names(said: Any, what: str) -> list[str]:
+    """Names that a header lists: one that is there twice would say two things.
+
+    Raises:
+        Refused: If they are no list of different strings.
+    """
+    listed = said[what]
+    strings = type(listed) is list and all(type(name) is str for name in listed)
+    demand(strings, f"the {what} have no names")
+    demand(len(set(listed)) == len(listed), f"of the {what} two have one name")
+    return list(listed)
 
 
 def check_numbers(name: str, values: FloatArray, form: Format) -> None:

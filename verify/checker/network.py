@@ -29,6 +29,7 @@ from verify.checker.model_file import (
     Machine,
     Model,
     loads,
+    names,
     read,
 )
 from verify.checker.residual_stream import Stream
@@ -199,14 +200,14 @@ def _generated(model: Model, source: Any) -> tuple[Statement, Readings]:
 
 def _written(model: Model, source: Any) -> tuple[Statement, Readings]:
     """The same of a Program that was written as it is (Theorem 5i)."""
-    claim, names = model.header["claim"].get("kind"), source["classes"]
+    claim, classes = model.header["claim"].get("kind"), names(source, "classes")
     demand(claim == "exact", "the claim about a Program is not that it is computed")
     demand(model.header["version"] >= 5, "a file of its version has no such source")
     demand(
-        len(names) == model.header["architecture"]["outputs"] == len(set(names)),
-        "the file does not name each output once",
+        len(classes) == model.header["architecture"]["outputs"],
+        "the file does not name each output",
     )
-    program = stated(model, len(source["letters"]))
+    program = stated(model, len(names(source, "letters")))
     return program, same_program.readings(program, source)
 
 
@@ -227,7 +228,7 @@ def transformer(
     demand(model.header["version"] >= 5, "a file of its version is of a machine")
     alone = machine is None and "machine" not in model.header
     demand(alone, "the file claims to compute no machine")
-    letters = len(source["letters"])
+    letters = len(names(source, "letters"))
     shown = linear_system.established(model, stated(model, letters, True))
     linear_system.claimed(model.header["claim"], shown.error)
     demand(shown.error <= said.get("error", np.inf), "the error is not shown")
