@@ -2,14 +2,16 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from program.domains import BoolArray, IntArray, beside
+from program.domains import MOST, BoolArray, IntArray, beside
 from program.errors import Refused, demand
 from program.functions import FUNCTIONS
 from program.operations.latest import Latest
+from program.piecewise import Piecewise
 from program.statement import (
     MOST_CELLS,
     Channel,
@@ -65,6 +67,12 @@ class Part:
     def work(self) -> int:
         """How many values are looked at to follow every letter out of every state."""
         width = sum(len(c.domain) for c, _, _ in self.steps)
+        # A few bytes state a piecewise function, and all its joint values are listed.
+        width += sum(
+            min(MOST, prod(len(self.program.channels[n].domain) for n in c.inputs))
+            for c, _, _ in self.steps
+            if c.op == Piecewise.wire
+        )
         width += sum(sets.shape[1] * of.shape[1] for sets, of in self.cells.values())
         return int(self.follow.size * width)
 

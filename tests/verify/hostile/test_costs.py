@@ -16,6 +16,7 @@ from network import modelfile
 from network.precision import FloatArray
 from program.errors import Refused
 from program.statement import parse
+from verify.checker import refinement
 from verify.checker.invariant import Part
 from verify.checker.network import recheck
 from verify.errors import Rejected
@@ -217,6 +218,39 @@ def test_the_small_checker_reads_them_at_little_cost(name: str) -> None:
     told = {"format": "krohn-evidence", "version": 1, "program": nothing, "tables": {}}
     told["model"] = sha256(data).hexdigest()
     with bounded(), pytest.raises(Refused):
+        recheck(data, json.dumps(told).encode())
+
+
+def joined(rounds: int, length: int) -> bytes:
+    """Piecewise functions of the same two sums: few bytes, and length^2 joint values."""
+    one = table("one", ["token"], [[0, 1], [1, 0]])
+    domain = [*range(length + 1)]
+    sums = [
+        {"name": n, "op": "prefix-sum", "source": "one", "domain": domain} for n in "xy"
+    ]
+    channels: Channels = [one, *sums, table("z0", ["token"], [[0, 1], [1, 0]])]
+    read = [[1, "argument", i] for i in range(3)]
+    expression = [0, [[1, "rectified", [-2 * length, read]]]]
+    fields = {"op": "map", "function": "piecewise", "expression": expression}
+    for i in range(rounds):
+        added = {"name": f"z{i + 1}", "inputs": ["x", "y", f"z{i}"], **fields}
+        channels.append({**added, "domain": [0, 1]})
+    return file(1, length, channels, decode=[[[0], 0], [[1], 0]])
+
+
+def test_joint_values_of_piecewise_functions_are_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(refinement, "MOST_WORK", 2**26)
+    data, length = joined(150, 1000), 1000
+    every = [[*range(length + 1)], [[0]]]
+    part = {"length": length, "outputs": ["z150"], "states": [0], "follow": [[0]]}
+    part |= {"depths": [0], "assumed": {}, "reduced": [], "split": []}
+    cells = {n: [[every[0]], every[1]] for n in "xy"}
+    program = {"windows": {}, "families": [], "parts": [{**part, "cells": cells}]}
+    told = {"format": "krohn-evidence", "version": 1, "tables": {}}
+    told |= {"model": sha256(data).hexdigest(), "program": {**program, "final": [0]}}
+    with bounded(), pytest.raises(Refused, match="too much work"):
         recheck(data, json.dumps(told).encode())
 
 
