@@ -8,7 +8,8 @@ import numpy as np
 
 from program.domains import LARGEST, IntArray
 from program.errors import Refused, demand
-from program.expressions import Bounds, Expression, Interval, read
+from program.expression_bounds import Bounds, Interval
+from program.expressions import Expression, read
 
 MOST_STEPS, MOST_RULES, MOST_ATOMS = 2**16, 64, 2**20
 """Steps, rules, and atoms of the rules of all steps together."""

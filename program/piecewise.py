@@ -17,7 +17,8 @@ from program.domains import (
     places,
 )
 from program.errors import demand
-from program.expressions import Bounds, Expression, read
+from program.expression_bounds import Bounds
+from program.expressions import Expression, read
 
 MOST_PATTERNS = 1024
 

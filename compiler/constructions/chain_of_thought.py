@@ -22,15 +22,8 @@ from program import (
     table,
 )
 from program.chain_of_thought import Argument, ChainOfThought
-from program.expressions import (
-    Atom,
-    Bounds,
-    Expression,
-    argument,
-    gate,
-    number,
-    rectified,
-)
+from program.expression_bounds import Bounds
+from program.expressions import Atom, Expression, argument, gate, number, rectified
 
 NAME = "chain-of-thought"
 SUMMARY = "heads fetch what each number is computed from, at fixed places"

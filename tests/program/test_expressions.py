@@ -8,8 +8,8 @@ import pytest
 
 from program import Piecewise, Refused
 from program.domains import Values
+from program.expression_bounds import Bounds
 from program.expressions import (
-    Bounds,
     Expression,
     argument,
     differs,

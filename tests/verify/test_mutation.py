@@ -33,6 +33,7 @@ MODELS: list[Key] = [
     ("C3", "counter", 4, ()),
     ("C2", "counter", 5, (("strict", True),)),
     ("C3", "counter", 4, (("activation", "sine"),)),
+    ("C3", "counter", 4, (("activation", "gelu"), ("strict", True))),
     ("FlipFlop", "memory", 5, (("uniform", True),)),
     ("FlipFlop", "memory", 5, (("dtype", "float16"),)),
     ("C2xC2", "product", 4, ()),
@@ -45,7 +46,6 @@ MODELS: list[Key] = [
     ("Grid4", "scan", 5, (("dtype", "bfloat16"),)),
     ("Grid3", "sequential", 4, ()),
     ("Grid4", "elman", 0, ()),
-    ("C3", "counter", 4, (("activation", "gelu"), ("strict", True))),
     ("C3", "elman of sparse matrices", 0, (("dtype", "float16"),)),
     ("Dyck1,2", "balanced", 4, ()),
 ]

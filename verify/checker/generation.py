@@ -12,16 +12,8 @@ import numpy as np
 from program.chain_of_thought import ChainOfThought
 from program.domains import IntArray
 from program.errors import demand
-from program.expressions import (
-    Atom,
-    Bounds,
-    Expression,
-    Interval,
-    argument,
-    number,
-    rectified,
-    value,
-)
+from program.expression_bounds import Bounds, Interval
+from program.expressions import Atom, Expression, argument, number, rectified, value
 from program.functions import Select, Table
 from program.operations.base import LookBack
 from program.operations.map import Map

@@ -27,7 +27,8 @@ from program import (
     table,
 )
 from program.errors import Refused
-from program.expressions import Bounds, argument, number, rectified
+from program.expression_bounds import Bounds
+from program.expressions import argument, number, rectified
 from program.statement import Channel, parse
 from program.statement import Statement as Stated
 from verify.checker.affine_arithmetic import GELU, SMALL
