@@ -18,7 +18,7 @@ from report import Row, Table, each, parser, publish
 
 import krohn
 from network.model import Model
-from sources.sequence_functions.library import FUNCTIONS
+from sources.sequence_functions.catalogue import FUNCTIONS
 
 LENGTHS = (10, 20, 64)
 WORDS = 200

@@ -1,11 +1,11 @@
 """What a network can compute beside machines, with exact reference interpreters."""
 
 from sources import dynamic_programs, linear_systems
-from sources.sequence_functions import library
+from sources.sequence_functions import catalogue
 
 FAMILIES = {
     "chain-of-thought": dynamic_programs.FAMILIES,
     linear_systems.KIND: linear_systems.EXAMPLES,
-    "program": library.FAMILIES,
+    "program": catalogue.FAMILIES,
 }
 """By kind an example of each family that has names, with what it is."""

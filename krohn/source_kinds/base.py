@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, ClassVar, Generic, TypeVar
 
 from compiler.compiled_network import CompiledNetwork
+from compiler.cost import Cost
 from compiler.errors import CompileError
 from compiler.pipeline import Options
 from krohn.compiled_model import CompiledModel, with_evidence
@@ -18,6 +19,18 @@ from verify.proof import Proof, Verdict, prove
 from verify.testing.simulation_result import Simulation
 
 S = TypeVar("S")
+
+
+def sizes(cost: Cost) -> dict[str, int]:
+    """What `krohn explain` says of the size of a network."""
+    return {
+        "depth": cost.depth,
+        "layers": cost.layers,
+        "d_model": cost.d_model,
+        "heads": cost.heads,
+        "mlp_width": cost.mlp_width,
+        "parameters": cost.parameters,
+    }
 
 
 class SourceKind(ABC, Generic[S]):
@@ -167,7 +180,8 @@ class SourceKind(ABC, Generic[S]):
         shown: Proof | None,
     ) -> Report:
         """What runs and a proof come to together."""
-        words, length = sum(r.words for r in runs), file.header["claim"]["length"]
+        words = sum(r.words for r in runs)
+        length = max((r.length for r in runs), default=0)
         wrong = next((r.counterexample for r in runs if r.counterexample), None)
         if wrong is not None:
             reason = f"the network is wrong at letter {wrong.at} of this input"
@@ -178,6 +192,7 @@ class SourceKind(ABC, Generic[S]):
         reason, covers = "inputs were run, and nothing was proved", "the inputs run"
         if shown is not None:
             verdict, reason, covers = shown.verdict, shown.reason, self.covers(file)
+            length = file.header["claim"]["length"]
         elif any(r.every for r in runs):
             verdict, reason, covers = "verified", "", "every input of these lengths"
         if verdict != "verified" and shown is not None:

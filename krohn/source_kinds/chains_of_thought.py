@@ -13,7 +13,7 @@ from compiler.errors import CompileError
 from compiler.pipeline import Options, arrange, optimise
 from compiler.transformer import describe, lower
 from krohn.progress import Progress
-from krohn.source_kinds.base import SourceKind
+from krohn.source_kinds.base import SourceKind, sizes
 from network.modelfile import ModelFile
 from program.chain_of_thought import ChainOfThought
 from program.domains import IntArray
@@ -80,7 +80,7 @@ class ChainsOfThought(SourceKind[ChainOfThought]):
         """Its size, and that of its network."""
         built, _ = self.build(source, length, options)
         assert built.cost is not None
-        cost, steps = built.cost, source.steps
+        steps = source.steps
         numbers = [step for step in steps if step.token is None]
         return {
             "name": source.name,
@@ -96,12 +96,7 @@ class ChainsOfThought(SourceKind[ChainOfThought]):
             "reads": max(len(step.reads) for step in numbers),
             "locality": _locality(source),
             "construction": NAME,
-            "depth": cost.depth,
-            "layers": cost.layers,
-            "d_model": cost.d_model,
-            "heads": cost.heads,
-            "mlp_width": cost.mlp_width,
-            "parameters": cost.parameters,
+            **sizes(built.cost),
             "dtype": options.precision.name,
         }
 
@@ -122,7 +117,7 @@ class ChainsOfThought(SourceKind[ChainOfThought]):
         self, file: ModelFile, count: int, seed: int, progress: Progress
     ) -> Simulation:
         """Continue random prompts."""
-        source, rng = self.of_file(file), np.random.default_rng([seed, 0x7E87])
+        source, rng = self.of_file(file), np.random.default_rng(seed)
         low, high = np.array(source.prompt).T
         prompts = rng.integers(low, high + 1, size=(count, len(low)))
         return _simulated(file, source, prompts, progress)

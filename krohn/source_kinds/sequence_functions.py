@@ -11,12 +11,12 @@ from compiler.compiled_network import CompiledNetwork, compile_program
 from compiler.errors import CompileError
 from compiler.pipeline import Options
 from krohn.progress import Progress
-from krohn.source_kinds.base import SourceKind
+from krohn.source_kinds.base import SourceKind, sizes
 from network.modelfile import ModelFile
 from program.domains import IntArray
 from program.errors import Refused
 from sources.sequence_functions import ProgramError, Realised, SequenceFunction
-from sources.sequence_functions.library import FUNCTIONS
+from sources.sequence_functions.catalogue import FUNCTIONS
 from verify.testing.simulation_result import Simulation
 
 PREFIX = "program:"
@@ -34,7 +34,7 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
     takes = frozenset({"strict", "activation", "positions"})
 
     def named(self, text: str) -> SequenceFunction | None:
-        """A function of the library: ``program:reverse``."""
+        """A function of the catalogue: ``program:reverse``."""
         if not text.startswith(PREFIX):
             return None
         name = text.removeprefix(PREFIX)
@@ -67,7 +67,7 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
         found = _realised(source, length or USUAL_LENGTH)
         built = compile_program(found.program, options)
         assert built.cost is not None
-        cost, operations = built.cost, found.program.operations.values()
+        operations = found.program.operations.values()
         return {
             "name": source.name,
             "kind": self.wire,
@@ -77,12 +77,7 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
             "channels": len(found.program.operations),
             "causal": all(operation.causal for operation in operations),
             "length": found.program.length,
-            "depth": cost.depth,
-            "layers": cost.layers,
-            "d_model": cost.d_model,
-            "heads": cost.heads,
-            "mlp_width": cost.mlp_width,
-            "parameters": cost.parameters,
+            **sizes(built.cost),
             "dtype": options.precision.name,
         }
 
@@ -103,7 +98,7 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
         self, file: ModelFile, count: int, seed: int, progress: Progress
     ) -> Simulation:
         """Run random words of random lengths, half of them as long as can be."""
-        source, rng = _stated(file), np.random.default_rng([seed, 0x5E9])
+        source, rng = _stated(file), np.random.default_rng(seed)
         longest, letters = source.program.length, len(source.program.letters)
         lengths = np.where(
             rng.random(count) < 0.5, longest, rng.integers(1, longest + 1, count)

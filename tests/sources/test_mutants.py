@@ -18,7 +18,7 @@ from network.model import Model
 from network.modelfile import ModelFile
 from program.errors import Refused
 from sources.sequence_functions import Realised
-from sources.sequence_functions.library import FUNCTIONS
+from sources.sequence_functions.catalogue import FUNCTIONS
 from verify.proof import prove
 
 LENGTH, EACH = 4, 25

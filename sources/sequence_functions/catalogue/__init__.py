@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from sources.sequence_functions import SequenceFunction
-from sources.sequence_functions.library import brackets, counting, patterns, sorting
+from sources.sequence_functions.catalogue import brackets, counting, patterns, sorting
 
 FUNCTIONS: Mapping[str, Callable[[], SequenceFunction]] = {
     "length": counting.length,

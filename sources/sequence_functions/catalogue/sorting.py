@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from sources.sequence_functions import SequenceFunction, program
-from sources.sequence_functions.library.counting import own_count
+from sources.sequence_functions.catalogue.counting import own_count
 
 
 def sort(letters: Iterable[str] = "abc") -> SequenceFunction:

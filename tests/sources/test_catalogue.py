@@ -1,4 +1,4 @@
-"""The functions of the library: what they say, and that their networks are proved."""
+"""The functions of the catalogue: what they say, and that their networks are proved."""
 
 from itertools import product
 from random import Random
@@ -9,8 +9,8 @@ from plain_functions import PLAIN
 
 import krohn
 from network.model import Model
-from sources.sequence_functions.library import FUNCTIONS
-from sources.sequence_functions.library.brackets import shuffle_dyck
+from sources.sequence_functions.catalogue import FUNCTIONS
+from sources.sequence_functions.catalogue.brackets import shuffle_dyck
 
 SHORT, LONG = 9, 64
 LARGE = {"pair-balance"}
