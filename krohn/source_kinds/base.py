@@ -2,7 +2,7 @@
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Generic, TypeVar
@@ -19,6 +19,12 @@ from verify.proof import Proof, Verdict, prove
 from verify.testing.simulation_result import Simulation
 
 S = TypeVar("S")
+
+
+def names_in(words: Sequence[str], known: Collection[str]) -> list[str]:
+    """Letters as a person writes them: names with blanks, or one character each."""
+    parts = " ".join(words).split()
+    return parts if all(p in known for p in parts) else [c for p in parts for c in p]
 
 
 def sizes(cost: Cost) -> dict[str, int]:

@@ -13,7 +13,7 @@ from compiler.errors import CompileError
 from compiler.pipeline import Options, arrange, optimise
 from compiler.transformer import describe, lower
 from krohn.progress import Progress
-from krohn.source_kinds.base import SourceKind, sizes
+from krohn.source_kinds.base import SourceKind, names_in, sizes
 from network.modelfile import ModelFile
 from program.chain_of_thought import ChainOfThought
 from program.domains import IntArray
@@ -169,8 +169,7 @@ def _tokens(source: ChainOfThought, words: Sequence[str]) -> IntArray:
         KrohnError: If it is no prompt of the source.
     """
     index = {name: i for i, name in enumerate(source.tokens)}
-    parts = " ".join(words).split()
-    found = parts if all(p in index for p in parts) else [c for p in parts for c in p]
+    found = names_in(words, index)
     fixed = [source.tokens[low] for low, high in source.prompt if low == high]
     if len(found) == len(source.prompt) - 1:
         found = [*found, *fixed[-1:]]

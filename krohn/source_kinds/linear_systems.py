@@ -14,7 +14,7 @@ from compiler.constructions.products import NAME, realise
 from compiler.errors import CompileError
 from compiler.pipeline import Options
 from krohn.progress import Progress
-from krohn.source_kinds.base import SourceKind
+from krohn.source_kinds.base import SourceKind, names_in
 from network.modelfile import ModelFile
 from network.precision import FloatArray
 from program.domains import IntArray
@@ -171,8 +171,7 @@ def as_system(machine: Automaton) -> LinearSystem:
 def _letters(source: LinearSystem, words: list[str]) -> IntArray:
     """Letters by name, with blanks between them; without, if each is one character."""
     index = {name: i for i, name in enumerate(source.letters)}
-    parts = " ".join(words).split()
-    parts = parts if all(p in index for p in parts) else [c for p in parts for c in p]
+    parts = names_in(words, index)
     unknown = next((p for p in parts if p not in index), None)
     if unknown is not None:
         known = ", ".join(source.letters)

@@ -1,6 +1,5 @@
 """Sequence functions written as Programs, in the commands."""
 
-from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
@@ -11,7 +10,7 @@ from compiler.compiled_network import CompiledNetwork, compile_program
 from compiler.errors import CompileError
 from compiler.pipeline import Options
 from krohn.progress import Progress
-from krohn.source_kinds.base import SourceKind, sizes
+from krohn.source_kinds.base import SourceKind, names_in, sizes
 from network.modelfile import ModelFile
 from program.domains import IntArray
 from program.errors import Refused
@@ -86,7 +85,7 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
         from network.model import Model
 
         model = Model(file)
-        word = _letters(model.letters, words)
+        word = names_in(words, model.letters)
         said = model.run(word)
         return {
             "word": word,
@@ -164,12 +163,6 @@ def _stated(file: ModelFile) -> Realised:
         return Realised.from_wire(file.header["source"], file.header["claim"]["length"])
     except (Refused, LookupError, TypeError, ValueError) as error:
         raise KrohnError(f"the file is damaged: of its source, {error}") from None
-
-
-def _letters(letters: Sequence[str], words: list[str]) -> list[str]:
-    """A word as a person writes it: letters with blanks, or one after the other."""
-    parts = " ".join(words).split()
-    return parts if set(parts) <= set(letters) else [a for part in parts for a in part]
 
 
 def _simulated(
