@@ -288,6 +288,9 @@ def block_mlp(
     if strict:
         for name in layout.freed(block):
             mlp.erase(name)
+    for stage in hidden.stages:
+        if not stage.units:  # constants need none, and a layer has at least one
+            stage.unit(Expression())
     return mlp
 
 

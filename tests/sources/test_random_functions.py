@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import krohn
+from krohn.progress import silent
+from krohn.source_kinds.sequence_functions import SequenceFunctions
 from sources.sequence_functions import (
     Channel,
     ProgramError,
@@ -191,3 +194,12 @@ def test_a_flag_is_0_or_1_and_no_code(values: tuple[Any, Any]) -> None:
     for call in ("latest", "earliest", "where"):
         with pytest.raises(ProgramError, match="a flag is 0 or 1"):
             made(call).run("ab")
+
+
+def test_what_an_mlp_computes_can_be_a_constant() -> None:
+    """It needs no unit; this drawn function compares a fetched 3 or 4 with another."""
+    drawn = Random(99)
+    both = Twice(drawn)
+    both.made.output(both.grown(drawn.randint(1, 4)))
+    model = krohn.compile(both.made, length=3, proved=False)
+    assert SequenceFunctions().every(model.file, 3, silent).passed
