@@ -1,0 +1,220 @@
+"""A hidden Markov model by its operators, and its filter, predictor and sampler."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from program.domains import FloatArray, IntArray
+from program.errors import demand
+
+KIND = "hidden-markov"
+"""What it is called in the header of a model file."""
+SUM = 1e-9
+"""How far probabilities may add up to something else than 1, for they are rounded."""
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenMarkovModel:
+    """A hidden Markov model: letter o turns the belief b into A_o b, made to sum to 1.
+
+    A_o[s', s] = Pr(s', o | s): the model goes from s to s' and then says o. So
+    A_o = diag(O[o]) P for transitions P and emissions O, and Σ_o A_o = P. The first letter
+    is said after the first step (arXiv 2406.04089, App. C, where o_0 is a placeholder).
+
+    If letters are chosen and not said, as in a POMDP or an automaton, then the columns of
+    the operators add up to 1 over the letters of each action. All numbers are float64 and
+    stand for themselves; a belief does not change if all operators are scaled.
+
+    Attributes:
+        name: What it is called.
+        states: The name of each state.
+        letters: The name of each letter.
+        operators: ``(letters, n, n)``: A_o; no entry is negative.
+        start: ``(n,)``: b_0, the law of the state before the first letter.
+        actions: For each letter, the number of the action that it is an answer to. Absent
+            if nothing is chosen: the model says all letters by itself.
+
+    Raises:
+        Refused: If the numbers are no probabilities; the message names the first that is
+            wrong.
+    """
+
+    name: str
+    states: tuple[str, ...]
+    letters: tuple[str, ...]
+    operators: FloatArray
+    start: FloatArray
+    actions: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        shape = (len(self.letters), len(self.states), len(self.states))
+        demand(min(shape) > 0, f"{self.name} has no states or no letters")
+        for what, names in (("letter", self.letters), ("state", self.states)):
+            demand(len(set(names)) == len(names), f"{self.name} has a {what} twice")
+        demand(self.operators.shape == shape, "its operators have another shape")
+        demand(self.start.shape == shape[1:2], "its start has another shape")
+        for what, numbers in (("operator", self.operators), ("start", self.start)):
+            real = numbers.dtype == np.float64 and np.isfinite(numbers).all()
+            demand(real, f"an entry of the {what} is no number")
+            demand(numbers >= 0, f"an entry of the {what} is negative")
+        off = abs(self.start.sum() - 1)
+        demand(off <= SUM, f"the start adds up to {self.start.sum():.9g}, not to 1")
+        demand(len(self._actions) == len(self.letters), "a letter has no action")
+        for action in sorted(set(self._actions)):
+            said = self.operators[np.array(self._actions) == action].sum(axis=(0, 1))
+            worst = int(np.abs(said - 1).argmax())
+            demand(
+                abs(said[worst] - 1) <= SUM,
+                f"the probabilities from state {self.states[worst]!r} add up to "
+                f"{said[worst]:.9g}, not to 1",
+            )
+
+    @property
+    def _actions(self) -> tuple[int, ...]:
+        return self.actions or (0,) * len(self.letters)
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        transitions: npt.ArrayLike,
+        emissions: npt.ArrayLike,
+        start: npt.ArrayLike,
+        states: Iterable[str] | None = None,
+        letters: Iterable[str] | None = None,
+    ) -> Self:
+        """The model of transitions and emissions.
+
+        Args:
+            name: What it is called.
+            transitions: ``(n, n)``: P[s', s] = Pr(s' | s); columns add up to 1.
+            emissions: ``(m, n)``: O[o, s] = Pr(o | s); columns add up to 1.
+            start: ``(n,)``: the law of the state before the first step.
+            states: Their names; 1, 2, … if absent.
+            letters: Their names; 1, 2, … if absent.
+
+        Raises:
+            Refused: If these are no probabilities.
+        """
+        step, say = np.array(transitions, np.float64), np.array(emissions, np.float64)
+        for what, law in (("transitions", step), ("emissions", say)):
+            demand(law.ndim == 2, f"the {what} are no matrix")
+            demand(np.isfinite(law) & (law >= 0), f"the {what} have a negative entry")
+            sums = law.sum(axis=0)
+            off = int(np.abs(sums - 1).argmax())
+            demand(
+                abs(sums[off] - 1) <= SUM,
+                f"column {off + 1} of the {what} adds up to {sums[off]:.9g}, not to 1",
+            )
+        names = tuple(states or (str(i + 1) for i in range(len(step))))
+        symbols = tuple(letters or (str(i + 1) for i in range(len(say))))
+        operators = say[:, :, None] * step
+        return cls(name, names, symbols, operators, np.array(start, np.float64))
+
+    @property
+    def size(self) -> int:
+        """How many states it has."""
+        return len(self.states)
+
+    def filter(self, words: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """The beliefs after each letter, many words at once, for words of any length.
+
+        Args:
+            words: ``(batch, length)`` letter numbers.
+
+        Returns:
+            ``(batch, length, n)``: b_1, b_2, …, each of sum 1; and ``(batch, length)``:
+            the logarithm of the probability of each letter after those before it. After
+            an impossible letter beliefs are NaN, and the logarithm is −∞.
+        """
+        letters: IntArray = np.asarray(words, np.int64)
+        beliefs = np.empty((*letters.shape, self.size))
+        belief, likelihoods = self.start, np.empty(letters.shape)
+        belief = np.broadcast_to(belief, (len(letters), self.size))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            for t in range(letters.shape[1]):
+                joint = (self.operators[letters[:, t]] @ belief[:, :, None])[:, :, 0]
+                total = joint.sum(axis=1)
+                belief = joint / total[:, None]
+                beliefs[:, t], likelihoods[:, t] = belief, np.log(total)
+        return beliefs, likelihoods
+
+    def predict(self, beliefs: FloatArray) -> FloatArray:
+        """``(…, letters)``: the law of the next letter, for each action apart."""
+        law: FloatArray = beliefs @ self.operators.sum(axis=1).T
+        return law
+
+    def sample(
+        self, count: int, length: int, generator: np.random.Generator
+    ) -> tuple[IntArray, IntArray]:
+        """Words and the states behind them; actions are uniform and independent.
+
+        Returns:
+            ``(count, length)`` letters, and ``(count, length + 1)`` states, s_0 first.
+        """
+        letters, n = len(self.letters), self.size
+        share = 1 / len(set(self._actions))
+        jumps = (self.operators * share).transpose(2, 0, 1).reshape(n, letters * n)
+        ladders = np.cumsum(jumps, axis=1) / jumps.sum(axis=1, keepdims=True)
+        states = np.empty((count, length + 1), np.int64)
+        words = np.empty((count, length), np.int64)
+        states[:, 0] = generator.choice(n, size=count, p=self.start / self.start.sum())
+        for t in range(length):
+            draws = generator.random(count)[:, None]
+            found = (ladders[states[:, t]] <= draws).sum(axis=1)
+            words[:, t], states[:, t + 1] = np.divmod(found, n)
+        return words, states
+
+    def exactly(self, word: Iterable[int]) -> list[list[Fraction]]:
+        """The beliefs b_1, b_2, … of a word, without any error.
+
+        Raises:
+            Refused: If a letter is impossible after those before it.
+        """
+        rows = [[[Fraction(x) for x in r] for r in a] for a in self.operators.tolist()]
+        belief = [Fraction(x) for x in self.start.tolist()]
+        found = []
+        for at, letter in enumerate(word):
+            pairs = [zip(row, belief, strict=True) for row in rows[letter]]
+            joint = [sum((a * b for a, b in p), Fraction()) for p in pairs]
+            total = sum(joint, Fraction())
+            name = self.letters[letter]
+            demand(total > 0, f"letter {at + 1}, {name!r}, is impossible at its place")
+            belief = [x / total for x in joint]
+            found.append(belief)
+        return found
+
+    def to_wire(self) -> dict[str, Any]:
+        """As the header of a model file states it."""
+        said: dict[str, Any] = {
+            "kind": KIND,
+            "name": self.name,
+            "states": list(self.states),
+            "letters": list(self.letters),
+            "classes": list(self.states),
+            "matrices": self.operators.tolist(),
+            "start": self.start.tolist(),
+        }
+        return said if self.actions is None else said | {"actions": list(self.actions)}
+
+    @classmethod
+    def from_wire(cls, said: Mapping[str, Any]) -> Self:
+        """From the header of a model file.
+
+        Raises:
+            Refused: If it states no hidden Markov model.
+        """
+        demand(said["kind"] == KIND, "this is no hidden Markov model")
+        actions = said.get("actions")
+        return cls(
+            str(said["name"]),
+            tuple(map(str, said["states"])),
+            tuple(map(str, said["letters"])),
+            np.array(said["matrices"], np.float64),
+            np.array(said["start"], np.float64),
+            None if actions is None else tuple(map(int, actions)),
+        )
