@@ -1,5 +1,7 @@
 """Families of linear systems: names such as ``MatMul5,5@3`` (states, letters, seed).
 
+The families are those of arXiv 2406.04089, section 3.
+
 A name means the same bytes on every machine: `Random.random`, whose sequence Python
 promises to keep, and of arithmetic only what IEEE 754 rounds correctly (+, −, ·, /, √), in
 a fixed order. No linear algebra library has a part in it.
@@ -83,12 +85,19 @@ FAMILIES: dict[str, Callable[[int, Random], FloatArray]] = {
     "Cyclic-DET": cyclic,
     "MatMul": orthogonal,
 }
+STOCHASTIC, BACK = "Cyclic-RND", 0.01
+"""Cycles that sometimes go back, and how likely they do if the name does not say it."""
 EXAMPLES = {
     "Cyclic-DET5,5@3": "each of 5 letters is a cycle of 5 states (a machine); seed 3",
     "MatMul5,5@3": "each of 5 letters is an orthogonal matrix of 5 rows; seed 3",
+    "Cyclic-RND5,5@3": "the cycles of Cyclic-DET5,5@3, but a letter leads back with "
+    "probability 0.01; also Cyclic-RND5,5@3:epsilon=0.05",
 }
 """An example of each family, with what it is."""
-_NAME = re.compile(r"(?P<family>[A-Za-z-]+?)(?P<n>\d+),(?P<m>\d+)@(?P<seed>\d+)")
+_NAME = re.compile(
+    r"(?P<family>[A-Za-z-]+?)(?P<n>\d{1,9}),(?P<m>\d{1,9})@(?P<seed>\d{1,18})"
+    r"(?::epsilon=(?P<back>\d*\.?\d+(e-?\d+)?))?"
+)
 
 
 def named(name: str) -> LinearSystem | None:
@@ -98,13 +107,33 @@ def named(name: str) -> LinearSystem | None:
         Refused: If a number of the name is too small or too large.
     """
     found = _NAME.fullmatch(name)
-    if found is None or found["family"] not in FAMILIES:
+    if found is None or found["family"] not in {*FAMILIES, STOCHASTIC}:
         return None
-    states, letters = int(found["n"]), int(found["m"])
+    family, states, letters = found["family"], int(found["n"]), int(found["m"])
     few = 2 <= states <= LARGEST and 1 <= letters <= LARGEST
     demand(few, f"{name} needs 2 to {LARGEST} states and 1 to {LARGEST} letters")
-    random = Random(f"{found['family']} {states} {letters} {int(found['seed'])}")
-    make = FAMILIES[found["family"]]
-    matrices = np.array([make(states, random) for _ in range(letters)])
+    drawn = "Cyclic-DET" if family == STOCHASTIC else family
+    random = Random(f"{drawn} {states} {letters} {int(found['seed'])}")
+    matrices = np.array([FAMILIES[drawn](states, random) for _ in range(letters)])
+    if family == STOCHASTIC:
+        back = BACK if found["back"] is None else float(found["back"])
+        demand(states > 2, f"{name} needs 3 states: a cycle of 2 leads back anyway")
+        demand(
+            0 < 1 - back < 1, f"the epsilon of {name} is a probability between 0 and 1"
+        )
+        matrices = stochastic(matrices, back)
+    elif found["back"] is not None:
+        return None
     symbols = tuple(str(o + 1) for o in range(letters))
     return LinearSystem(name, symbols, matrices, np.eye(states)[0])
+
+
+def stochastic(cycles: FloatArray, back: float) -> FloatArray:
+    """Letters that lead to the next state of their cycle, or to the one before.
+
+    The next one has probability p = 1 − ``back``, rounded, and the one before 1 − p. That
+    difference is exact in float64 (Sterbenz 1974), so columns add up to 1 exactly, and
+    what is claimed of the system is claimed of probabilities.
+    """
+    ahead = 1 - back
+    return ahead * cycles + (1 - ahead) * cycles.swapaxes(1, 2)
