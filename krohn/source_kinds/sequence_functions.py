@@ -1,6 +1,7 @@
 """Sequence functions written as Programs, in the commands."""
 
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,12 @@ from krohn.source_kinds.base import SourceKind, names_in, sizes
 from network.modelfile import ModelFile
 from program.domains import IntArray
 from program.errors import Refused
-from sources.sequence_functions import ProgramError, Realised, SequenceFunction
+from sources.sequence_functions import ProgramError, Realised, SequenceFunction, parse
 from sources.sequence_functions.catalogue import FUNCTIONS
 from verify.testing.simulation_result import Simulation
 
-PREFIX = "program:"
+PREFIX, SUFFIX = "program:", ".program"
+MOST_BYTES = 1_000_000
 USUAL_LENGTH = 64
 BATCH, MOST_WORDS = 4096, 2**22
 EMPTY = '""'
@@ -33,14 +35,16 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
     takes = frozenset({"strict", "activation", "positions"})
 
     def named(self, text: str) -> SequenceFunction | None:
-        """A function of the catalogue: ``program:reverse``."""
+        """A function of the catalogue, ``program:reverse``, or that of a file."""
+        if text.endswith(SUFFIX):
+            return _read(Path(text))
         if not text.startswith(PREFIX):
             return None
         name = text.removeprefix(PREFIX)
         if name not in FUNCTIONS:
             raise KrohnError(
                 f"there is no program {name!r}; there are {', '.join(FUNCTIONS)}, and "
-                "krohn.program for your own"
+                f"krohn.program or a file *{SUFFIX} for your own"
             )
         return FUNCTIONS[name]()
 
@@ -135,6 +139,22 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
             f"all {len(letters)}^{length} words of length {length}, and all shorter: each "
             "output is the Program's"
         )
+
+
+def _read(path: Path) -> SequenceFunction:
+    """The function of a file.
+
+    Raises:
+        KrohnError: If it cannot be read, or a line of it is wrong.
+    """
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise KrohnError(f"{path} has more than {MOST_BYTES:,} bytes")
+        return parse(path.read_text(encoding="utf-8"), path.name)
+    except ProgramError as error:
+        raise KrohnError(str(error)) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise KrohnError(f"{path} cannot be read: {error}") from None
 
 
 def _realised(source: SequenceFunction, length: int | None) -> Realised:

@@ -1,4 +1,4 @@
-"""Causal sequence functions written in Python, channel by channel (docs/programs.md)."""
+"""Sequence functions, channel by channel, in Python or as text (docs/programs.md)."""
 
 from collections.abc import Iterable
 
@@ -6,8 +6,16 @@ from sources.sequence_functions.builder import SequenceFunction
 from sources.sequence_functions.channel import Channel
 from sources.sequence_functions.errors import ProgramError
 from sources.sequence_functions.realised import Realised
+from sources.sequence_functions.text import parse
 
-__all__ = ["Channel", "ProgramError", "Realised", "SequenceFunction", "program"]
+__all__ = [
+    "Channel",
+    "ProgramError",
+    "Realised",
+    "SequenceFunction",
+    "parse",
+    "program",
+]
 
 
 def program(letters: Iterable[str], name: str = "program") -> SequenceFunction:

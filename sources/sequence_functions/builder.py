@@ -60,6 +60,7 @@ class SequenceFunction:
         channels: In the order in which they were made.
         outputs: The channels that it says.
         show: From the values of these to what is shown of them.
+        place: The line of a text that is being read; None if Python calls.
     """
 
     letters: tuple[str, ...]
@@ -67,6 +68,7 @@ class SequenceFunction:
     channels: list[Channel] = field(default_factory=list)
     outputs: tuple[Channel, ...] = ()
     show: Callable[..., Hashable] | None = None
+    place: str | None = None
 
     def token(self) -> Channel:
         """The letter."""
@@ -282,7 +284,7 @@ class SequenceFunction:
         return self._channel(call, reads, make)
 
     def _channel(self, call: str, reads: tuple[Channel, ...], make: Make) -> Channel:
-        line = _line()
+        line = self.place or _line()
         for read in reads:
             if not isinstance(read, Channel) or read.owner is not self:
                 raise ProgramError(

@@ -203,6 +203,8 @@ def _asked(
     try:
         found = function(*values)
         hash(found)
+    except ProgramError:
+        raise
     except Exception as error:
         shown = ", ".join(map(repr, values))
         raise ProgramError(

@@ -1,6 +1,5 @@
 """``krohn verify --exhaustive`` as a job: parts, job files, start states, errors."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,6 @@ from typing import Any
 import pytest
 
 import krohn
-from krohn.cli import run
 from krohn.sharding import bytes_of, part_of
 from verify.testing import shards
 
@@ -23,15 +21,6 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("models") / "c3.safetensors"
     krohn.compile("C3", 6, "counter").save(path)
     return path
-
-
-@pytest.fixture
-def call(capsys: pytest.CaptureFixture[str]) -> Any:
-    def called(*arguments: object) -> tuple[int, dict[str, Any]]:
-        code = run([*map(str, arguments), "--json"])
-        return code, json.loads(capsys.readouterr().out)
-
-    return called
 
 
 def test_parts_are_joined_by_writing_one_behind_the_other(

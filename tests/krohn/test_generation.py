@@ -1,6 +1,5 @@
 """Generators from the command: compiled, proved, run, verified; trouble is one line."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,23 +8,10 @@ import pytest
 
 import krohn
 from algebra.errors import KrohnError
-from krohn import cli
 from network import model, modelfile
 from network.modelfile import ModelFileError
 
 Call = Callable[..., tuple[int, Any]]
-
-
-@pytest.fixture
-def call(capsys: pytest.CaptureFixture[str]) -> Call:
-    """Run the command with --json: its exit code and what it printed."""
-
-    def run(*arguments: object) -> tuple[int, Any]:
-        code = cli.run([*map(str, arguments), "--json"])
-        (line,) = capsys.readouterr().out.splitlines()
-        return code, json.loads(line)
-
-    return run
 
 
 @pytest.fixture

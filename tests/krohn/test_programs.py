@@ -1,6 +1,5 @@
 """Programs from the commands: compiled, proved, run, verified; trouble is one line."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,18 +12,6 @@ from network import modelfile
 from network.modelfile import ModelFile
 
 Call = Callable[..., tuple[int, Any]]
-
-
-@pytest.fixture
-def call(capsys: pytest.CaptureFixture[str]) -> Call:
-    """Run the command with --json: its exit code and what it printed."""
-
-    def run(*arguments: object) -> tuple[int, Any]:
-        code = cli.run([*map(str, arguments), "--json"])
-        (line,) = capsys.readouterr().out.splitlines()
-        return code, json.loads(line)
-
-    return run
 
 
 @pytest.fixture
@@ -109,3 +96,15 @@ def test_words_that_cannot_be_run_are_refused(
     ):
         assert cli.run(command) == 2
         assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_function_from_a_file(call: Call, tmp_path: Path) -> None:
+    text, path = tmp_path / "since.program", tmp_path / "since.safetensors"
+    text.write_text('letters a b\nx = token()\noutput prefix_sum(x == "b") > 1\n')
+    code, result = call("compile", text, "-T", 8, "-o", path)
+    assert (code, result["verdict"]) == (0, "verified")
+    assert call("run", path, "abab")[1]["outputs"] == ["0", "0", "0", "1"]
+    text.write_text("letters a b\noutput token() = 3\n")
+    code, result = call("compile", text, "-T", 8, "-o", path)
+    assert (code, "since.program:2" in result["error"]) == (2, True)
+    assert "cannot be read" in call("explain", tmp_path / "no.program")[1]["error"]
