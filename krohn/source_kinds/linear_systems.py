@@ -17,9 +17,10 @@ from krohn.progress import Progress
 from krohn.source_kinds.base import SourceKind, names_in
 from network.modelfile import ModelFile
 from network.precision import FloatArray
-from program.domains import IntArray
+from program.domains import LARGEST_MATRIX, IntArray
 from program.errors import Refused
 from sources import linear_systems
+from sources.hidden_markov import HiddenMarkovModel
 from sources.linear_systems import LinearSystem
 from verify.checker.linear_system import Established
 from verify.proof import shown_of
@@ -161,11 +162,39 @@ def as_system(machine: Automaton) -> LinearSystem:
             f"matrices of at most {linear_systems.LARGEST} states are multiplied; "
             f"{machine.name} has {states}"
         )
+    start = np.eye(states)[machine.start]
+    return LinearSystem(machine.name, machine.letters, _maps(machine), start)
+
+
+def as_model(machine: Automaton) -> HiddenMarkovModel:
+    """A machine as a hidden Markov model whose letters are chosen: beliefs are certain.
+
+    Raises:
+        CompileError: If it has more states than a matrix has rows.
+    """
+    states = len(machine.states)
+    if states > LARGEST_MATRIX:
+        raise CompileError(
+            f"a hidden Markov model has at most {LARGEST_MATRIX} states; "
+            f"{machine.name} has {states}"
+        )
+    return HiddenMarkovModel(
+        machine.name,
+        machine.states,
+        machine.letters,
+        _maps(machine),
+        np.eye(states)[machine.start],
+        tuple(range(len(machine.letters))),
+    )
+
+
+def _maps(machine: Automaton) -> FloatArray:
+    """``(letters, n, n)``: one 1 in each column, where the letter leads."""
+    states = len(machine.states)
     matrices = np.zeros((len(machine.letters), states, states))
     for letter, images in enumerate(machine.transitions.tolist()):
         matrices[letter, images, range(states)] = 1.0
-    start = np.eye(states)[machine.start]
-    return LinearSystem(machine.name, machine.letters, matrices, start)
+    return matrices
 
 
 def _letters(source: LinearSystem, words: list[str]) -> IntArray:

@@ -10,7 +10,9 @@ from typer.testing import CliRunner
 
 import krohn
 from algebra.errors import KrohnError
+from compiler.errors import CompileError
 from krohn.cli import app
+from krohn.source_kinds.linear_systems import as_model
 from krohn.sources import read
 from network import modelfile
 from network.modelfile import ModelFile
@@ -125,3 +127,19 @@ def test_the_same_name_gives_the_same_bytes(file: str) -> None:
     model = krohn.compile("MatMul5,5@3", 120)
     again = modelfile.pack(model.file.header, model.file.tensors)
     assert again == Path(file).read_bytes()
+
+
+def test_every_machine_is_a_hidden_markov_model_whose_letters_are_chosen() -> None:
+    """Its belief is the unit vector of its state, after each letter of each word."""
+    machine = krohn.zoo("FlipFlop")
+    model, words = as_model(machine), np.array([[1, 0, 2, 2, 0, 1]])
+    state, states = machine.start, []
+    for letter in words[0]:
+        state = int(machine.transitions[letter, state])
+        states.append(state)
+    beliefs, likelihoods = model.filter(words)
+    assert np.array_equal(beliefs[0], np.eye(len(machine.states))[states])
+    assert not likelihoods.any()
+    assert model.states == machine.states
+    with pytest.raises(CompileError, match="at most 256 states"):
+        as_model(krohn.zoo("S6"))
