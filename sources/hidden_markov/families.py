@@ -1,7 +1,8 @@
 """Families of hidden Markov models: names such as ``RanHMM5,5@3`` (states, letters, seed).
 
-The families are those of arXiv 2406.04089, section 3. A name means the same bytes on every
-machine, for the same reasons as in `sources.linear_systems.families`.
+The families are those of arXiv 2406.04089, section 3; those of `PROCESSES` have no
+numbers. A name means the same bytes on every machine, for the same reasons as in
+`sources.linear_systems.families`.
 """
 
 import re
@@ -14,6 +15,7 @@ from program.domains import LARGEST_MATRIX
 from program.errors import demand
 from sources import linear_systems
 from sources.hidden_markov.model import HiddenMarkovModel
+from sources.hidden_markov.processes import PROCESSES
 
 ENTERED = 1 / 120
 """How likely Cyclic-HARD leaves its first stage: 1/T at the length of the paper."""
@@ -22,6 +24,11 @@ EXAMPLES = {
     "RanHMM5,5@3": "5 states and 5 letters, laws of uniform numbers; seed 3",
     "Cyclic-HARD5,5@3": "Cyclic-DET5,5@3, whose state is asked by * and told; 75 states; "
     "also Cyclic-HARD5,5@3:alpha=0.05 (how often; 1/120 if not said)",
+    "Mess3": "three states that are seldom left and seldom seen wrongly; its beliefs are "
+    "a fractal",
+    "RRXOR": "two fair bits, then their exclusive or; where it begins is unknown",
+    "EvenProcess": "an even number of 1s between 0s",
+    "GoldenMean": "no two 0s in a row",
 }
 """An example of each family, with what it is."""
 _NAME = re.compile(
@@ -36,6 +43,8 @@ def named(name: str) -> HiddenMarkovModel | None:
     Raises:
         Refused: If a number of the name is too small or too large.
     """
+    if name in PROCESSES:
+        return PROCESSES[name]()
     found = _NAME.fullmatch(name)
     if found is None or found["family"] not in FAMILIES:
         return None

@@ -8,6 +8,7 @@ import pytest
 from program.errors import Refused
 from sources import linear_systems
 from sources.hidden_markov import EXAMPLES, HiddenMarkovModel, named
+from sources.hidden_markov.processes import PROCESSES
 
 
 def model(name: str) -> HiddenMarkovModel:
@@ -133,6 +134,28 @@ def test_cycles_of_five_make_a5_or_c5(name: str, order: int) -> None:
         found = {tuple(f[i] for i in g) for f in letters for g in found} - group
         group = group | found
     assert len(group) == order
+
+
+@pytest.mark.parametrize("name", ["GoldenMean", "EvenProcess", "RRXOR", "Mess3"])
+def test_processes_start_in_their_stationary_law(name: str) -> None:
+    process = model(name)
+    after = process.operators.sum(axis=0) @ process.start
+    assert np.allclose(after, process.start, atol=1e-15)
+
+
+def test_processes_say_what_they_are_known_for() -> None:
+    words = {
+        n: model(n).sample(200, 60, np.random.default_rng(0))[0] for n in PROCESSES
+    }
+    texts = {n: ["".join(map(str, w)) for w in found] for n, found in words.items()}
+    assert not any("00" in text for text in texts["GoldenMean"])
+    for text in texts["EvenProcess"]:
+        assert all(len(run) % 2 == 0 for run in text.split("0")[1:-1])
+    for text in texts["RRXOR"]:
+        bits = [int(c) for c in text]
+        sums = [(bits[i] + bits[i + 1] + bits[i + 2]) % 2 for i in range(57)]
+        assert any(not any(sums[phase::3]) for phase in range(3))
+    assert abs((words["Mess3"][:, 1:] == words["Mess3"][:, :-1]).mean() - 0.674) < 0.02
 
 
 def test_other_names_are_not_ours() -> None:
