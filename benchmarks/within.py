@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import torch
 
+import krohn
 from compiler.constructions.products import realise
 from compiler.pipeline import Options
+from network.model import Model
 from network.modelfile import ModelFile
 from network.precision import PRECISIONS, FloatArray
-from network.transformer import Transformer
 from sources.linear_systems import LinearSystem, named
 from verify.checker.linear_system import Established
 from verify.checker.network import transformer
@@ -33,6 +34,13 @@ CASES = (
     ("MatMul8,5@3", 120, "float64", None),
     ("Cyclic-DET5,5@3", 16, "float32", None),
     ("Cyclic-DET5,5@3", 120, "float32", None),
+)
+
+RNNS = (
+    *(("MatMul5,5@3", length, "float64") for length in (120, 2000)),
+    *(("MatMul5,5@3", length, "float32") for length in (120, 2000)),
+    ("MatMul3,5@3", 2000, "float64"),
+    ("MatMul8,5@3", 2000, "float64"),
 )
 
 
@@ -74,6 +82,19 @@ class Within:
         assert isinstance(shown, Established)
         return cls(source, length, file, shown.error, shown.norm.name)
 
+    @classmethod
+    def recurrent(cls, name: str, length: int, dtype: str) -> "Within":
+        """The RNN, with the α that the compiler chooses."""
+        model, source = (
+            krohn.compile(name, length, arch="rnn", dtype=dtype),
+            named(name),
+        )
+        assert source is not None
+        assert model.proof is not None
+        norm = next(step["norm"] for step in model.proof.evidence)
+        error = model.file.header["claim"]["error"]
+        return cls(source, length, model.file, error, norm)
+
     @property
     def scale(self) -> float:
         """λ, as the tensors have it."""
@@ -101,14 +122,12 @@ class Within:
             found = np.maximum(found, errors)
         return first, float(found.max())
 
-    def _runner(self) -> Transformer:
-        dtype = getattr(torch, self.file.precision.name)
-        tensors = self.file.tensors.items()
-        held = {name: torch.tensor(t).to(dtype) for name, t in tensors}
-        return Transformer(self.file.header["architecture"], held)
+    def _runner(self) -> Model:
+        return Model(self.file)
 
-    def _errors(self, runner: Transformer, words: Any) -> FloatArray:
-        said = runner(torch.tensor(words)).double().numpy()
+    def _errors(self, runner: Model, words: Any) -> FloatArray:
+        with torch.no_grad():
+            said = runner(torch.tensor(words)).double().numpy()
         return np.asarray(np.abs(said - self.source.run(words)).max(axis=(1, 2)))
 
 
@@ -128,6 +147,17 @@ def main() -> None:
         print(
             f"| `{name}` | {length} | {dtype} | {power} | {law:.1e} | {first:.1e} | "
             f"{worst:.1e} | {case.error:.1e} | {case.error / worst:.1f} | {case.norm} |"
+        )
+
+    print("\n| system | T | format | α | measured | climbed | proved | × | norm |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for name, length, dtype in RNNS:
+        case = Within.recurrent(name, length, dtype)
+        first, worst = case.attacked(min(steps, steps * 120 // length))
+        scale = case.file.tensors["input.weight"][0, 0]
+        print(
+            f"| `{name}` | {length} | {dtype} | {scale:g} | {first:.1e} | {worst:.1e} | "
+            f"{case.error:.1e} | {case.error / worst:.0f} | {case.norm} |"
         )
 
 

@@ -1,5 +1,7 @@
 """The ReLU RNN of a linear system (arXiv 2406.04089, Theorem 5.1, repaired)."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from compiler.transformer import Network
@@ -9,6 +11,19 @@ from sources.linear_systems import LinearSystem
 NAME = "gated"
 SCALE = 2.0
 """α for maps: a gate must shut out every entry of a state, and they are at most 1."""
+
+
+def scales(system: LinearSystem) -> Iterator[float]:
+    """α worth trying, the least first: 2·N(b_0) with room for errors, in few digits.
+
+    States stay as large as b_0, by its 2-norm or the sum of its entries, where letters are
+    orthogonal or stochastic; what errors and growing letters add is what the room is for.
+    """
+    sizes = np.sqrt((system.start**2).sum()), np.abs(system.start).sum()
+    room = [1 + 2.0**-k for k in range(8, -1, -2)]
+    for found in sorted({2 * float(size) * more for size in sizes for more in room}):
+        unit = 2.0 ** (np.frexp(found)[1] - 12)
+        yield float(np.ceil(found / unit) * unit)
 
 
 def gated(system: LinearSystem, precision: Precision, scale: float = SCALE) -> Network:
@@ -21,12 +36,13 @@ def gated(system: LinearSystem, precision: Precision, scale: float = SCALE) -> N
 
     Args:
         system: n states, m letters.
-        precision: The format.
+        precision: The format; biases are those of the matrices that it can hold.
         scale: α.
     """
     letters, n, _ = system.matrices.shape
     half = scale / 2
-    rows = system.matrices.reshape(-1, n)
+    rows = precision.round(system.matrices.reshape(-1, n))
+    rows[np.abs(rows) < precision.smallest] = 0.0
     start = np.zeros(letters * n)
     start[:n] = system.start + half
     tensors = {

@@ -17,8 +17,9 @@ from compiler.constructions import products
 from compiler.errors import CompileError
 from compiler.pipeline import Observer, Options
 from krohn.compiled_model import CompiledModel, model_file, with_evidence
-from krohn.option_rules import TRANSFORMER, refuse, refuse_others
+from krohn.option_rules import FORM, TRANSFORMER, refuse, refuse_others
 from krohn.source_kinds import multiplied, named
+from krohn.source_kinds.base import How
 from krohn.source_kinds.linear_systems import as_system
 from krohn.sources import machine_of
 from network.precision import PRECISIONS, Precision
@@ -84,7 +85,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
         KrohnError: If it cannot be compiled or cannot be proved.
     """
     values = dict(locals())
-    _check_options(values)
+    _check_one_of("--arch", arch, get_args(Architecture))
     began = time.monotonic()
     other = named(machine)
     if other is None and construction == products.NAME:
@@ -94,8 +95,10 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     if other is not None:
         kind, told = other
         refuse_others(_given(values), kind.takes, kind.wire)
-        _check_one_of("--construction", construction, ("auto", products.NAME))
-        return kind.compile(told, length, options, proved, progress)
+        refuse([FORM], values, _given(values))
+        how = How(construction, arch)
+        return kind.compile(told, length, options, proved, progress, how)
+    _check_options(values)
     source = machine_of(_machine(machine), start, observation)
     shown = source if observation else replace(source, output=None)
     budget = Budget(steps_of(effort))
@@ -146,7 +149,6 @@ def _check_options(values: Mapping[str, Any]) -> None:
     Args:
         values: All arguments of `compile`, by name.
     """
-    _check_one_of("--arch", values["arch"], get_args(Architecture))
     refuse(TRANSFORMER, values, _given(values))
     if values["construction"] == generator.NAME:
         raise CompileError(

@@ -99,22 +99,32 @@ def _searches(values: Values) -> bool:
     return values["construction"] in ("auto", *SEARCHING)
 
 
+RECURRENT = ("rnn",)
+"""Architectures whose networks read a letter at a time."""
+
+FORM = Need(
+    (
+        "strict",
+        "activation",
+        "uniform",
+        "positions",
+        "minimise",
+        "effort",
+        "passes",
+    ),
+    lambda values: values["arch"] not in RECURRENT,
+    "is for Transformers; recurrent networks have one form (--arch)",
+)
+"""What recurrent networks have no use for, whatever they compute."""
+
 TRANSFORMER = (
     Need(
-        (
-            "length",
-            "strict",
-            "activation",
-            "uniform",
-            "positions",
-            "minimise",
-            "effort",
-            "passes",
-        ),
-        lambda values: values["arch"] != "rnn",
-        "is for Transformers; there is one ReLU RNN of a machine, for words of every "
-        "length (--arch rnn)",
+        ("length",),
+        lambda values: values["arch"] not in RECURRENT,
+        "is for Transformers; a recurrent network of a machine is for words of every "
+        "length (--arch)",
     ),
+    FORM,
     Need(
         ("effort",),
         _searches,

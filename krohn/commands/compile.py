@@ -73,15 +73,15 @@ def compile(  # noqa: A001  (the command is called so)
     as_json: common.Json = False,
 ) -> None:
     """Derive a network for a machine, prove it, and write it to a model file."""
-    check(context, COMPILE)
     from krohn.source_kinds import named
 
     asked = dtype if "dtype" in typed(context) else None
     if (other := named(machine)) is not None:
         refuse_others(typed(context), other[0].takes, other[0].wire)
         how = {"strict": strict, "positions": positions, "construction": construction}
-        model = _other(machine, length, dtype=asked, proved=proof, **how)
+        model = _other(machine, length, arch=arch, dtype=asked, proved=proof, **how)
         return _write(model, output, as_json)
+    check(context, COMPILE)
     law = Law(attention, depth_layer, seed, scale, opening)
     source = Source(reading(complete, kind).read(machine), length, asked, proof)
     how = {

@@ -1,5 +1,7 @@
 """Drawing a recurrent network: its recurrence, and its matrices side by side."""
 
+from typing import NamedTuple
+
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from scipy import sparse
@@ -33,6 +35,22 @@ MOST_ENTRIES = 2**24
 LABELLED = 0.14
 
 
+class Sides(NamedTuple):
+    """What stands beside the matrices.
+
+    Attributes:
+        letters: The letters by name.
+        outputs: The states, or the entries of one.
+        units: What each unit means; empty if that is unknown.
+        meaning: The same in a sentence; empty likewise.
+    """
+
+    letters: tuple[str, ...]
+    outputs: tuple[str, ...]
+    units: list[str]
+    meaning: str
+
+
 def draw_rnn(canvas: Canvas, file: ModelFile) -> list[str]:
     """Draws the recurrence and the matrices U, W and R of h W + x U, h R.
 
@@ -40,7 +58,7 @@ def draw_rnn(canvas: Canvas, file: ModelFile) -> list[str]:
         Remarks to put below.
     """
     shape = file.header["architecture"]
-    machine = json_format.from_object(file.header["machine"])
+    sides = sides_of(file)
     hidden = shape["hidden"]
     inputs, weight, out = _sparse(file) if "entries" in shape else _dense(file)
     cell = min(0.3, MOST / hidden)
@@ -56,9 +74,9 @@ def draw_rnn(canvas: Canvas, file: ModelFile) -> list[str]:
     for box, matrix in ((upper, inputs), (square, weight), (readout, out)):
         canvas.image(box, matrix, SIGNED, limit)
         canvas.rectangle(box, fill="none", edge=SOFT)
-    _name_sides(canvas, machine, file, (upper, square, readout))
-    _recurrence(canvas, machine, hidden)
-    return _remarks(machine, hidden, limit)
+    _name_sides(canvas, sides, (upper, square, readout))
+    _recurrence(canvas, sides, hidden)
+    return _remarks(sides, limit)
 
 
 def _dense(file: ModelFile) -> list[Points]:
@@ -123,7 +141,27 @@ def _extreme(group: Points, axis: int) -> Points:
     )
 
 
-def units(machine: Automaton, hidden: int) -> list[str]:
+def sides_of(file: ModelFile) -> Sides:
+    """What letters, units and outputs of an RNN mean, by its header."""
+    header, hidden = file.header, file.header["architecture"]["hidden"]
+    if "source" in header:
+        letters, entries = (tuple(header["source"][k]) for k in ("letters", "classes"))
+        blocks = [f"{a}·{b}" for a in letters for b in entries]
+        meaning = (
+            "The units of the last letter hold the state, with α/2 added to each entry; "
+            "all others are 0."
+        )
+        return Sides(letters, entries, [legible(name, 14) for name in blocks], meaning)
+    machine = json_format.from_object(header["machine"])
+    units = _pairs(machine, hidden)
+    meaning = (
+        "A unit is on when the last letter, read in this state, is this one; the last "
+        "unit is on before the first letter."
+    )
+    return Sides(machine.letters, machine.states, units, meaning if units else "")
+
+
+def _pairs(machine: Automaton, hidden: int) -> list[str]:
     """What each unit means: the state before and the letter; empty if unknown."""
     alive = reachable(machine).states
     if hidden != len(alive) * len(machine.letters) + 1:
@@ -132,17 +170,15 @@ def units(machine: Automaton, hidden: int) -> list[str]:
     return [legible(name, 14) for name in [*pairs, "start"]]
 
 
-def _name_sides(
-    canvas: Canvas, machine: Automaton, file: ModelFile, boxes: tuple[Box, Box, Box]
-) -> None:
+def _name_sides(canvas: Canvas, sides: Sides, boxes: tuple[Box, Box, Box]) -> None:
     upper, square, readout = boxes
-    _rows(canvas, upper, machine.letters)
-    _rows(canvas, square, units(machine, file.header["architecture"]["hidden"]))
-    _columns(canvas, readout, machine.states)
+    _rows(canvas, upper, sides.letters)
+    _rows(canvas, square, sides.units)
+    _columns(canvas, readout, sides.outputs)
     for box, name, x in (
         (upper, "U: letter → unit", upper.left),
         (square, "W: unit → unit", square.left),
-        (readout, "R: unit → state", readout.left),
+        (readout, "R: unit → output", readout.left),
     ):
         low = box.low - 0.12 if box is not upper else box.high + 0.12
         canvas.text(x, low, name, size=8, color=SOFT, align="left")
@@ -166,13 +202,13 @@ def _columns(canvas: Canvas, box: Box, names: tuple[str, ...]) -> None:
         canvas.text(box.left + (i + 0.5) * step, box.high + 0.09, name, size=7)
 
 
-def _recurrence(canvas: Canvas, machine: Automaton, hidden: int) -> None:
+def _recurrence(canvas: Canvas, sides: Sides, hidden: int) -> None:
     """Letter to hidden units to state, and the hidden units back to themselves."""
     y, x = canvas.extent.high + 0.55, 0.0
     texts = (
-        f"{len(machine.letters)} letters",
+        f"{len(sides.letters)} letters",
         f"{hidden:,} units, ReLU",
-        f"{len(machine.states)} states",
+        f"{len(sides.outputs)} outputs",
     )
     boxes = []
     for text in texts:
@@ -194,12 +230,7 @@ def _self_arrow(canvas: Canvas, box: Box) -> None:
     canvas.text(middle, top + 0.42, "W")
 
 
-def _remarks(machine: Automaton, hidden: int, limit: float) -> list[str]:
+def _remarks(sides: Sides, limit: float) -> list[str]:
     remarks = ["h ← ReLU(h W + x U + b), logits h R + c."]
     remarks += [f"Blue entries are positive, orange ones negative, up to {limit:g}."]
-    if units(machine, hidden):
-        remarks.append(
-            "A unit is on when the last letter, read in this state, is this one; "
-            "the last unit is on before the first letter."
-        )
-    return remarks
+    return [*remarks, sides.meaning] if sides.meaning else remarks

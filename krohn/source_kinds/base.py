@@ -2,10 +2,10 @@
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from compiler.compiled_network import CompiledNetwork
 from compiler.cost import Cost
@@ -19,6 +19,37 @@ from verify.proof import Proof, Verdict, prove
 from verify.testing.simulation_result import Simulation
 
 S = TypeVar("S")
+
+
+class How(NamedTuple):
+    """What kind of network is asked for.
+
+    Attributes:
+        construction: Its name, or ``"auto"``.
+        arch: ``"transformer"`` or ``"rnn"``.
+    """
+
+    construction: str = "auto"
+    arch: str = "transformer"
+
+    def made(self, known: Mapping[str, str]) -> str:
+        """The construction of the architecture.
+
+        Args:
+            known: For each architecture that there is, its construction.
+
+        Raises:
+            CompileError: If another one is asked for.
+        """
+        name = known[self.arch]
+        if self.construction not in ("auto", name):
+            raise CompileError(
+                f"--construction takes auto or {name}, not {self.construction!r}"
+            )
+        return name
+
+
+USUAL = How()
 
 
 def names_in(words: Sequence[str], known: Collection[str]) -> list[str]:
@@ -72,7 +103,7 @@ class SourceKind(ABC, Generic[S]):
 
     @abstractmethod
     def build(
-        self, source: S, length: int | None, options: Options
+        self, source: S, length: int | None, options: Options, how: How = USUAL
     ) -> tuple[CompiledNetwork, dict[str, Any]]:
         """A network, and what its claim says beside the kind and the format.
 
@@ -107,6 +138,7 @@ class SourceKind(ABC, Generic[S]):
         options: Options,
         proved: bool = True,
         progress: Callable[[int, int], None] | None = None,
+        how: How = USUAL,
     ) -> CompiledModel:
         """The network of a source, proved.
 
@@ -114,7 +146,7 @@ class SourceKind(ABC, Generic[S]):
             KrohnError: If it cannot be compiled or proved.
         """
         began = time.monotonic()
-        built, claim = self.build(source, length, options)
+        built, claim = self.build(source, length, options, how)
         precision, name = options.precision, built.construction
         file, proof = self.file(source, built, claim, options), None
         if proved:

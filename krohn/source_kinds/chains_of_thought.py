@@ -13,7 +13,7 @@ from compiler.errors import CompileError
 from compiler.pipeline import Options, arrange, optimise
 from compiler.transformer import describe, lower
 from krohn.progress import Progress
-from krohn.source_kinds.base import SourceKind, names_in, sizes
+from krohn.source_kinds.base import USUAL, How, SourceKind, names_in, sizes
 from network.modelfile import ModelFile
 from program.chain_of_thought import ChainOfThought
 from program.domains import IntArray
@@ -55,7 +55,11 @@ class ChainsOfThought(SourceKind[ChainOfThought]):
         return source.to_wire()
 
     def build(
-        self, source: ChainOfThought, length: int | None, options: Options
+        self,
+        source: ChainOfThought,
+        length: int | None,
+        options: Options,
+        how: How = USUAL,
     ) -> tuple[CompiledNetwork, dict[str, Any]]:
         """The network, for texts of the one length that there is."""
         if length is not None:

@@ -1,6 +1,7 @@
 """Linear systems in the commands: networks that are right within a proved error."""
 
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -9,12 +10,14 @@ import numpy as np
 
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
+from compiler import gated_rnn
 from compiler.compiled_network import CompiledNetwork
 from compiler.constructions.products import NAME, realise
 from compiler.errors import CompileError
 from compiler.pipeline import Options
+from compiler.transformer import Network
 from krohn.progress import Progress
-from krohn.source_kinds.base import SourceKind, names_in
+from krohn.source_kinds.base import USUAL, How, SourceKind, names_in
 from network.modelfile import ModelFile
 from network.precision import FloatArray
 from program.domains import LARGEST_MATRIX, IntArray
@@ -22,12 +25,14 @@ from program.errors import Refused
 from sources import linear_systems
 from sources.hidden_markov import HiddenMarkovModel
 from sources.linear_systems import LinearSystem
+from verify.checker import linear_rnn
 from verify.checker.linear_system import Established
 from verify.proof import shown_of
 from verify.search.find import MARGIN
 from verify.testing.simulation_result import Simulation
 
 BATCH, MOST_WORDS = 256, 2**20
+CONSTRUCTIONS = {"transformer": NAME, "rnn": gated_rnn.NAME}
 EXPLAINED = 128
 """The length that is explained where none is given."""
 
@@ -37,7 +42,7 @@ class LinearSystems(SourceKind[LinearSystem]):
 
     wire = linear_systems.KIND
     claim = "within"
-    takes = frozenset({"strict", "positions", "construction"})
+    takes = frozenset({"strict", "positions", "construction", "arch"})
     dtype = "float64"
 
     def named(self, text: str) -> LinearSystem | None:
@@ -64,25 +69,35 @@ class LinearSystems(SourceKind[LinearSystem]):
         return source.to_wire()
 
     def build(
-        self, source: LinearSystem, length: int | None, options: Options
+        self,
+        source: LinearSystem,
+        length: int | None,
+        options: Options,
+        how: How = USUAL,
     ) -> tuple[CompiledNetwork, dict[str, Any]]:
-        """The network, and the error that the checker shows of it."""
+        """The network, and the error that the checker shows of it.
+
+        Of RNNs it is the first that can be proved: the least α has the least error.
+        """
         if length is None or length < 1:
             raise CompileError(
                 "a network of a linear system needs the longest length it is for (-T)"
             )
-        network, described = realise(source, length, options)
-        built = CompiledNetwork(NAME, network, described, None)
+        name, reason = how.made(CONSTRUCTIONS), ""
         claim = {"length": length, "error": sys.float_info.max}
-        try:
-            shown = shown_of(self.file(source, built, claim, options))
-        except Refused as reason:
-            raise CompileError(
-                f"{source.name} cannot be computed in {options.precision.name} within "
-                f"any error that can be shown: {reason}"
-            ) from None
-        assert isinstance(shown, Established)
-        return built, {**claim, "error": shown.error * MARGIN}
+        for network, described in _networks(source, length, options, how):
+            built = CompiledNetwork(name, network, described, None)
+            try:
+                shown = shown_of(self.file(source, built, claim, options))
+            except Refused as refused:
+                reason = str(refused)
+                continue
+            assert isinstance(shown, Established | linear_rnn.Established)
+            return built, {**claim, "error": shown.error * MARGIN}
+        raise CompileError(
+            f"{source.name} cannot be computed in {options.precision.name} within "
+            f"any error that can be shown: {reason}"
+        )
 
     def explain(
         self, source: LinearSystem, length: int | None, options: Options
@@ -91,6 +106,7 @@ class LinearSystems(SourceKind[LinearSystem]):
         length = length or EXPLAINED
         built, claim = self.build(source, length, options)
         shape, tensors = built.network.architecture, built.network.tensors
+        rnn, within = self.build(source, length, options, How(arch="rnn"))
         return {
             "name": source.name,
             "kind": self.wire,
@@ -106,6 +122,8 @@ class LinearSystems(SourceKind[LinearSystem]):
             "mlp_width": max((sum(b["mlp"]) for b in shape["blocks"]), default=0),
             "parameters": sum(tensor.size for tensor in tensors.values()),
             "dtype": options.precision.name,
+            "rnn_width": rnn.network.architecture["hidden"],
+            "rnn_error": within["error"],
         }
 
     def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
@@ -148,6 +166,17 @@ class LinearSystems(SourceKind[LinearSystem]):
             f"all {len(source.letters)}^{claim['length']} words of length "
             f"{claim['length']}, and all shorter: every output within {claim['error']:.3g}"
         )
+
+
+def _networks(
+    source: LinearSystem, length: int, options: Options, how: How
+) -> Iterator[tuple[Network, dict[str, object]]]:
+    """What can be tried, with its Program if it has one."""
+    if how.arch == "transformer":
+        yield realise(source, length, options)
+        return
+    for scale in gated_rnn.scales(source):
+        yield gated_rnn.gated(source, options.precision, scale), {}
 
 
 def as_system(machine: Automaton) -> LinearSystem:
@@ -215,13 +244,11 @@ def _outputs(file: ModelFile, words: IntArray) -> FloatArray:
     import torch
 
     from network.model import Model
-    from network.transformer import Transformer
 
     longest = file.header["claim"]["length"]
     if words.shape[1] > longest:
         raise KrohnError(f"the file is for words of up to {longest} letters")
     network = Model(file).network
-    assert isinstance(network, Transformer)
     with torch.no_grad():
         found: FloatArray = network(torch.from_numpy(words)).double().numpy()
     return found

@@ -11,7 +11,7 @@ from compiler.compiled_network import CompiledNetwork, compile_program
 from compiler.errors import CompileError
 from compiler.pipeline import Options
 from krohn.progress import Progress
-from krohn.source_kinds.base import SourceKind, names_in, sizes
+from krohn.source_kinds.base import USUAL, How, SourceKind, names_in, sizes
 from network.modelfile import ModelFile
 from program.domains import IntArray
 from program.errors import Refused
@@ -57,7 +57,11 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
         return _realised(source, length).to_wire()
 
     def build(
-        self, source: SequenceFunction, length: int | None, options: Options
+        self,
+        source: SequenceFunction,
+        length: int | None,
+        options: Options,
+        how: How = USUAL,
     ) -> tuple[CompiledNetwork, dict[str, Any]]:
         """The network for words of up to T letters."""
         program = _realised(source, length).program

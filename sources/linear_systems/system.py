@@ -41,7 +41,7 @@ class LinearSystem:
     def run(self, words: npt.ArrayLike) -> FloatArray:
         """All states in float64, many words at once.
 
-        Off by at most `rounding`.
+        Off by at most `rounding`; computed in the widest format of the machine.
 
         Args:
             words: ``(batch, length)`` letter numbers.
@@ -51,9 +51,10 @@ class LinearSystem:
         """
         letters: IntArray = np.asarray(words, np.int64)
         states = np.empty((*letters.shape, self.size))
-        state = np.broadcast_to(self.start, (len(letters), self.size))
+        wide, start = (x.astype(np.longdouble) for x in (self.matrices, self.start))
+        state = np.broadcast_to(start, (len(letters), self.size))
         for t in range(letters.shape[1]):
-            state = (self.matrices[letters[:, t]] @ state[:, :, None])[:, :, 0]
+            state = (wide[letters[:, t]] @ state[:, :, None])[:, :, 0]
             states[:, t] = state
         return states
 
@@ -61,10 +62,10 @@ class LinearSystem:
         """How far `run` can be off if no product of letters has an entry above 2.
 
         A step adds γ_n·|A||b| to a state, entries of at most 4n·γ_n·|b_0|₁, and the later
-        letters multiply that by a matrix with rows of at most 2n.
+        letters multiply that by a matrix with rows of at most 2n. The result is rounded.
         """
-        size = float(np.abs(self.start).sum())
-        return 9 * length * self.size**3 * 2.0**-53 * size
+        size, unit = float(np.abs(self.start).sum()), np.finfo(np.longdouble).eps / 2
+        return float(9 * length * self.size**3 * unit + 2.0**-52) * size
 
     def exactly(self, word: Iterable[int]) -> list[list[Fraction]]:
         """All states b_1, b_2, … of a word, without any error."""

@@ -102,6 +102,42 @@ def test_the_belief_of_a_machine_by_products() -> None:
         krohn.compile("S5", 16, "products")
 
 
+@pytest.mark.parametrize(("dtype", "error"), [("float64", 3e-11), ("float32", 1.6e-2)])
+def test_an_rnn_is_right_within_what_is_proved(
+    dtype: str, error: float, tmp_path: Path
+) -> None:
+    """Theorem W7 by command, for 2000 letters."""
+    path, kept = (str(tmp_path / name) for name in ("r.safetensors", "e.json"))
+    given = ["-T", "2000", "--arch", "rnn", "--dtype", dtype]
+    told = said("compile", "MatMul5,5@3", *given, "-o", path)
+    assert (told["construction"], told["d_model"]) == ("gated", 25)
+    assert 0 < told["error"] < error
+    report = said("verify", path, "--proof", "--sample", "6", "--evidence", kept)
+    assert (report["verdict"], report["words"]) == ("verified", 6)
+    assert said("verify", path, "--exhaustive", "3")["words"] == 125
+    assert said("recheck", path, kept)["verdict"] == "verified"
+    assert len(said("run", path, "1 2 3")["outputs"]) == 3
+
+
+def test_an_rnn_whose_claim_is_too_small_is_refused(tmp_path: Path) -> None:
+    model = krohn.compile("MatMul5,5@3", 50, arch="rnn")
+    claim = model.file.header["claim"]
+    for change in ({"error": claim["error"] / 2}, {"length": 51}, {"kind": "exact"}):
+        header = {**model.file.header, "claim": {**claim, **change}}
+        path = tmp_path / "c.safetensors"
+        modelfile.write(path, header, model.file.tensors)
+        assert krohn.verify(path, proof=True).verdict == "undecided"
+
+
+def test_the_picture_of_an_rnn_names_its_blocks() -> None:
+    from krohn.drawing.rnn import sides_of
+
+    file = krohn.compile("MatMul5,5@3", 5, arch="rnn").file
+    sides = sides_of(file)
+    assert len(sides.units) == 25
+    assert sides.units[6] == "2·b2"
+
+
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
@@ -110,6 +146,11 @@ def test_the_belief_of_a_machine_by_products() -> None:
         ({"length": 9, "dtype": "float32"}, "cannot hold the matrices"),
         ({"length": 9, "start": "1"}, "is for machines"),
         ({"length": 9, "construction": "scan"}, "auto or products"),
+        ({"arch": "rnn"}, "needs the longest length"),
+        ({"length": 9, "arch": "rnn", "strict": True}, "have one form"),
+        ({"length": 9, "arch": "rnn", "construction": "products"}, "auto or gated"),
+        ({"length": 9, "arch": "rnn", "dtype": "float16"}, "cannot hold states"),
+        ({"length": 99999, "arch": "rnn", "dtype": "float32"}, "let something"),
     ],
 )
 def test_what_does_not_suit_is_refused(options: dict[str, Any], reason: str) -> None:

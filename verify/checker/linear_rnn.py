@@ -5,7 +5,7 @@ Theorem W7 of docs/within.md.
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,18 @@ from verify.checker.model_file import Format, Model
 
 MOST_LETTERS = 10**7
 """The longest words that the recursion is followed for: some seconds."""
+
+
+class Gates(NamedTuple):
+    """What the tensors hold.
+
+    Attributes:
+        half: α/2.
+        matrices: ``(letters, n, n)``: those of the letters, as they are stored.
+    """
+
+    half: float
+    matrices: FloatArray
 
 
 @dataclass(frozen=True)
@@ -57,11 +69,11 @@ def established(model: Model) -> Established:
     source, claim = source_of(model.header["source"]), model.header["claim"]
     length = claim.get("length")
     demand(type(length) is int and 0 < length <= MOST_LETTERS, "no length is claimed")
-    half, found, reasons = _gates(model, source), list[Established](), list[str]()
+    gates, found, reasons = _gates(model, source), list[Established](), list[str]()
     for kind in NORMS:
         try:
             norm = kind.of(source.matrices, length)
-            error = _error(model, source, norm, half, length)
+            error = _error(model, source, norm, gates, length)
         except Refused as reason:
             reasons.append(str(reason))
             continue
@@ -72,8 +84,8 @@ def established(model: Model) -> Established:
     return shown
 
 
-def _gates(model: Model, source: Source) -> float:
-    """α/2, from tensors that are the ones of the theorem, but for start and bias.
+def _gates(model: Model, source: Source) -> Gates:
+    """α/2 and Â_o, from tensors that are the ones of the theorem, but for start and bias.
 
     Raises:
         Refused: If they are others.
@@ -82,7 +94,8 @@ def _gates(model: Model, source: Source) -> float:
     narrow = model.format.unit > model.format.sum_unit
     demand(not narrow, f"{model.format.name} cannot hold states of real numbers")
     scale = float(t["input.weight"][0, 0])
-    rows = source.matrices.reshape(letters * n, n)
+    demand(t["hidden.weight"].shape == (letters * n,) * 2, "another number of units")
+    rows = t["hidden.weight"][:n].T
     right = {
         "hidden.weight": np.tile(rows.T, (letters, 1)),
         "input.weight": np.kron(np.eye(letters), np.full((1, n), scale)),
@@ -97,40 +110,47 @@ def _gates(model: Model, source: Source) -> float:
         all(t[n].shape == (len(rows),) for n in others), "a tensor has another shape"
     )
     demand(t["hidden.start"][n:] == 0, "it starts in several blocks")
-    return scale / 2
+    return Gates(scale / 2, rows.reshape(letters, n, n))
 
 
-def _error(model: Model, source: Source, norm: Norm, half: float, length: int) -> float:
+def _error(
+    model: Model, source: Source, norm: Norm, gates: Gates, length: int
+) -> float:
     """How far an output can be off after T letters.
 
     Raises:
         Refused: If a gate can let something through for another letter.
     """
-    first, drift = _deviations(model, source, half)
+    half, form = gates.half, model.format
+    first, drift = _deviations(model, source, gates)
     one = float(np.exp(norm.excess(source.matrices)) * INFLATION)
+    others = (gates.matrices - source.matrices).reshape(len(source.matrices), -1)
+    apart = max(norm.applied(INFLATION, matrix) for matrix in others)
     most = norm.applied(norm.growth, source.start)
     off, shift = norm.applied(1.0, first), max(norm.applied(1.0, d) for d in drift)
-    rows = np.abs(source.matrices).sum(axis=2)
+    rows = np.abs(gates.matrices).sum(axis=2)
     beside = np.abs(model.tensors["hidden.bias"]).reshape(rows.shape) + 2 * half
-    terms, u = norm.size + 2, model.format.sum_unit
+    terms, u = norm.size + 2, form.sum_unit
     unit = terms * u / (1 - terms * u)
     flushed = norm.size * terms * UNDERFLOW + shift
     slope, least = (max(norm.applied(unit, x) for x in y) for y in (rows, beside))
     for _ in range(length):
         step = (slope * (most + off + half) + least + flushed) * INFLATION
-        safe = (one * (most + off) + step) * INFLATION <= half
+        safe = ((one + apart) * (most + off) + step) * INFLATION <= half
         demand(safe, "the gate of another letter may let something through")
-        off = (one * off + step) * INFLATION
+        off = (one * off + apart * (most + off) + step) * INFLATION
+    largest = rows.max() * (most + off + half) + beside.max()
+    demand(2 * largest <= form.largest, "a sum can overflow")
     return (off + 3 * u * (most + off + 2 * half)) * INFLATION
 
 
 def _deviations(
-    model: Model, source: Source, half: float
+    model: Model, source: Source, gates: Gates
 ) -> tuple[FloatArray, FloatArray]:
     """``(n,)`` and ``(letters, n)``: how far start and biases are from α's, exactly."""
     start, bias = (model.tensors[n].tolist() for n in ("hidden.start", "hidden.bias"))
-    n, exact = len(source.start), Fraction(half)
-    rows = source.matrices.reshape(-1, n).tolist()
+    n, exact = len(source.start), Fraction(gates.half)
+    rows = gates.matrices.reshape(-1, n).tolist()
     both = zip(start[:n], source.start.tolist(), strict=True)
     first = [abs(Fraction(h) - exact - Fraction(b)) for h, b in both]
     sums = [sum(map(Fraction, row), Fraction(1)) for row in rows]
