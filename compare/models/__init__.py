@@ -1,10 +1,11 @@
-"""Networks that are trained: GPT-2 with several kinds of positions, LSTM, compiled ones."""
+"""Networks that are trained: like GPT-2, LSTM, RNN, compiled ones."""
 
 from compare.models.architecture import (
     Architecture,
     Derived,
     Gpt,
     Lstm,
+    Rnn,
     Specification,
 )
 from compare.models.building import assemble, build
@@ -24,6 +25,7 @@ __all__ = [
     "Latency",
     "Lstm",
     "Network",
+    "Rnn",
     "Specification",
     "assemble",
     "build",

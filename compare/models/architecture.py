@@ -103,6 +103,31 @@ class Lstm:
         return f"LSTM of {self.hidden} units{layers}"
 
 
+@dataclass(frozen=True)
+class Rnn:
+    """A recurrent layer of ReLUs that reads letters as unit vectors, and a read-out.
+
+    Attributes:
+        hidden: Units (arXiv 2406.04089, section 4.1: 64).
+
+    Raises:
+        KrohnError: If there are none.
+    """
+
+    hidden: int = 64
+
+    kind: ClassVar[str] = "rnn"
+    layers: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        _at_least_one(self, "hidden")
+
+    @property
+    def said(self) -> str:
+        """What it is, in a few words, for tables."""
+        return f"RNN of {self.hidden} ReLUs"
+
+
 Noisy = Literal["nonzero", "all"]
 
 
@@ -145,10 +170,10 @@ class Derived:
         return f"trained from the compiled{start}"
 
 
-Architecture: TypeAlias = Gpt | Lstm | Derived
+Architecture: TypeAlias = Gpt | Lstm | Rnn | Derived
 
 KINDS: dict[str, type[Architecture]] = {
-    kind.kind: kind for kind in (Gpt, Lstm, Derived)
+    kind.kind: kind for kind in (Gpt, Lstm, Rnn, Derived)
 }
 
 

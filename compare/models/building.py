@@ -2,11 +2,18 @@
 
 import torch
 
-from compare.models.architecture import Architecture, Derived, Gpt, Specification
+from compare.models.architecture import (
+    Architecture,
+    Derived,
+    Gpt,
+    Rnn,
+    Specification,
+)
 from compare.models.compiled import opened
 from compare.models.gpt import GptNetwork
 from compare.models.lstm import LstmNetwork
 from compare.models.network import Network
+from compare.models.rnn import RnnNetwork
 
 
 def build(
@@ -43,4 +50,6 @@ def assemble(specification: Specification, seed: int = 0) -> Network:
         torch.default_generator.manual_seed(seed)
         if isinstance(architecture, Gpt):
             return GptNetwork(specification, architecture)
+        if isinstance(architecture, Rnn):
+            return RnnNetwork(specification, architecture)
         return LstmNetwork(specification, architecture)

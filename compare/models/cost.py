@@ -5,11 +5,18 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from compare.models.architecture import Derived, Gpt, Lstm, Specification
+from compare.models.architecture import (
+    Derived,
+    Gpt,
+    Lstm,
+    Rnn,
+    Specification,
+)
 from compare.models.compiled import Compiled
 from compare.models.gpt import GptNetwork
 from compare.models.lstm import LstmNetwork
 from compare.models.network import Network
+from compare.models.rnn import RnnNetwork
 from network.architecture import kind_of
 
 
@@ -53,7 +60,7 @@ def cost(network: Network, length: int) -> Cost:
 
 
 def parameters(specification: Specification) -> int:
-    """How many numbers the weights of a network will hold that is like GPT-2, or an LSTM.
+    """How many numbers the weights of a GPT-2, an LSTM or an RNN will hold.
 
     Raises:
         TypeError: If it is another one: what a compiled network holds, its file says.
@@ -72,6 +79,9 @@ def parameters(specification: Specification) -> int:
     if isinstance(architecture, Derived):
         raise TypeError("a compiled network is described by its file")
     hidden = architecture.hidden
+    if isinstance(architecture, Rnn):
+        layer = _affine(letters, hidden) + _affine(hidden, hidden)
+        return layer + _affine(hidden, classes)
     first = 4 * (_affine(architecture.embedding, hidden) + _affine(hidden, hidden))
     rest = (architecture.layers - 1) * 8 * _affine(hidden, hidden)
     embedding = letters * architecture.embedding
@@ -92,6 +102,9 @@ def flops(network: Network, length: int) -> int | None:
         hidden = architecture.hidden
         read = architecture.embedding + (2 * architecture.layers - 1) * hidden
         return 2 * length * hidden * (4 * read + classes)
+    if isinstance(network, RnnNetwork):
+        hidden, read = network.head.in_features, network.specification.letters
+        return 2 * length * hidden * (read + hidden + classes)
     return None
 
 
@@ -107,11 +120,12 @@ def depth(network: Network) -> int:
 
 def _steps(network: Network, length: int) -> int | None:
     if isinstance(network, Compiled):
-        recurrent = kind_of(network.model.header["architecture"]).recurrent
-        return depth(network) * (length if recurrent else 1)
+        again = kind_of(network.model.header["architecture"]).recurrent
+        return depth(network) * (length if again else 1)
     if isinstance(network, GptNetwork):
         return depth(network)
-    return depth(network) * length if isinstance(network, LstmNetwork) else None
+    recurrent = isinstance(network, LstmNetwork | RnnNetwork)
+    return depth(network) * length if recurrent else None
 
 
 def _of_compiled(shape: Mapping[str, Any], length: int) -> int:

@@ -27,6 +27,7 @@ from compare.models.cost import parameters
 from compare.models.gpt import GptNetwork
 from compare.models.lstm import LstmNetwork
 from compare.models.network import Network
+from compare.models.rnn import RnnNetwork
 from compare.models.to_model_file import model_file
 from network import modelfile, strict_json
 from network.modelfile import ModelFileError
@@ -42,7 +43,7 @@ def save(network: Network, path: str | Path) -> None:
         KrohnError: If the file system refuses, a compiled network has weights that are
             no numbers any more, or the network is made of another one.
     """
-    if isinstance(network, GptNetwork | LstmNetwork):
+    if isinstance(network, GptNetwork | LstmNetwork | RnnNetwork):
         atomic_write(path, _packed(network))
         return
     if not isinstance(network, Compiled):

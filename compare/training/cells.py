@@ -11,12 +11,11 @@ import torch
 
 from algebra.formats.files import atomic_write
 from compare.models import Architecture
-from compare.tasks.task import Task
 from compare.training.described import Json, content_name, described
 from compare.training.folder import RECORD, WEIGHTS, noted
 from compare.training.provenance import provenance
 from compare.training.recipe import Recipe
-from compare.training.run import Run, identity, train
+from compare.training.run import AnyTask, Run, identity, train
 from compare.training.trainer import Report
 from network import strict_json
 
@@ -31,7 +30,7 @@ Came = tuple[Json, dict[str, bytes]]
 class Cell:
     """A network to train."""
 
-    task: Task
+    task: AnyTask
     architecture: Architecture
     recipe: Recipe
     seed: int

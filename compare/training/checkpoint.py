@@ -71,7 +71,7 @@ def _take(trainer: Trainer, tensors: dict[str, Tensor], said: dict[str, Any]) ->
     trainer.optimiser.load_state_dict({"state": state, "param_groups": groups})
     trainer.total.copy_(tensors["total"])
     trainer.step, trainer.seconds = int(said["step"]), float(said["seconds"])
-    trainer.history = [Evaluation(**point) for point in said["history"]]
+    trainer.history = [Evaluation.of(point) for point in said["history"]]
 
 
 def _tensors(trainer: Trainer) -> dict[str, Tensor]:

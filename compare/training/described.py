@@ -9,6 +9,8 @@ from typing import Any
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from algebra.formats import json_format
+from sources.hidden_markov import HiddenMarkovModel
+from sources.linear_systems import LinearSystem
 
 Json = Any
 
@@ -23,6 +25,8 @@ def described(value: object) -> Json:
         return value
     if isinstance(value, Automaton):
         return json_format.to_object(value)
+    if isinstance(value, LinearSystem | HiddenMarkovModel):
+        return value.to_wire()
     if is_dataclass(value):
         held = {f.name: described(getattr(value, f.name)) for f in fields(value)}
         return {"kind": type(value).__name__, **held}

@@ -19,6 +19,7 @@ from compare.models.files import save
 from compare.models.gpt import GptNetwork
 from compare.models.lstm import LstmNetwork
 from compare.models.network import Network
+from compare.models.rnn import RnnNetwork
 from compare.training.checkpoint import pack, restore
 from compare.training.described import Json, content_name
 from compare.training.trainer import Evaluation, Outcome, Trainer
@@ -148,7 +149,7 @@ class RunFolder:
 
 def _save(network: Network, path: Path) -> None:
     """Write weights: as the file of a network where networks of this kind have one."""
-    if isinstance(network, GptNetwork | LstmNetwork):
+    if isinstance(network, GptNetwork | LstmNetwork | RnnNetwork):
         save(network, path)
         return
     tensors = {name: t.cpu() for name, t in network.state_dict().items()}
@@ -162,10 +163,10 @@ def _digest(data: bytes) -> str:
 def noted(point: Evaluation) -> Json:
     """An evaluation as JSON, which has no number for a loss that is none."""
     loss = point.loss if math.isfinite(point.loss) else None
-    return {**asdict(point), "loss": loss}
+    said = {**asdict(point), "loss": loss}
+    return {key: x for key, x in said.items() if key != "errors" or x is not None}
 
 
 def _read(noted: Json) -> Evaluation:
-    return Evaluation(
-        **noted | {"loss": math.nan if noted["loss"] is None else noted["loss"]}
-    )
+    loss = math.nan if noted["loss"] is None else noted["loss"]
+    return Evaluation.of(noted | {"loss": loss})

@@ -47,6 +47,20 @@ class Objective:
             loss = self._balanced(network, taught, seen.logits, shift, step)
             return loss + sharpening(seen.attention, step)
 
+    def evaluate(
+        self, network: Network, step: int, device: torch.device
+    ) -> tuple[float, None]:
+        """The share of right answers to fresh words of the length of training."""
+        rng = stream(self.seed, step, Purpose.EVALUATION)
+        words = self.task.batch(rng, self.recipe.probe, self.recipe.length)
+        letters, labels, asked = (
+            torch.tensor(a).to(device)
+            for a in (words.letters, words.labels, words.asked)
+        )
+        with forward_format(self.recipe, device):
+            logits = network(letters)
+        return accuracy(logits, labels, asked), None
+
     def _shift(self, step: int) -> int:
         """Where positions begin in this batch (thesis, section 3.4.5.2.3)."""
         if not self.recipe.shift:

@@ -10,7 +10,10 @@ import torch
 
 from algebra.errors import KrohnError
 from compare.models import Architecture, Derived, Network, build
+from compare.tasks.beliefs import BeliefTask
 from compare.tasks.task import Task
+from compare.training.beliefs import BeliefObjective, BeliefRecipe
+from compare.training.blocks import block_chain
 from compare.training.described import Json, described
 from compare.training.devices import usable
 from compare.training.folder import RunFolder
@@ -20,6 +23,7 @@ from compare.training.recipe import Recipe
 from compare.training.scratchpad import scratchpad
 from compare.training.trainer import Evaluation, Outcome, Report, Trainer
 
+AnyTask = Task | BeliefTask
 SHARE = 100
 """Writing checkpoints takes at most one part in so many of the time."""
 
@@ -39,7 +43,7 @@ class Run:
         network: With the averaged weights, on the device, not in training mode.
     """
 
-    task: Task
+    task: AnyTask
     architecture: Architecture
     recipe: Recipe
     seed: int
@@ -59,7 +63,7 @@ class Run:
 
 
 def train(
-    task: Task,
+    task: AnyTask,
     architecture: Architecture,
     recipe: Recipe,
     seed: int,
@@ -87,7 +91,7 @@ def train(
             holds another run, is damaged, or cannot be written.
     """
     usable(device)
-    objective = Objective(task, recipe, check_seed(seed))
+    objective = _objective(task, recipe, check_seed(seed))
     network = _network(objective, architecture)
     kept = None
     if folder is not None:
@@ -104,7 +108,7 @@ def train(
 
 
 def identity(
-    task: Task, architecture: Architecture, recipe: Recipe, seed: int
+    task: AnyTask, architecture: Architecture, recipe: Recipe, seed: int
 ) -> dict[str, Json]:
     """All that the weights depend on, as JSON.
 
@@ -132,11 +136,25 @@ def _digest(file: Path) -> str:
         raise KrohnError(f"{file}: cannot be read: {error.strerror}") from None
 
 
-def _network(objective: Objective, architecture: Architecture) -> Network:
+def _objective(task: AnyTask, recipe: Recipe, seed: int) -> Objective | BeliefObjective:
+    if isinstance(task, Task):
+        return Objective(task, recipe, seed)
+    if not isinstance(recipe, BeliefRecipe):
+        raise KrohnError(f"{task.name} asks for vectors; its recipe is a BeliefRecipe")
+    return BeliefObjective(task, recipe, seed)
+
+
+def _network(
+    objective: Objective | BeliefObjective, architecture: Architecture
+) -> Network:
     """The network with fresh weights."""
-    task, longest, seed = objective.task, objective.longest, objective.seed
-    if objective.recipe.scratchpad:
-        return scratchpad(task, architecture, longest, seed)
+    longest, seed = objective.longest, objective.seed
+    if isinstance(objective, Objective) and objective.recipe.scratchpad:
+        return scratchpad(objective.task, architecture, longest, seed)
+    if isinstance(objective, BeliefObjective) and objective.recipe.block:
+        block = objective.recipe.block
+        return block_chain(objective.task, architecture, block, longest, seed)
+    task = objective.task
     return build(architecture, len(task.letters), len(task.classes), longest, seed)
 
 

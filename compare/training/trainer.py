@@ -2,22 +2,45 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, Protocol, Self
 
 import torch
+from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
 from algebra.errors import KrohnError
 from compare.models.network import Network
 from compare.training.average import Average
-from compare.training.objective import Objective, accuracy, forward_format
-from compare.training.random_streams import Purpose, dropout_seed, stream
+from compare.training.random_streams import dropout_seed
+from compare.training.recipe import Recipe
 from compare.training.schedule import rate
 
 Outcome = Literal["finished", "early", "diverged"]
 Report = Callable[[int, int], None]
+Errors = tuple[float | None, ...]
+"""The mean error at each position; None where no answer is asked for."""
+
+
+class Goal(Protocol):
+    """What training makes small, and what is seen of it on the way."""
+
+    @property
+    def recipe(self) -> Recipe:
+        """How it is made small."""
+
+    @property
+    def seed(self) -> int:
+        """Of words, and of all else that is drawn."""
+
+    def __call__(self, network: Network, step: int, device: torch.device) -> Tensor:
+        """The loss of the batch of a step, a number with gradients."""
+
+    def evaluate(
+        self, network: Network, step: int, device: torch.device
+    ) -> tuple[float, Errors | None]:
+        """The share of right answers to fresh words, and the error by position."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +52,20 @@ class Evaluation:
         loss: The mean loss of the batches since the evaluation before.
         accuracy: Of the averaged network on fresh words, where an answer is asked for.
         seconds: Of training until then, in all sittings.
+        errors: Of beliefs, by position; None where answers are right or wrong.
     """
 
     step: int
     loss: float
     accuracy: float
     seconds: float
+    errors: Errors | None = None
+
+    @classmethod
+    def of(cls, said: Mapping[str, Any]) -> Self:
+        """The evaluation that JSON states."""
+        errors = said.get("errors")
+        return cls(**{**said, "errors": None if errors is None else tuple(errors)})
 
 
 class Trainer:
@@ -54,7 +85,7 @@ class Trainer:
         seconds: Of training, in all sittings.
     """
 
-    def __init__(self, objective: Objective, network: Network, device: str) -> None:
+    def __init__(self, objective: Goal, network: Network, device: str) -> None:
         """Start before the first step.
 
         Raises:
@@ -128,21 +159,11 @@ class Trainer:
         """Note the loss since the last evaluation and the accuracy now."""
         before = self.history[-1].step if self.history else 0
         loss = float(self.total) / (self.step - before)
-        share = self.accuracy()
+        network = self.average.network.eval()
+        with torch.no_grad():
+            share, errors = self.objective.evaluate(network, self.step, self.device)
+        self.network.train()
         self.total.zero_()
         self.seconds += time.perf_counter() - began
-        self.history.append(Evaluation(self.step, loss, share, self.seconds))
-
-    def accuracy(self) -> float:
-        """Of the averaged network, on fresh words of the length of training."""
-        rng = stream(self.objective.seed, self.step, Purpose.EVALUATION)
-        words = self.objective.task.batch(rng, self.recipe.probe, self.recipe.length)
-        letters, labels, asked = (
-            torch.tensor(a).to(self.device)
-            for a in (words.letters, words.labels, words.asked)
-        )
-        network = self.average.network.eval()
-        with torch.no_grad(), forward_format(self.recipe, self.device):
-            logits = network(letters)
-        self.network.train()
-        return accuracy(logits, labels, asked)
+        point = Evaluation(self.step, loss, share, self.seconds, errors)
+        self.history.append(point)

@@ -72,16 +72,22 @@ class TrainedNetwork:
     probed: ProbeMap
 
 
+def _task(run: Run) -> Task:
+    """The task of a run of a comparison, all of which are about a machine."""
+    assert isinstance(run.task, Task)
+    return run.task
+
+
 def reads(run: Run) -> BlackBox:
     """The network of a run, as what is measured."""
-    return simulator(run.network, run.task, run.network.longest)
+    return simulator(run.network, _task(run), run.network.longest)
 
 
 def look(run: Run) -> Any:
     """What is found out about a network, as JSON: called in other processes."""
     model, length = reads(run), run.recipe.length
-    measured = measure(model, run.task, length)
-    failure = first_failure(model, run.task, length)
+    measured = measure(model, _task(run), length)
+    failure = first_failure(model, _task(run), length)
     return to_object(RunMeasurements(measured, failure, _probed(run)))
 
 
@@ -90,7 +96,7 @@ def _probed(run: Run) -> ProbeMap:
     device = next(run.network.parameters()).device
     before = assemble(run.network.specification, run.seed).to(device)
     how = Survey(PROBE_WORDS, run.recipe.length, EXCHANGES, seed=run.seed)
-    return survey(run.network, run.task, before, how)
+    return survey(run.network, _task(run), before, how)
 
 
 def cells(task: Task, settings: Settings) -> dict[str, tuple[Cell, ...]]:

@@ -1,0 +1,116 @@
+"""Training on beliefs: its loss, its measure, and words that double in length."""
+
+from dataclasses import dataclass
+from math import ceil, log2
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy, mse_loss
+
+from algebra.errors import KrohnError
+from compare.measures.beliefs import THRESHOLDS, Errors, by_position, distances
+from compare.models.network import Network
+from compare.tasks.beliefs import BeliefTask
+from compare.training.objective import forward_format
+from compare.training.random_streams import Purpose, stream
+from compare.training.recipe import Recipe
+from network.precision import FloatArray
+
+
+@dataclass(frozen=True)
+class BeliefRecipe(Recipe):
+    """How a network is trained on beliefs.
+
+    Attributes:
+        stages: The lengths of training words, each for as many steps, the last for what
+            is left; empty for `length` all the time. Evaluations are at `length`.
+        block: After so many letters the network reads its own answer (block chain of
+            thought, section 4.4); 0 for never.
+
+    Raises:
+        KrohnError: If a number makes no sense, or a regulariser is asked for.
+    """
+
+    stages: tuple[int, ...] = ()
+    block: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if any(not 1 <= stage <= self.length for stage in self.stages):
+            raise KrohnError(f"stages are words of 1 to {self.length} letters")
+        if len(self.stages) > self.steps:
+            raise KrohnError(f"{self.steps} steps are too few for so many stages")
+        if self.block < 0:
+            raise KrohnError(f"a block has at least one letter, not {self.block}")
+        if self.scratchpad or self.sharpening or self.balance or self.shift:
+            raise KrohnError(
+                "training on beliefs takes no scratchpad and no regulariser"
+            )
+
+    def length_at(self, step: int) -> int:
+        """How many letters the words of a step have, counted from 0."""
+        if not self.stages:
+            return self.length
+        each = self.steps // len(self.stages)
+        return self.stages[min(step // each, len(self.stages) - 1)]
+
+
+def doubling(depth: int, longest: int) -> tuple[int, ...]:
+    """The curriculum of section 4.2: words of 2^L letters for L blocks, then doubled.
+
+    For words of 120 letters these are 8 − L stages.
+
+    Args:
+        depth: L, the blocks of the Transformer.
+        longest: The length of words in the end.
+    """
+    stages = max(1, ceil(log2(longest)) - depth + 1)
+    return tuple(min(longest, 2 ** (depth + i)) for i in range(stages))
+
+
+class BeliefObjective:
+    """The loss of a step, and errors on fresh words: functions of seed and step."""
+
+    def __init__(self, task: BeliefTask, recipe: BeliefRecipe, seed: int) -> None:
+        self.task, self.recipe, self.seed = task, recipe, seed
+
+    @property
+    def longest(self) -> int:
+        """The longest word that a network must have positions for."""
+        return self.recipe.reads
+
+    def __call__(self, network: Network, step: int, device: torch.device) -> Tensor:
+        """Mean cross entropy to the labels; mean square error if they are no laws."""
+        words = stream(self.seed, step, Purpose.WORDS)
+        length = self.recipe.length_at(step)
+        batch = self.task.batch(words, self.recipe.batch, length)
+        letters = torch.tensor(batch.letters).to(device)
+        wanted = torch.tensor(batch.labels, dtype=torch.float32).to(device)
+        with forward_format(self.recipe, device):
+            said = network(letters)
+        flat = said.float().flatten(0, 1), wanted.flatten(0, 1)
+        return cross_entropy(*flat) if self.task.probabilities else mse_loss(*flat)
+
+    def evaluate(
+        self, network: Network, step: int, device: torch.device
+    ) -> tuple[float, Errors]:
+        """The share of outputs within 0.05 of the truth, and el_t, on fresh words."""
+        rng = stream(self.seed, step, Purpose.EVALUATION)
+        words = self.task.batch(rng, self.recipe.probe, self.recipe.length)
+        with forward_format(self.recipe, device):
+            found = outputs(network, self.task, words.letters)
+        off = distances(found, words.truth, self.task.probabilities)
+        near = (off < THRESHOLDS[0])[words.asked]
+        share = float(near.mean()) if near.size else 0.0
+        return share, by_position(off, words.asked)
+
+
+def outputs(network: Network, task: BeliefTask, letters: np.ndarray) -> FloatArray:
+    """``(count, length, classes)``: what a network says of words, as laws if they are."""
+    device = next(network.parameters()).device
+    with torch.no_grad():
+        said = network(torch.tensor(letters).to(device)).double()
+    laws = said.softmax(dim=-1) if task.probabilities else said
+    found: FloatArray = laws.cpu().numpy()
+    return found
