@@ -1,4 +1,4 @@
-"""How the heads of a block weigh positions: by a softmax, a sparse one, or linearly."""
+"""How the heads of a block weigh positions: a softmax, a sparse one, linearly, by ReLUs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -45,9 +45,22 @@ class Sparse:
         return self.block * self.windows
 
 
-AttentionKind = Softmax | Sparse | Linear
+@dataclass(frozen=True)
+class Rectified:
+    """Weights are max(score, 0), over all positions that a head sees; no sum divides them.
+
+    So a head adds up (Bai et al. 2023, whose attention is also divided by the length).
+    """
+
+
+AttentionKind = Softmax | Sparse | Linear | Rectified
 _SIZES = ("block", "windows", "last")
-_KEYS = {"softmax": {"kind"}, "linear": {"kind"}, "sparse": {"kind", *_SIZES}}
+_ALONE: dict[str, Softmax | Linear | Rectified] = {
+    "softmax": Softmax(),
+    "linear": Linear(),
+    "relu": Rectified(),
+}
+_KEYS = {**{name: {"kind"} for name in _ALONE}, "sparse": {"kind", *_SIZES}}
 
 
 def attention_kind(block: Mapping[str, Any]) -> AttentionKind:
@@ -59,15 +72,15 @@ def attention_kind(block: Mapping[str, Any]) -> AttentionKind:
     told = block.get("attention", {"kind": "softmax"})
     if not isinstance(told, dict) or told.keys() != _KEYS.get(str(told.get("kind"))):
         raise ModelFileError("is damaged: a block has an unknown kind of attention")
-    if told["kind"] == "softmax":
-        return Softmax()
+    if told["kind"] in ("softmax", "relu"):
+        return _ALONE[told["kind"]]
     if not all(block.get("causal", [])):
         raise ModelFileError(
             "has heads that see the whole word in a block whose attention is "
             f"{told['kind']}, which only sees what came before"
         )
-    if told["kind"] == "linear":
-        return Linear()
+    if told["kind"] in _ALONE:
+        return _ALONE[told["kind"]]
     sizes = [told[name] for name in _SIZES]
     if any(type(n) is not int or not 1 <= n <= 2**31 for n in sizes):
         raise ModelFileError("is damaged: sparse attention without sensible sizes")

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from network.attention_kind import AttentionKind, Linear, Softmax, Sparse
+from network.attention_kind import AttentionKind, Linear, Rectified, Softmax, Sparse
 from network.branching import Both, attend, attend_alike
 from network.cache import Tree
 
@@ -90,6 +90,28 @@ class SoftmaxMixing(Mixing):
     ) -> Tensor:
         """With what nodes have in common computed once."""
         return (attend_alike if alike else attend)(query, own, past, tree)
+
+
+class ReluMixing(SoftmaxMixing):
+    """Weights max(score, 0) of all positions that a head sees, divided by nothing."""
+
+    def weights(self, query: Tensor, key: Tensor) -> Tensor:
+        """What is above 0."""
+        hidden = ~self.seen(query.shape[2], query.device)
+        return (query @ key.transpose(-1, -2)).relu().masked_fill(hidden, 0.0)
+
+    def whole(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        """A sum."""
+        return self.weights(query, key) @ value
+
+    def branch(
+        self, query: Tensor, own: Both, past: Both, tree: Tree, alike: bool
+    ) -> Tensor:
+        """The past, and the nodes above."""
+        near = (query @ own[0].transpose(-1, -2)).relu()
+        near = near.masked_fill(tree.strangers.to(near.device), 0.0)
+        far = (query @ past[0].transpose(-1, -2)).relu()
+        return near @ own[1] + far @ past[1]
 
 
 class SparseMixing(SoftmaxMixing):
@@ -207,4 +229,6 @@ def mixing(kind: AttentionKind, causal: Sequence[bool]) -> Mixing:
     """What heads of a kind make of queries, keys and values."""
     if isinstance(kind, Softmax):
         return SoftmaxMixing(causal)
+    if isinstance(kind, Rectified):
+        return ReluMixing(causal)
     return LinearMixing() if isinstance(kind, Linear) else SparseMixing(kind)

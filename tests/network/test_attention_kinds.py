@@ -1,4 +1,4 @@
-"""Sparse and linear attention: what the formulas say, in every form of the runtime."""
+"""Sparse, linear, ReLU attention: what the formulas say, in every form of the runtime."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,6 +19,7 @@ from network.transformer import Attention, Transformer
 LINEAR = {"kind": "linear"}
 KINDS = {
     "linear": LINEAR,
+    "relu": {"kind": "relu"},
     "window": {"kind": "sparse", "block": 3, "windows": 1, "last": 1},
     "wide": {"kind": "sparse", "block": 4, "windows": 2, "last": 2},
     "one": {"kind": "sparse", "block": 1, "windows": 3, "last": 1},
@@ -74,10 +75,12 @@ def by_definition(attention: Attention, x: Tensor, kind: Mapping[str, Any]) -> T
             if kind["kind"] == "linear":
                 q, k = (torch.where(y > 0, y + 1, y.exp()) for y in (q, k))
                 weights.append(q @ k)
+            elif kind["kind"] == "relu":
+                weights.append((q @ k).relu())
             else:
                 weights.append((q @ k).exp())
         mixed = sum(w * (x[b, j] @ value) for w, j in zip(weights, seen, strict=True))
-        added[b, i] += mixed / sum(weights) @ out
+        added[b, i] += mixed / (1 if kind["kind"] == "relu" else sum(weights)) @ out
     return added
 
 
@@ -172,6 +175,7 @@ def test_bos_is_seen_from_everywhere(last: int) -> None:
         {},
         "linear",
         {"kind": "linear", "block": 3},
+        {"kind": "relu", "last": 1},
         {"kind": "sparse", "block": 3, "windows": 1},
         {"kind": "sparse", "block": 3, "windows": 1, "last": 0},
         {"kind": "sparse", "block": 3, "windows": 1, "last": 4},
@@ -184,10 +188,35 @@ def test_other_kinds_are_refused(attention: Any) -> None:
         expected_shapes(architecture(attention))
 
 
-@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-def test_only_a_softmax_sees_the_whole_word(kind: Mapping[str, Any]) -> None:
+@pytest.mark.parametrize("kind", [KINDS["linear"], KINDS["wide"]])
+def test_neither_linear_nor_sparse_attention_sees_the_whole_word(
+    kind: Mapping[str, Any],
+) -> None:
     shape = architecture(kind)
     assert version_of({"architecture": shape}) == 5
     shape["blocks"][0]["causal"] = [True, False]
     with pytest.raises(ModelFileError, match="see the whole word"):
         expected_shapes(shape)
+
+
+def test_relus_add_up_what_comes_later_too() -> None:
+    shape = architecture({"kind": "relu"})
+    shape["blocks"][0]["causal"] = [True, False]
+    made = torch.Generator().manual_seed(3)
+    tensors = {
+        name: torch.randn(size, generator=made, dtype=torch.float64)
+        for name, size in expected_shapes(shape).items()
+    }
+    net = Transformer(shape, tensors).eval()
+    attention, tokens = net.attention[0], words(2)
+    assert isinstance(attention, Attention)
+    x = net.embed(net.with_bos(tokens))
+    scores = [
+        (x @ q) @ (x @ k).transpose(1, 2)
+        for q, k in zip(attention.query, attention.key, strict=True)
+    ]
+    weights = torch.stack([scores[0].tril(), scores[1]], dim=1).relu()
+    weights[:, 1, 0, 1:] = 0  # from BOS only BOS is seen
+    torch.testing.assert_close(attention.weights(x), weights, rtol=1e-12, atol=1e-12)
+    with pytest.raises(ModelFileError, match="reads a word as a whole"):
+        net.start()
