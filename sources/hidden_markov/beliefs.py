@@ -13,7 +13,7 @@ MOST_BELIEFS = 4096
 """How many beliefs are looked at; there are 36 of RRXOR, and 76 of Cyclic-HARD5,5."""
 MOST_DIGITS = 4096
 """Binary digits of an entry. Where beliefs are without end, each letter adds about 50."""
-MOST_WORK = 2**24
+MOST_WORK = 2**22
 """How many products of entries, each as often as it has words of 64 bits."""
 IMPOSSIBLE = -1
 Weights = tuple[int, ...]

@@ -1,0 +1,186 @@
+"""What a hidden Markov model is, and what that means for the depth of networks."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from program.domains import FloatArray
+from sources.hidden_markov.beliefs import Beliefs, reachable
+from sources.hidden_markov.model import HiddenMarkovModel
+
+MOST_PAIRS = 2**15
+"""How many pairs of supports are looked at before it stays open what is forgotten."""
+Support = int
+"""A set of states as the bits of a number."""
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """What can be read off the operators of a model, exactly.
+
+    Attributes:
+        model: The model.
+    """
+
+    model: HiddenMarkovModel
+
+    @cached_property
+    def driven(self) -> bool:
+        """Whether letters are chosen: then a word has no probability of its own."""
+        return self.model.actions is not None
+
+    @cached_property
+    def linear(self) -> bool:
+        """Whether letters say nothing: beliefs are products, and never normalised."""
+        actions = self.model.actions
+        return actions is not None and len(set(actions)) == len(actions)
+
+    @cached_property
+    def unifilar(self) -> bool:
+        """Whether a state and a letter determine the next state."""
+        return bool(((self.model.operators > 0).sum(axis=1) <= 1).all())
+
+    @cached_property
+    def deterministic(self) -> bool:
+        """Whether it is a machine: each letter is a map of states, and the start one."""
+        ones = np.isin(self.model.operators, (0, 1)).all()
+        sure = (self.model.start > 0).sum() == 1
+        return self.linear and self.unifilar and bool(ones and sure)
+
+    @cached_property
+    def permutation(self) -> bool:
+        """Whether it is a machine whose letters permute states: nothing is forgotten."""
+        onto = (self.model.operators.sum(axis=2) == 1).all()
+        return self.deterministic and bool(onto)
+
+    @cached_property
+    def beliefs(self) -> Beliefs | None:
+        """The machine of reachable beliefs; None if more than are looked at."""
+        return reachable(self.model)
+
+    @cached_property
+    def contraction(self) -> float:
+        """How much one letter shrinks the distance of two beliefs, at worst.
+
+        Of Hilbert's projective distance: tanh(Δ/4), where Δ is the largest logarithm of
+        A[i, k] A[j, l] / (A[i, l] A[j, k]) (Birkhoff 1957). 1 if a letter keeps zeros
+        where others have none.
+        """
+        return max(_birkhoff(operator) for operator in self.model.operators)
+
+    @cached_property
+    def forgets(self) -> int | None:
+        """After how many letters of any word beliefs forget where they began; or None.
+
+        After so many letters, two starts from which the word is possible lead to beliefs
+        that are 0 at the same states. So their projective distance is finite, and each
+        further word of this length shrinks it by a factor below 1, the same for all words
+        (Birkhoff 1957): a window of the last letters is enough for every error.
+        """
+        return self._forgetting[0]
+
+    @cached_property
+    def forgetting_is_open(self) -> bool:
+        """Whether there were too many pairs to say if it forgets."""
+        return self._forgetting[1]
+
+    @cached_property
+    def synchronises(self) -> bool | None:
+        """Whether some word makes the state known, whatever it was; None if it is open."""
+        letters = [_columns(operator) for operator in self.model.operators]
+        every = 2**self.model.size - 1
+        seen, waiting = {every}, [every]
+        while waiting:
+            support = waiting.pop()
+            if support.bit_count() == 1:
+                return True
+            for letter in letters:
+                after = _image(letter, support)
+                if after and after not in seen:
+                    seen.add(after)
+                    waiting.append(after)
+            if len(seen) > MOST_PAIRS:
+                return None
+        return False
+
+    @cached_property
+    def _forgetting(self) -> tuple[int | None, bool]:
+        """The longest word that keeps two supports apart; and whether that is open."""
+        letters = [_columns(operator) for operator in self.model.operators]
+        singles = [1 << s for s in range(self.model.size)]
+        begun = [(a, b) for a in singles for b in singles if a < b]
+        edges: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        waiting = begun
+        while waiting:
+            pair = waiting.pop()
+            if pair in edges:
+                continue
+            edges[pair] = list(_apart(pair, letters))
+            waiting.extend(edges[pair])
+            if len(edges) > MOST_PAIRS:
+                return None, True
+        return _longest(edges), False
+
+
+def _columns(operator: FloatArray) -> list[Support]:
+    """Of each state, the states that the letter can lead to from it."""
+    bits = [1 << s for s in range(len(operator))]
+    return [
+        sum(bit for bit, entry in zip(bits, column, strict=True) if entry)
+        for column in (operator > 0).T.tolist()
+    ]
+
+
+def _image(letter: list[Support], support: Support) -> Support:
+    after = 0
+    while support:
+        lowest = support & -support
+        after |= letter[lowest.bit_length() - 1]
+        support ^= lowest
+    return after
+
+
+def _apart(
+    pair: tuple[Support, Support], letters: list[list[Support]]
+) -> Iterable[tuple[Support, Support]]:
+    """The pairs that a letter leads to, both possible and not the same."""
+    for letter in letters:
+        one, other = _image(letter, pair[0]), _image(letter, pair[1])
+        if one and other and one != other:
+            yield (one, other) if one < other else (other, one)
+
+
+def _longest(edges: dict[tuple[int, int], list[tuple[int, int]]]) -> int | None:
+    """How many nodes the longest path of a graph has; None if there is a cycle."""
+    into = dict.fromkeys(edges, 0)
+    for targets in edges.values():
+        for target in targets:
+            into[target] += 1
+    length, ready = (
+        dict.fromkeys(edges, 1),
+        [n for n, count in into.items() if not count],
+    )
+    done = 0
+    while ready:
+        node = ready.pop()
+        done += 1
+        for target in edges[node]:
+            length[target] = max(length[target], length[node] + 1)
+            into[target] -= 1
+            if not into[target]:
+                ready.append(target)
+    return max(length.values(), default=0) if done == len(edges) else None
+
+
+def _birkhoff(operator: FloatArray) -> float:
+    """tanh(Δ/4) of a matrix with some rows and columns of zeros."""
+    rows, columns = operator.any(axis=1), operator.any(axis=0)
+    kept = operator[rows][:, columns]
+    if (kept == 0).any():
+        return 1.0
+    logs = np.log(kept)
+    apart = logs[:, None, :] - logs[None, :, :]  # of rows i and j, in each column
+    spread = apart.max(axis=2) - apart.min(axis=2)
+    return float(np.tanh(spread.max(initial=0.0) / 4))
