@@ -18,7 +18,7 @@ from compiler.errors import CompileError
 from compiler.pipeline import Observer, Options
 from krohn.compiled_model import CompiledModel, model_file, with_evidence
 from krohn.option_rules import FORM, TRANSFORMER, refuse, refuse_others
-from krohn.source_kinds import multiplied, named
+from krohn.source_kinds import multiplied, named, written
 from krohn.source_kinds.base import How
 from krohn.source_kinds.linear_systems import as_system
 from krohn.sources import machine_of
@@ -45,6 +45,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     positions: str = "dyadic",
     minimise: str | None = None,
     observation: str | None = None,
+    block: int | None = None,
     effort: str | float = "normal",
     proved: bool = True,
     observe: Observer | None = None,
@@ -76,6 +77,8 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
             for ``"auto"``, else the depth.
         observation: What the network says instead of the state: a name of
             `algebra.observation.OBSERVATIONS`, or ``"outputs"`` for the machine's own.
+        block: Write the state into the text after so many letters, and read it back: the
+            depth is that of a block (docs/hidden-markov.md).
         effort: How much each search may do: a key of `algebra.budget.EFFORTS`, or steps.
         proved: Whether to prove it; without, nothing is known about the result.
         observe: Called after every compiler pass with its name and the Program.
@@ -88,7 +91,9 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     _check_one_of("--arch", arch, get_args(Architecture))
     began = time.monotonic()
     other = named(machine)
-    if other is None and construction == products.NAME:
+    if block is not None:
+        other = written(machine_of(_machine(machine), start), block)
+    elif other is None and construction == products.NAME:
         other = multiplied(machine_of(_machine(machine)))
     dtype = dtype or (other[0].dtype if other else "float32")
     options = options_of(dtype, strict, activation, uniform, positions)

@@ -64,6 +64,9 @@ def refuse_others(given: Collection[str], takes: Collection[str], what: str) -> 
             raise KrohnError(f"{spelled(option)} is for machines; this is a {what}")
 
 
+IN_BLOCKS = ("block", "strict", "activation", "positions", "start", "complete", "kind")
+"""What a machine takes that writes its state into the text."""
+
 ALWAYS = (
     "machine",
     "length",

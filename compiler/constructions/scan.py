@@ -18,7 +18,9 @@ MOST_POINTS = 128
 SUMMARY = "compose transition maps over windows that double (Theorem 10)"
 
 
-def scan(machine: Automaton, length: int, radix: int = 2) -> Program:
+def scan(
+    machine: Automaton, length: int, radix: int = 2, window: int | None = None
+) -> Program:
     """The scan of a machine for words up to ``length``.
 
     After l levels the channels ``map{l}[0..m-1]`` hold the composition of the last 2^l
@@ -35,6 +37,7 @@ def scan(machine: Automaton, length: int, radix: int = 2) -> Program:
         length: T.
         radix: How many windows one level composes: ⌈log_radix T⌉ layers of radix − 1
             heads (spec/shallower, section 4); the thesis takes 2.
+        window: Of how many letters the maps are composed at least; of all if absent.
 
     Raises:
         CompileError: If the action that the machine claims does not determine its
@@ -48,7 +51,7 @@ def scan(machine: Automaton, length: int, radix: int = 2) -> Program:
             "a unit for each state and letter only"
         )
     if machine.action is None:
-        return _on_states(machine, length, radix)
+        return _on_states(machine, length, radix, window or length)
     action = np.array(machine.action, dtype=np.int64)
     points = list(range(action.shape[1]))
     decode = reached_pairs(machine, points)
@@ -57,7 +60,8 @@ def scan(machine: Automaton, length: int, radix: int = 2) -> Program:
             f"the action that {machine.name} states does not determine its state; "
             "leave it out of the file"
         )
-    return _composed(machine, length, radix, action, points, decode)
+    windows = radix, window or length
+    return _composed(machine, length, windows, action, points, decode)
 
 
 def staged(machine: Automaton, length: int, radix: int = 2) -> Steps[Program]:
@@ -68,7 +72,7 @@ def staged(machine: Automaton, length: int, radix: int = 2) -> Steps[Program]:
     return scan(machine, length, radix)
 
 
-def _on_states(machine: Automaton, length: int, radix: int) -> Program:
+def _on_states(machine: Automaton, length: int, radix: int, window: int) -> Program:
     """The points are the states that can be reached."""
     names = reachable(machine).states
     alive = np.array([machine.states.index(name) for name in names])
@@ -77,18 +81,21 @@ def _on_states(machine: Automaton, length: int, radix: int) -> Program:
     action = place[machine.transitions[:, alive]]
     decode: dict[Row, int] = {(p,): int(q) for p, q in enumerate(alive)}
     start = [int(place[machine.start])]
-    return _composed(machine, length, radix, action, start, decode)
+    return _composed(machine, length, (radix, window), action, start, decode)
 
 
 def _composed(
     machine: Automaton,
     length: int,
-    radix: int,
+    windows: tuple[int, int],
     action: IntArray,
     read: list[int],
     decode: Mapping[Row, int],
 ) -> Program:
-    """The scan of ``action`` ``(letters, points)``, read out at the points ``read``."""
+    """The scan of ``action`` ``(letters, points)``, read out at the points ``read``.
+
+    ``windows``: the radix, and of how many letters the maps are composed.
+    """
     points = range(action.shape[1])
     operations: dict[str, Operation] = {"token": Token()}
     for p in points:
@@ -97,7 +104,8 @@ def _composed(
         }
         images[(len(machine.letters),)] = p
         operations[f"map0[{p}]"] = Map(table(images), ("token",))
-    levels, outputs = compose("", length, radix, len(points))
+    radix, window = windows
+    levels, outputs = compose("", window, radix, len(points))
     operations |= levels
     return Program(
         letters=machine.letters,

@@ -13,7 +13,7 @@ from krohn.commands import compile_options as own
 from krohn.commands import options as common
 from krohn.commands.options import check, reading, remarks, typed
 from krohn.commands.terminal import emit, progress
-from krohn.option_rules import COMPILE, refuse_others
+from krohn.option_rules import COMPILE, IN_BLOCKS, refuse_others
 
 if TYPE_CHECKING:
     from algebra.automaton import Automaton
@@ -60,6 +60,7 @@ def compile(  # noqa: A001  (the command is called so)
     positions: common.Positions = "dyadic",
     minimise: common.Minimise = None,
     observe: common.Observe = None,
+    block: common.Block = None,
     effort: common.Effort = "normal",
     complete: common.Fill = "reject",
     kind: common.ReadAs = None,
@@ -81,6 +82,12 @@ def compile(  # noqa: A001  (the command is called so)
         how = {"strict": strict, "positions": positions, "construction": construction}
         model = _other(machine, length, arch=arch, dtype=asked, proved=proof, **how)
         return _write(model, output, as_json)
+    if block is not None:
+        refuse_others(typed(context), IN_BLOCKS, "text in blocks")
+        how = {"strict": strict, "activation": activation, "positions": positions}
+        how |= {"block": block, "start": start, "dtype": asked, "proved": proof}
+        told = reading(complete, kind).read(machine)
+        return _write(_other(told, length, **how), output, as_json)
     check(context, COMPILE)
     law = Law(attention, depth_layer, seed, scale, opening)
     source = Source(reading(complete, kind).read(machine), length, asked, proof)
@@ -114,8 +121,8 @@ def _write(
     emit(result, as_json, lambda: show.compiled(result, model))
 
 
-def _other(name: str, length: int | None, **how: Any) -> "CompiledModel":
-    """Compile the network of a source that is no machine."""
+def _other(name: "Automaton | str", length: int | None, **how: Any) -> "CompiledModel":
+    """Compile the network of a source that says no state after each letter alone."""
     from krohn.compilation import compile as compiled
 
     with progress() as report:

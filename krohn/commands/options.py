@@ -85,6 +85,16 @@ ReadAs = Annotated[
     ),
 ]
 
+Block = Annotated[
+    int | None,
+    typer.Option(
+        metavar="B",
+        min=1,
+        help="Write the state into the text after every B letters, and read it back: "
+        "fewer layers, and a pass for each block.",
+    ),
+]
+
 EFFORT = typer.Option(
     metavar="LEVEL",
     help="How much to search: low, normal, high, unlimited, or a number of steps.",

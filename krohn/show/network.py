@@ -33,6 +33,10 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
         meaning = "right on every such word"
         if claim.get("kind") == "generates":
             meaning = "greedy decoding gives the right text after every prompt"
+        if "letters" in claim:
+            meaning = (
+                f"right states are written for words of {claim['letters']} letters"
+            )
         if claim.get("kind") == "within":
             meaning = f"on every such word within {claim['error']:.3g} of the source"
         if "tolerance" in claim:

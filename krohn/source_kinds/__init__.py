@@ -5,6 +5,7 @@ from typing import Any
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from krohn.source_kinds.base import SourceKind
+from krohn.source_kinds.blocks import TextsInBlocks, in_blocks
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.source_kinds.linear_systems import LinearSystems, as_system
 from krohn.source_kinds.sequence_functions import SequenceFunctions
@@ -12,7 +13,12 @@ from network.modelfile import ModelFile
 
 KINDS: dict[str, SourceKind[Any]] = {
     kind.wire: kind
-    for kind in (ChainsOfThought(), LinearSystems(), SequenceFunctions())
+    for kind in (
+        ChainsOfThought(),
+        LinearSystems(),
+        SequenceFunctions(),
+        TextsInBlocks(),
+    )
 }
 
 
@@ -36,6 +42,15 @@ def multiplied(machine: Automaton) -> tuple[SourceKind[Any], Any]:
         CompileError: If it has too many states.
     """
     return KINDS[LinearSystems.wire], as_system(machine)
+
+
+def written(machine: Automaton, block: int) -> tuple[SourceKind[Any], Any]:
+    """A machine that writes its state after so many letters, with its kind.
+
+    Raises:
+        CompileError: If a letter is called like the token of a state.
+    """
+    return KINDS[TextsInBlocks.wire], in_blocks(machine, block)
 
 
 def of_file(file: ModelFile) -> SourceKind[Any] | None:

@@ -5,8 +5,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
+import numpy as np
+
+from algebra.errors import KrohnError
 from compiler.compiled_network import CompiledNetwork
 from compiler.cost import Cost
 from compiler.errors import CompileError
@@ -15,10 +19,12 @@ from krohn.compiled_model import CompiledModel, with_evidence
 from krohn.progress import Progress, silent
 from krohn.report import Report
 from network.modelfile import ModelFile
+from program.domains import IntArray
 from verify.proof import Proof, Verdict, prove
 from verify.testing.simulation_result import Simulation
 
 S = TypeVar("S")
+MOST_WORDS = 2**20
 
 
 class How(NamedTuple):
@@ -56,6 +62,40 @@ def names_in(words: Sequence[str], known: Collection[str]) -> list[str]:
     """Letters as a person writes them: names with blanks, or one character each."""
     parts = " ".join(words).split()
     return parts if all(p in known for p in parts) else [c for p in parts for c in p]
+
+
+def letters_in(words: Sequence[str], name: str, letters: Sequence[str]) -> IntArray:
+    """Letters by name, with blanks between them; without, if each is one character.
+
+    Args:
+        words: What a person wrote.
+        name: Of the source.
+        letters: The name of each of its letters.
+
+    Raises:
+        KrohnError: If there is none, or one is unknown.
+    """
+    index = {letter: i for i, letter in enumerate(letters)}
+    parts = names_in(words, index)
+    unknown = next((p for p in parts if p not in index), None)
+    if unknown is not None:
+        known = ", ".join(letters)
+        raise KrohnError(f"{name} has no letter {unknown!r}; it has {known}")
+    if not parts:
+        raise KrohnError("a word has at least one letter")
+    return np.array([index[p] for p in parts], np.int64)
+
+
+def every_word(letters: int, length: int) -> IntArray:
+    """``(words, length)``: every word of so many letters.
+
+    Raises:
+        KrohnError: If there are too many.
+    """
+    count = letters**length
+    if count > MOST_WORDS:
+        raise KrohnError(f"there are {count:,} words; say --sample N instead")
+    return np.array(list(product(range(letters), repeat=length)))
 
 
 def sizes(cost: Cost) -> dict[str, int]:
@@ -229,7 +269,9 @@ class SourceKind(ABC, Generic[S]):
         verdict: Verdict = "undecided"
         reason, covers = "inputs were run, and nothing was proved", "the inputs run"
         if shown is not None:
-            verdict, reason, covers = shown.verdict, shown.reason, self.covers(file)
+            # A word on which the Program is wrong was not run on the network.
+            verdict = "undecided" if shown.verdict == "refuted" else shown.verdict
+            reason, covers = shown.reason, self.covers(file)
             length = file.header["claim"]["length"]
         elif any(r.every for r in runs):
             verdict, reason, covers = "verified", "", "every input of these lengths"

@@ -196,14 +196,15 @@ def _decoded(file: ModelFile, source: ChainOfThought, prompts: IntArray) -> IntA
     """``(batch, length)``: what the network writes; −1 where it gives no answer."""
     import torch
 
-    from network.decoding import decode
+    from network.decoding import BLANK, decode
     from network.model import Model
     from network.transformer import Transformer
 
     network = Model(file).network
     assert isinstance(network, Transformer)
+    blank = np.full((len(prompts), len(source.steps)), BLANK)
     with torch.no_grad():
-        text = decode(network, torch.from_numpy(prompts), len(source.steps))
+        text = decode(network, torch.from_numpy(np.hstack([prompts, blank])))
     return np.asarray(text.numpy())
 
 

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from compiler.errors import CompileError
 from compiler.pipeline import Options
 from compiler.transformer import Network
 from krohn.progress import Progress
-from krohn.source_kinds.base import USUAL, How, SourceKind, names_in
+from krohn.source_kinds.base import USUAL, How, SourceKind, every_word, letters_in
 from network.modelfile import ModelFile
 from network.precision import FloatArray
 from program.domains import LARGEST_MATRIX, IntArray
@@ -31,7 +30,7 @@ from verify.proof import shown_of
 from verify.search.find import MARGIN
 from verify.testing.simulation_result import Simulation
 
-BATCH, MOST_WORDS = 256, 2**20
+BATCH = 256
 CONSTRUCTIONS = {"transformer": NAME, "rnn": gated_rnn.NAME}
 EXPLAINED = 128
 """The length that is explained where none is given."""
@@ -129,7 +128,7 @@ class LinearSystems(SourceKind[LinearSystem]):
     def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
         """What the network says after each letter, with the error that it may have."""
         source = self.of_file(file)
-        word = _letters(source, words)
+        word = letters_in(words, source.name, source.letters)
         states = _outputs(file, word[None])[0]
         rows = [" ".join(f"{x: .9g}" for x in state) for state in states.tolist()]
         return {
@@ -152,10 +151,7 @@ class LinearSystems(SourceKind[LinearSystem]):
     def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
         """Run every word of so many letters; each of its prefixes is a word."""
         source = self.of_file(file)
-        count = len(source.letters) ** length
-        if count > MOST_WORDS:
-            raise KrohnError(f"there are {count:,} words; say --sample N instead")
-        words = np.array(list(product(range(len(source.letters)), repeat=length)))
+        words = every_word(len(source.letters), length)
         found = _simulated(file, source, words, progress)
         return replace(found, every=True)
 
@@ -224,19 +220,6 @@ def _maps(machine: Automaton) -> FloatArray:
     for letter, images in enumerate(machine.transitions.tolist()):
         matrices[letter, images, range(states)] = 1.0
     return matrices
-
-
-def _letters(source: LinearSystem, words: list[str]) -> IntArray:
-    """Letters by name, with blanks between them; without, if each is one character."""
-    index = {name: i for i, name in enumerate(source.letters)}
-    parts = names_in(words, index)
-    unknown = next((p for p in parts if p not in index), None)
-    if unknown is not None:
-        known = ", ".join(source.letters)
-        raise KrohnError(f"{source.name} has no letter {unknown!r}; it has {known}")
-    if not parts:
-        raise KrohnError("a word has at least one letter")
-    return np.array([index[p] for p in parts], np.int64)
 
 
 def _outputs(file: ModelFile, words: IntArray) -> FloatArray:

@@ -5,16 +5,19 @@ from typing import Any
 import numpy as np
 
 from program.errors import Refused, demand
+from program.functions import Table
 from program.operations.shift import Shift
 from program.operations.sibling_latest import SiblingLatest
+from program.operations.token import Token
 from program.statement import Channel, Statement
 from verify.checker.departures import departures
+from verify.checker.model_file import Machine
 
 Ways = dict[str, tuple[str, tuple[str, ...]]]  # how channels are followed, and by which
 Step = tuple[Channel, str, tuple[str, ...]]
 
 
-def ways(program: Statement, said: Any) -> Ways:
+def ways(program: Statement, said: Any, machine: Machine) -> Ways:
     """How channels are followed that are not followed by what they are computed from."""
     found: Ways = {n: ("before", pair) for n, pair in _before(program).items()}
     found |= {n: ("departures", each) for n, each in departures(program).items()}
@@ -24,9 +27,43 @@ def ways(program: Statement, said: Any) -> Ways:
             demand(inside, "no letter maps")
     for name, (family, width) in said["windows"].items():
         _check_window(program, said, name)
-        if width >= program.length:
-            found[name] = ("window", tuple(said["families"][family]))
+        members = tuple(said["families"][family])
+        if width >= enough(program, members, machine):
+            found[name] = ("window", members)
     return found
+
+
+def enough(program: Statement, family: tuple[str, ...], machine: Machine) -> int:
+    """From which width on windows show what all letters so far do (Theorem 2a).
+
+    That is T; or less if in every possible word each so many letters in a row have one
+    among them that leads all points to one.
+    """
+    going = np.delete(machine.transitions, _resets(program, family), axis=0)
+    alive = np.ones(len(machine.shows), np.bool_)
+    for width in range(program.length):
+        if not alive.any():
+            return width
+        reached = np.zeros_like(alive)
+        led = going[:, alive]
+        reached[led[led >= 0]] = True
+        if np.array_equal(reached, alive):
+            break
+        alive = reached
+    return program.length
+
+
+def _resets(program: Statement, family: tuple[str, ...]) -> list[int]:
+    """The letters at which the members have one value, whatever else they depend on."""
+    found: list[set[int]] = [set() for _ in range(program.letters)]
+    for channel in map(program.channels.__getitem__, family):
+        tokens = [isinstance(c.operation, Token) for c in program.reads(channel.name)]
+        if channel.op != Table.wire or not any(tokens):
+            return []
+        letters = channel.table.rows[:, tokens.index(True)]
+        for letter, values in enumerate(found):
+            values.update(channel.table.values[letters == letter].tolist())
+    return [letter for letter, values in enumerate(found) if len(values) == 1]
 
 
 def _check_window(program: Statement, said: Any, name: str) -> None:

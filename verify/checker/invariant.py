@@ -77,12 +77,13 @@ class Part:
         return int(self.follow.size * width)
 
     def prove(self) -> None:
-        """Follow every letter out of every abstract state."""
+        """Follow every letter that can come out of every abstract state."""
         start = self.states[0] == self.machine.start and self.depths[0] == 0
         demand(start, "the first abstract state is not that of BOS")
         for rule in self.reduced:
             check_rule(self.program, self.steps, self.outputs, rule)
-        goes_on = np.repeat(self.depths[:, None] < self.length, self.program.letters, 1)
+        possible = self.machine.transitions[:, self.states].T >= 0
+        goes_on = possible & (self.depths[:, None] < self.length)
         blocks = self.work // BLOCK + 1
         for rows in np.array_split(np.argwhere(goes_on), blocks):
             self._follow(*rows.T)

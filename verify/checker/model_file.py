@@ -58,11 +58,14 @@ FORMATS = {
 
 
 class Machine(NamedTuple):
-    """A complete deterministic machine.
+    """A deterministic machine; that of a file's header is complete.
+
+    A word is possible if none of its letters leads to −1. Of others nothing is said.
 
     Attributes:
         start: The start state.
-        transitions: ``(letters, states)``: the state that a letter leads to.
+        transitions: ``(letters, states)``: the state that a letter leads to; −1 where it
+            cannot come.
         shows: ``(states,)``: the logit that must be the largest in each state.
     """
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from program.blocks import KIND, Blocks
 from program.chain_of_thought import ChainOfThought
 from program.domains import IntArray
 from program.errors import Refused, demand
@@ -178,15 +179,34 @@ def _referenced(
 ) -> tuple[Statement, Readings]:
     """The stated Program, which computes what the file claims; and what it can show."""
     source, claim = model.header.get("source"), model.header["claim"]
+    if source is not None:
+        alone = machine is None and "machine" not in model.header
+        demand(alone, "the file claims to compute no machine")
+        demand(
+            source["kind"] in COVERS, "the file is about a source of an unknown kind"
+        )
+    if source is not None and source["kind"] in SOURCES:
+        return SOURCES[source["kind"]](model, source)
+    kind = "exact" if source is None else "generates"
+    demand(claim.get("kind", "exact") == kind, "the claim is another one")
+    followed_beside = machine or beside(model)
+    assert followed_beside is not None
+    program = causal(stated(model, len(followed_beside.transitions)))
+    return program, refinement.check(program, said["program"], followed_beside)
+
+
+def beside(model: Model) -> Machine | None:
+    """The machine beside which the Program of a file is followed, if there is one.
+
+    Of texts in blocks it is that of legal texts (Theorem 5j).
+    """
+    source = model.header.get("source")
     if source is None:
-        demand(claim.get("kind", "exact") == "exact", "of a machine the claim is exact")
-        machine = machine or model.machine
-        program = causal(stated(model, len(machine.transitions)))
-        return program, refinement.check(program, said["program"], machine)
-    alone = machine is None and "machine" not in model.header
-    demand(alone, "the file claims to compute no machine")
-    demand(source["kind"] in SOURCES, "the file is about a source of an unknown kind")
-    return SOURCES[source["kind"]](model, source)
+        return model.machine
+    if source["kind"] != KIND:
+        return None
+    demand(model.header["version"] >= 5, "a file of its version is of a machine")
+    return Machine(*Blocks.from_wire(source).legal())
 
 
 def _generated(model: Model, source: Any) -> tuple[Statement, Readings]:
@@ -308,7 +328,9 @@ Progress = Callable[[Established], None]
 Source = Callable[[Model, Any], tuple[Statement, Readings]]
 COVERS = {
     "machine": "all words of up to {} letters",
+    "program": "all words of up to {} letters",
     "chain-of-thought": "the text after every prompt, of {} tokens and the last",
+    KIND: "all texts of up to {} tokens in which states are written in time",
 }
 SOURCES: dict[str, Source] = {"chain-of-thought": _generated, "program": _written}
 Shown = (

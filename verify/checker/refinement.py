@@ -22,7 +22,7 @@ def check(
     program: Statement, said: Any, machine: Machine
 ) -> dict[tuple[int, ...], int]:
     """The tuples that the outputs can be, with their classes, if all are right."""
-    followed, parts, work = ways(program, said), list[Part](), 0
+    followed, parts, work = ways(program, said, machine), list[Part](), 0
     for one in said["parts"]:
         parts.append(part(program, machine, followed, parts, one))
         work += parts[-1].work

@@ -127,9 +127,11 @@ class Explorer:
         return found
 
     def _each(self, frontier: IntArray, follow: Any) -> None:
-        """Follow every letter out of some abstract states, not too many at once."""
+        """Follow letters out of some abstract states, not too many at once."""
         letters = np.arange(self.part.program.letters)
         s, a = (x.ravel() for x in np.meshgrid(frontier, letters, indexing="ij"))
+        possible = self.part.machine.transitions[a, self.states[s]] >= 0
+        s, a = s[possible], a[possible]
         size = max(1, CELLS // self.width)
         for low in range(0, len(s), size):
             follow(s[low : low + size], a[low : low + size])

@@ -33,8 +33,6 @@ def find(data: bytes, machine: Machine | None = None) -> dict[str, Any]:
         Refused: If none is found.
     """
     model = read(data)
-    if "source" not in model.header:
-        machine = machine or model.machine
     # What is not a number fails every demand.
     with one_thread(), np.errstate(all="ignore"):
         evidence, found = search(model, machine)
@@ -54,7 +52,7 @@ def search(
 
     Args:
         model: The model.
-        machine: The machine; None if the file is about another source.
+        machine: The machine; None for that of the file, or if it is about another source.
         watch: Called after each step of the proof of a Transformer, with the evidence
             and all that is shown up to there.
 
@@ -66,9 +64,9 @@ def search(
     if not kind_of(model.header["architecture"]).program:
         # Nothing needs to be found: the checker visits all that such networks can do.
         return evidence, check(model, evidence, machine)
-    if machine is not None:
-        program = network.stated(model, len(machine.transitions))
-        evidence["program"] = refinement.find(program, machine)
+    if (beside := machine or network.beside(model)) is not None:
+        program = network.stated(model, len(beside.transitions))
+        evidence["program"] = refinement.find(program, beside)
     step = partial(watch, evidence) if watch else None
     return evidence, network.transformer(model, evidence, machine, step)
 

@@ -73,7 +73,7 @@ class Search:
         self.program, self.machine, self.effort = program, machine, Effort()
         self.effort.allow(sum(map(_numbers, program.channels.values())))
         self.windows = windows(program)
-        self.followed = ways(program, self.windows)
+        self.followed = ways(program, self.windows, machine)
         self.found, self.proved = list[dict[str, Any]](), list[Part]()
         self.counted: dict[tuple[str, ...], tuple[dict[str, Any], Part] | None] = {}
         self.left: list[Mode] = []

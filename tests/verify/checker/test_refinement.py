@@ -229,7 +229,7 @@ def test_right_evidence_is_accepted_and_says_all_that_occurs(key: Key) -> None:
 def test_every_part_shows_what_occurs(key: Key) -> None:
     _, machine, evidence = case(key)
     program, parts = parsed(key), list[Part]()
-    followed, random = ways(program, evidence), np.random.default_rng(2)
+    followed, random = ways(program, evidence, machine), np.random.default_rng(2)
     for said in evidence["parts"]:
         parts.append(refinement.part(program, machine, followed, parts, said))
         parts[-1].prove()
@@ -424,7 +424,7 @@ def test_sets_of_memories_lead_to_all_that_each_memory_leads_to(key: Key) -> Non
     _, machine, evidence = case(key)
     program, random = parsed(key), np.random.default_rng(3)
     said = {**evidence["parts"][0], "split": [], "reduced": []}
-    followed = ways(program, evidence)
+    followed = ways(program, evidence, machine)
     part = refinement.part(program, machine, followed, [], said)
     rows = 200
     q, a = random.integers(len(machine.shows), size=rows), random.integers(2, size=rows)

@@ -1,0 +1,21 @@
+"""Block chain of thought: the depth is that of a block, whatever the length of the word."""
+
+from algebra.automaton import Automaton
+from algebra.semiautomaton import Semiautomaton
+from compiler.constructions.scan import scan
+from program import Program
+from program.blocks import Blocks
+
+NAME = "blocks"
+SUMMARY = "compose maps back to the last written state only (arXiv 2406.04089, 4.4)"
+
+
+def blocks(source: Blocks, letters: int) -> Program:
+    """The Program of a machine in blocks, for words up to ``letters``.
+
+    A written state is a letter that leads to it from everywhere. So maps of the last
+    b + 1 tokens, composed, say the state: ⌈log2(b + 1)⌉ levels instead of ⌈log2 T⌉.
+    """
+    names = source.tokens, source.states
+    machine = Automaton(Semiautomaton(source.resets, *names), source.start)
+    return scan(machine, source.longest(letters), window=source.block + 1)

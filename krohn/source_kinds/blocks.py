@@ -1,0 +1,224 @@
+"""Machines that write their state into the text, in the commands."""
+
+from typing import Any
+
+import numpy as np
+
+from algebra.automaton import Automaton
+from algebra.errors import KrohnError
+from algebra.minimisation import reachable
+from compiler.compiled_network import CompiledNetwork
+from compiler.constructions.blocks import NAME, blocks
+from compiler.constructions.scan import MOST_POINTS, levels
+from compiler.cost import predict
+from compiler.errors import CompileError
+from compiler.pipeline import Options, arrange, optimise
+from compiler.transformer import describe, lower
+from krohn.option_rules import IN_BLOCKS
+from krohn.progress import Progress
+from krohn.source_kinds.base import (
+    USUAL,
+    How,
+    SourceKind,
+    every_word,
+    letters_in,
+    sizes,
+)
+from network.modelfile import ModelFile
+from program.blocks import KIND, Blocks
+from program.domains import IntArray
+from program.errors import Refused
+from verify.testing.simulation_result import Simulation
+
+BATCH = 256
+EXPLAINED = 128
+"""The length that is explained where none is given."""
+
+
+class TextsInBlocks(SourceKind[Blocks]):
+    """Words in blocks of letters, each followed by the state that the network writes."""
+
+    wire = KIND
+    claim = "generates"
+    takes = frozenset(IN_BLOCKS)
+
+    def named(self, text: str) -> Blocks | None:
+        """None has a name: a machine is given with the letters of a block (--block)."""
+        return None
+
+    def owns(self, source: object) -> bool:
+        """Whether a source is of this kind."""
+        return isinstance(source, Blocks)
+
+    def of_file(self, file: ModelFile) -> Blocks:
+        """The machine and the block of a file."""
+        try:
+            return Blocks.from_wire(file.header["source"])
+        except (Refused, LookupError, TypeError, ValueError) as error:
+            raise KrohnError(f"the file is damaged: of its source, {error}") from None
+
+    def to_wire(self, source: Blocks, length: int | None) -> dict[str, Any]:
+        """As a model file states it."""
+        return source.to_wire()
+
+    def build(
+        self, source: Blocks, length: int | None, options: Options, how: How = USUAL
+    ) -> tuple[CompiledNetwork, dict[str, Any]]:
+        """The network for words of up to ``length`` letters; its texts are longer."""
+        if length is None or length < 1:
+            raise CompileError(
+                "a network that writes states needs the longest word it is for (-T)"
+            )
+        if len(source.states) > MOST_POINTS:
+            raise CompileError(
+                f"{source.name} has {len(source.states)} states; maps of up to "
+                f"{MOST_POINTS} are composed"
+            )
+        program = optimise(blocks(source, length), options)
+        layout, features = arrange(program, options)
+        form = options.strict, options.activation
+        network = lower(layout, features, *form)
+        cost = predict(layout, features, *form)
+        built = CompiledNetwork(NAME, network, describe(layout, network), cost)
+        return built, {"length": program.length, "letters": length}
+
+    def explain(
+        self, source: Blocks, length: int | None, options: Options
+    ) -> dict[str, Any]:
+        """Its size and passes, and the depth that it would have without writing."""
+        length = length or EXPLAINED
+        built, _ = self.build(source, length, options)
+        assert built.cost is not None
+        return {
+            "name": source.name,
+            "kind": self.wire,
+            "claim": self.claim,
+            "states": len(source.states),
+            "letters": len(source.letters),
+            "length": length,
+            "block": source.block,
+            "passes": source.passes(length),
+            "tokens": source.longest(length),
+            "construction": NAME,
+            **sizes(built.cost),
+            "levels": levels(source.block + 1, 2),
+            "levels_without_writing": levels(length, 2),
+            "dtype": options.precision.name,
+        }
+
+    def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
+        """The text that the network makes of a word: letters, and states in brackets."""
+        source = self.of_file(file)
+        word = letters_in(words, source.name, source.letters)
+        longest = file.header["claim"]["letters"]
+        if len(word) > longest:
+            raise KrohnError(
+                f"this model is for words of up to {longest} letters; compile it again "
+                f"with a larger length (-T {len(word)})"
+            )
+        text = _decoded(file, source, word[None])[0]
+        names = [source.tokens[i] if i >= 0 else "(no answer)" for i in text]
+        return {
+            "word": [source.letters[i] for i in word],
+            "text": names,
+            "passes": source.passes(len(word)),
+            "answer": names[-1],
+            "shown": " ".join(names),
+        }
+
+    def sample(
+        self, file: ModelFile, count: int, seed: int, progress: Progress
+    ) -> Simulation:
+        """Let the network write the states of random words of full length."""
+        source, length = self.of_file(file), file.header["claim"]["letters"]
+        rng = np.random.default_rng(seed)
+        words = rng.integers(len(source.letters), size=(count, length))
+        return _simulated(file, source, words, progress)
+
+    def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
+        """Let it write those of every word of so many letters."""
+        source = self.of_file(file)
+        words = every_word(len(source.letters), length)
+        return _simulated(file, source, words, progress, every=True)
+
+    def covers(self, file: ModelFile) -> str:
+        """What a proof is about, in words."""
+        claim, source = file.header["claim"], self.of_file(file)
+        return (
+            f"every written state in the texts of all {len(source.letters)}^"
+            f"{claim['letters']} words of {claim['letters']} letters, and of shorter ones"
+        )
+
+
+def in_blocks(machine: Automaton, block: int) -> Blocks:
+    """A machine, its reachable part, that writes its state after so many letters.
+
+    Raises:
+        CompileError: If a letter is called like the token of a state.
+    """
+    part = reachable(machine)
+    names = machine.name, part.letters, part.states
+    try:
+        return Blocks(*names, part.transitions, part.start, block)
+    except Refused as reason:
+        raise CompileError(
+            f"{machine.name} cannot write its states: {reason}"
+        ) from None
+
+
+def _decoded(file: ModelFile, source: Blocks, words: IntArray) -> IntArray:
+    """``(batch, T + ⌈T/b⌉)``: the texts that the network makes of words."""
+    import torch
+
+    from network.decoding import decode
+    from network.model import Model
+    from network.transformer import Transformer
+
+    network = Model(file).network
+    assert isinstance(network, Transformer)
+    texts = torch.from_numpy(source.blanks(words))
+    with torch.no_grad():
+        return np.asarray(decode(network, texts, len(source.letters)).numpy())
+
+
+def _said(file: ModelFile, texts: IntArray) -> IntArray:
+    """``(batch, N)``: the states that the network says after each token of texts."""
+    import torch
+
+    from network.model import Model
+
+    with torch.no_grad():
+        return np.asarray(Model(file)(torch.from_numpy(texts)).argmax(dim=-1).numpy())
+
+
+def _simulated(
+    file: ModelFile,
+    source: Blocks,
+    words: IntArray,
+    progress: Progress,
+    every: bool = False,
+) -> Simulation:
+    """Hold what it writes, and says after each token of the text, against the machine."""
+    from verify.testing.counterexample import Counterexample
+
+    def wrong(row: IntArray, right: IntArray, said: IntArray) -> Counterexample:
+        names = [*source.tokens, "(no answer)"]
+        word, expected, actual = (
+            tuple(names[i] for i in one) for one in (row, right, said)
+        )
+        return Counterexample(word, expected, actual, "letter by letter")
+
+    first = len(source.letters)
+    for at in range(0, len(words), BATCH):
+        texts = source.written(words[at : at + BATCH])
+        progress("running words", at, len(words))
+        found = _decoded(file, source, words[at : at + BATCH])
+        for i in np.flatnonzero((found != texts).any(axis=1))[:1].tolist():
+            example = wrong(texts[i, :-1], texts[i, 1:], found[i, 1:])
+            return Simulation(at + i + 1, words.shape[1], example)
+        read = texts[:, :-1]
+        right, said = first + source.run(read), first + _said(file, read)
+        for i in np.flatnonzero((right != said).any(axis=1))[:1].tolist():
+            example = wrong(read[i], right[i], said[i])
+            return Simulation(at + i + 1, words.shape[1], example)
+    return Simulation(len(words), words.shape[1], None, every=every)

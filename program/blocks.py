@@ -1,0 +1,142 @@
+"""Texts in blocks: a machine's state is written as a token after some letters."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from program.domains import IntArray
+from program.errors import demand
+from program.statement import whole
+
+KIND = "text-in-blocks"
+"""What it is called in the header of a model file."""
+BLANK = -1
+"""What stands in a text where a state is to be written."""
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """A machine whose state is written after every b letters, and read back as a token.
+
+    The text of a word is σ_1 … σ_b q_b σ_{b+1} … σ_{2b} q_{2b} …: block chain of thought
+    (arXiv 2406.04089, 4.4). A written state is a letter that leads to it from everywhere.
+    Tokens 0, …, m − 1 are letters, and m + q is state q.
+
+    Attributes:
+        name: What it is called.
+        letters: The name of each letter.
+        states: The name of each state.
+        transitions: ``(letters, states)``: where a letter leads.
+        start: The state before the first letter.
+        block: b: no more letters than these come one after the other.
+
+    Raises:
+        Refused: If it is malformed.
+    """
+
+    name: str
+    letters: tuple[str, ...]
+    states: tuple[str, ...]
+    transitions: IntArray
+    start: int
+    block: int
+
+    def __post_init__(self) -> None:
+        shape = len(self.letters), len(self.states)
+        demand(min(shape) > 0, "a machine has no letters or no states")
+        for what, names in (("letters", self.tokens), ("states", self.states)):
+            demand(len(set(names)) == len(names), f"two of the {what} have one name")
+        demand(self.transitions.shape == shape, "a machine has other transitions")
+        inside = (self.transitions >= 0) & (self.transitions < shape[1])
+        demand(inside, "a transition leads nowhere")
+        demand(0 <= self.start < shape[1], "a machine starts nowhere")
+        demand(self.block >= 1, "a block has at least one letter")
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The name of each token: a state is written in brackets."""
+        return (*self.letters, *(f"({state})" for state in self.states))
+
+    @property
+    def resets(self) -> IntArray:
+        """``(tokens, states)``: where each token leads; a state to itself."""
+        states = np.arange(len(self.states))
+        written = np.repeat(states[:, None], len(states), axis=1)
+        return np.concatenate([self.transitions, written])
+
+    def passes(self, letters: int) -> int:
+        """How many states are written for a word; the last one after its last letter."""
+        return -(-letters // self.block)
+
+    def longest(self, letters: int) -> int:
+        """How many tokens are read for a word: the last state is written, and not read."""
+        return letters + self.passes(letters) - 1
+
+    def blanks(self, words: IntArray) -> IntArray:
+        """The texts ``(batch, T + ⌈T/b⌉)`` of words ``(batch, T)``, states left blank."""
+        batch, letters = words.shape
+        text = np.full((batch, letters + self.passes(letters)), BLANK)
+        at = np.arange(letters)
+        text[:, at + at // self.block] = words
+        return text
+
+    def run(self, texts: IntArray) -> IntArray:
+        """``(batch, N)``: the state after each token, from the start state on."""
+        state, found = np.full(len(texts), self.start), np.empty_like(texts)
+        for t, tokens in enumerate(texts.T):
+            blank = tokens == BLANK
+            state = np.where(blank, state, self.resets[tokens, state])
+            found[:, t] = state
+        return found
+
+    def written(self, words: IntArray) -> IntArray:
+        """The whole texts of words: every blank is filled in by the right state."""
+        texts = self.blanks(words)
+        return np.where(texts == BLANK, len(self.letters) + self.run(texts), texts)
+
+    def legal(self) -> tuple[int, IntArray, IntArray]:
+        """The machine of legal texts: states (q, j), j letters since one was written.
+
+        Returns:
+            Its start; ``(tokens, states)``: where tokens lead, −1 where a text with this
+            token would have more than b letters in a row; and the state q of each.
+        """
+        many = self.block + 1
+        q, j = np.divmod(np.arange(len(self.states) * many), many)
+        after = self.resets[:, q] * many
+        after[: len(self.letters)] += np.where(j < self.block, j + 1, 0)
+        after[: len(self.letters), j == self.block] = -1
+        return self.start * many, after, q
+
+    def to_wire(self) -> dict[str, Any]:
+        """As the header of a model file states it."""
+        return {
+            "kind": KIND,
+            "name": self.name,
+            "letters": list(self.tokens),
+            "classes": list(self.states),
+            "transitions": self.transitions.tolist(),
+            "start": self.start,
+            "block": self.block,
+        }
+
+    @classmethod
+    def from_wire(cls, said: Mapping[str, Any]) -> Self:
+        """The same, read strictly.
+
+        Raises:
+            Refused: If it is malformed.
+            LookupError: If something is missing.
+        """
+        demand(said["kind"] == KIND, "this is no text in blocks")
+        transitions, names = whole(said["transitions"], 2), list(said["letters"])
+        demand(
+            [type(n) is str for n in [*names, *said["classes"]]], "a name is no text"
+        )
+        numbers = (int(whole(said[n], 0)) for n in ("start", "block"))
+        letters, states = tuple(names[: len(transitions)]), tuple(said["classes"])
+        found = cls(str(said["name"]), letters, states, transitions, *numbers)
+        demand(names == list(found.tokens), "a state has another token")
+        return found

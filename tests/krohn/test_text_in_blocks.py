@@ -1,0 +1,110 @@
+"""Block chain of thought through the commands and the public face."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import krohn
+from algebra.errors import KrohnError
+from krohn.cli import app
+from network import modelfile
+from network.modelfile import ModelFile
+
+
+def said(*command: str) -> Any:
+    """What a command prints as JSON."""
+    found = CliRunner().invoke(app, [*command, "--json"], catch_exceptions=False)
+    assert found.exit_code == 0, found.output
+    return json.loads(found.output)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = str(tmp_path_factory.mktemp("blocks") / "f.safetensors")
+    told = said("compile", "Cyclic-DET5,5@3", "--block", "8", "-T", "120", "-o", path)
+    assert told["claim"] == "generates"
+    assert (told["depth"], told["layers"]) == (4, 4)
+    assert told["length"] == 134
+    assert told["verdict"] == "verified"
+    return path
+
+
+def test_verify_proves_and_writes_texts(file: str) -> None:
+    told = said("verify", file, "--proof", "--sample", "10")
+    assert told["verdict"] == "verified"
+    assert told["words"] == 10
+    assert said("verify", file, "--exhaustive", "3")["words"] == 125
+
+
+def test_run_writes_a_state_after_each_block(file: str) -> None:
+    told = said("run", file, "1 2 3 4 5 1 2 3 4 5")
+    machine = krohn.read("Cyclic-DET5,5@3")
+    states = [machine.start]
+    for letter in machine.semiautomaton.encode([*"1234512345"]):
+        states.append(int(machine.transitions[letter, states[-1]]))
+    written = [f"({machine.states[states[t]]})" for t in (8, 10)]
+    assert told["text"] == [*"12345123", written[0], *"45", written[1]]
+    assert (told["passes"], told["answer"]) == (2, written[1])
+    with pytest.raises(KrohnError, match="no letter '9'"):
+        CliRunner().invoke(app, ["run", file, "9"], catch_exceptions=False)
+    with pytest.raises(KrohnError, match="words of up to 120 letters"):
+        CliRunner().invoke(app, ["run", file, "1 " * 121], catch_exceptions=False)
+
+
+def test_evidence_is_rechecked(file: str, tmp_path: Path) -> None:
+    evidence = str(tmp_path / "e.json")
+    said("verify", file, "--proof", "--evidence", evidence)
+    found = CliRunner().invoke(app, ["recheck", file, evidence], catch_exceptions=False)
+    assert found.exit_code == 0
+    assert "134 tokens in which states are written in time" in found.output
+
+
+def test_a_file_of_other_letters_is_refuted_by_runs(file: str, tmp_path: Path) -> None:
+    model = modelfile.read(file)
+    source = dict(model.header["source"])
+    source["transitions"] = source["transitions"][::-1]
+    path = tmp_path / "g.safetensors"
+    changed = ModelFile(
+        {**model.header, "source": source}, model.tensors, model.precision
+    )
+    modelfile.write(path, changed.header, changed.tensors)
+    assert krohn.verify(path, proof=True).verdict == "undecided"
+    report = krohn.verify(path, sample=5)
+    assert report.verdict == "refuted"
+    assert report.counterexample is not None
+
+
+def test_explain_says_what_writing_saves() -> None:
+    told = said("explain", "Cyclic-DET5,5@3", "--block", "8", "-T", "120")
+    assert (told["levels"], told["levels_without_writing"]) == (4, 7)
+    assert (told["passes"], told["tokens"]) == (15, 134)
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--uniform"], "--uniform is for machines"),
+        (["--observe", "outputs"], "--observe is for machines"),
+        (["--construction", "scan"], "--construction is for machines"),
+    ],
+)
+def test_options_without_effect_are_refused(
+    options: list[str], why: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.safetensors"
+    command = ["compile", "C2", "--block", "3", "-T", "9", "-o", str(path), *options]
+    with pytest.raises(KrohnError, match=why):
+        CliRunner().invoke(app, command, catch_exceptions=False)
+    assert not path.exists()
+
+
+def test_bad_blocks_are_one_line() -> None:
+    with pytest.raises(KrohnError, match="at least one letter"):
+        krohn.compile("C2", 9, block=0)
+    with pytest.raises(KrohnError, match="longest word"):
+        krohn.compile("C2", block=3)
+    with pytest.raises(KrohnError, match="maps of up to 128"):
+        krohn.compile("S6", 9, block=3)

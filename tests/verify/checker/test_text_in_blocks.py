@@ -1,0 +1,241 @@
+"""Texts in blocks: 2^L ≥ b + 1 levels are enough, one less is refused; mutants."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from algebra.automaton import Automaton
+from algebra.semiautomaton import Semiautomaton
+from compiler.compiled_network import CompiledNetwork
+from compiler.constructions.scan import scan
+from compiler.pipeline import Options, arrange, optimise
+from compiler.transformer import describe, lower
+from krohn.source_kinds.blocks import TextsInBlocks, in_blocks
+from krohn.sources import read
+from network.decoding import decode
+from network.modelfile import ModelFile
+from network.precision import PRECISIONS
+from network.transformer import Transformer
+from program import Program
+from program.blocks import BLANK, Blocks
+from program.domains import IntArray
+from program.errors import Refused
+from verify.checker.followed import enough
+from verify.checker.model_file import Machine
+from verify.proof import prove
+
+KIND, OPTIONS = TextsInBlocks(), Options(PRECISIONS["float32"])
+
+
+def of_program(source: Blocks, program: Program, letters: int) -> ModelFile:
+    """A file that claims that a Program writes the states of a machine."""
+    layout, features = arrange(optimise(program, OPTIONS), OPTIONS)
+    network = lower(layout, features, False)
+    built = CompiledNetwork("blocks", network, describe(layout, network), None)
+    claim = {"length": program.length, "letters": letters}
+    return KIND.file(source, built, claim, OPTIONS)
+
+
+def windowed(source: Blocks, letters: int, window: int) -> ModelFile:
+    """The network whose maps are composed over ``window`` tokens."""
+    names = source.tokens, source.states
+    machine = Automaton(Semiautomaton(source.resets, *names), source.start)
+    program = scan(machine, source.longest(letters), window=window)
+    return of_program(source, program, letters)
+
+
+def written(file: ModelFile, source: Blocks, words: IntArray) -> IntArray:
+    """What the network makes of words."""
+    form = getattr(torch, file.precision.name)
+    tensors = {n: torch.from_numpy(t).to(form) for n, t in file.tensors.items()}
+    network = Transformer(file.header["architecture"], tensors)
+    texts = torch.from_numpy(source.blanks(words))
+    return np.asarray(decode(network, texts, len(source.letters)).numpy())
+
+
+def random_words(source: Blocks, letters: int, count: int) -> IntArray:
+    """Words by fixed seeds."""
+    return np.random.default_rng(1).integers(len(source.letters), size=(count, letters))
+
+
+@pytest.mark.parametrize("block", [1, 3, 4, 8, 16])
+def test_the_least_depth_is_that_of_a_block_and_one(block: int) -> None:
+    """Row 13 of the ladder: b = 8 needs 4 layers, not 3."""
+    source = in_blocks(read("Cyclic-DET5,5@3"), block)
+    built, claim = KIND.build(source, 40, OPTIONS)
+    levels = (block).bit_length()  # ⌈log2(b + 1)⌉
+    assert len(built.network.architecture["blocks"]) == levels
+    file = KIND.file(source, built, claim, OPTIONS)
+    assert prove(file, None).verdict == "verified"
+    words = random_words(source, 40, 50)
+    assert np.array_equal(written(file, source, words), source.written(words))
+
+
+@pytest.mark.parametrize("block", [4, 8, 16])
+def test_one_layer_less_is_refused_and_wrong(block: int) -> None:
+    source = in_blocks(read("Cyclic-DET5,5@3"), block)
+    file = windowed(source, 40, 2 ** (block.bit_length() - 1))
+    assert prove(file, None).verdict != "verified"
+    words = random_words(source, 40, 50)
+    wrong = written(file, source, words) != source.written(words)
+    assert wrong.any(axis=1).mean() > 0.5
+
+
+@pytest.mark.parametrize("name", ["FlipFlop", "Grid4", "Q8"])
+@pytest.mark.parametrize("block", [1, 6])
+def test_every_machine_writes_its_states(name: str, block: int) -> None:
+    source = in_blocks(read(name), block)
+    built, claim = KIND.build(source, 17, OPTIONS)
+    file = KIND.file(source, built, claim, OPTIONS)
+    assert prove(file, None).verdict == "verified"
+    words = random_words(source, 17, 40)
+    assert np.array_equal(written(file, source, words), source.written(words))
+
+
+def test_states_may_be_written_sooner() -> None:
+    """The claim holds wherever no more than b letters come one after the other."""
+    source = in_blocks(read("Cyclic-DET5,5@3"), 8)
+    built, claim = KIND.build(source, 40, OPTIONS)
+    file = KIND.file(source, built, claim, OPTIONS)
+    sooner = replace(source, block=5)
+    words = random_words(source, 30, 40)
+    assert np.array_equal(written(file, sooner, words), sooner.written(words))
+
+
+@pytest.mark.parametrize(
+    ("claimed", "made", "verdict"), [(8, 8, True), (5, 8, True), (15, 8, True)]
+)
+def test_a_network_serves_every_block_that_its_windows_hold(
+    claimed: int, made: int, verdict: bool
+) -> None:
+    """4 levels hold 16 tokens: blocks of up to 15 letters."""
+    machine = read("Cyclic-DET5,5@3")
+    file = windowed(in_blocks(machine, made), 40, made + 1)
+    assert verdict == (says(file, machine, claimed) == "verified")
+    assert says(file, machine, 16) != "verified"
+
+
+def says(file: ModelFile, machine: Automaton, block: int) -> str:
+    """The verdict if the file claimed another block."""
+    source = in_blocks(machine, block).to_wire()
+    changed = {**file.header, "source": source}
+    return prove(ModelFile(changed, file.tensors, file.precision), None).verdict
+
+
+def forged(source: Any, **fields: Any) -> Any:
+    """The source of a file with other fields."""
+    return {**source, **fields}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"start": 1},
+        {"start": 7},
+        {"block": 0},
+        {"block": 2.5},
+        {"classes": ["1", "2", "3", "4", "4"]},
+        {"kind": "chain-of-thought"},
+        {"transitions": [[0, 1, 2, 3, 4]] * 5},
+    ],
+)
+def test_forged_sources_are_refused(fields: dict[str, Any]) -> None:
+    machine = read("Cyclic-DET5,5@3")
+    source = in_blocks(machine, 3)
+    file = windowed(source, 12, 4)
+    header = {**file.header, "source": forged(source.to_wire(), **fields)}
+    forgery = ModelFile(header, file.tensors, file.precision)
+    assert prove(forgery, None).verdict != "verified"
+
+
+def test_another_claim_is_refused() -> None:
+    file = windowed(in_blocks(read("C2"), 3), 12, 4)
+    for kind in ("exact", "within"):
+        claim = {**file.header["claim"], "kind": kind}
+        forgery = ModelFile(
+            {**file.header, "claim": claim}, file.tensors, file.precision
+        )
+        assert prove(forgery, None).verdict == "undecided"
+
+
+def test_windows_are_enough_if_possible_words_reset_in_time() -> None:
+    """Theorem 2a by brute force: the longest run without a reset, over all words."""
+    source = in_blocks(read("Cyclic-DET3,2@1"), 3)
+    file = windowed(source, 20, 4)
+    program = statement(file)
+    family = tuple(file_family(program))
+    legal = Machine(*source.legal())
+    assert enough(program, family, legal) == 4
+    complete = Machine(source.start, source.resets, np.arange(3))
+    assert enough(program, family, complete) == program.length
+
+
+def statement(file: ModelFile) -> Any:
+    from program.statement import parse
+
+    letters = len(file.header["source"]["letters"])
+    return parse(file.header["program"], letters, file.header["claim"]["length"])
+
+
+def file_family(program: Any) -> list[str]:
+    """The maps of one letter."""
+    from verify.search.windows import windows
+
+    return list(windows(program)["families"][0])
+
+
+def mutant(file: ModelFile, seed: int) -> ModelFile:
+    """The file with one entry of one tensor changed."""
+    random = np.random.default_rng(seed)
+    name = str(random.choice(sorted(file.tensors)))
+    tensor = file.tensors[name].copy()
+    flat = tensor.reshape(-1)
+    held = np.flatnonzero(flat)
+    at = random.choice(held if len(held) and random.random() < 0.8 else len(flat))
+    flat[at] = random.choice([0.0, -flat[at], 2 * flat[at] + 1, flat[at] + 0.5])
+    tensors = {**file.tensors, name: tensor}
+    return ModelFile(file.header, tensors, file.precision)
+
+
+def survivors(count: int) -> tuple[int, int]:
+    """How many mutants are wrong on some text, and how many are still proved."""
+    source = in_blocks(read("Cyclic-DET4,2@1"), 3)
+    file = windowed(source, 12, 4)
+    words, wrong, proved = random_words(source, 12, 60), 0, 0
+    right = source.written(words)
+    for seed in range(count):
+        damaged = mutant(file, seed)
+        differs = not np.array_equal(written(damaged, source, words), right)
+        verified = prove(damaged, None).verdict == "verified"
+        assert not (differs and verified), seed
+        wrong, proved = wrong + differs, proved + verified
+    return wrong, proved
+
+
+def test_no_wrong_mutant_is_proved() -> None:
+    wrong, proved = survivors(25)
+    assert wrong > 2
+    assert proved < 20
+
+
+@pytest.mark.slow
+def test_none_of_400_wrong_mutants_is_proved() -> None:
+    wrong, proved = survivors(400)
+    assert wrong > 80
+    assert 0 < proved < 300
+
+
+def test_texts_and_what_is_blank() -> None:
+    source = in_blocks(read("C2"), 2)
+    words = np.array([[1, 1, 1, 0, 1]])
+    assert source.blanks(words).tolist() == [[1, 1, BLANK, 1, 0, BLANK, 1, BLANK]]
+    assert source.written(words).tolist() == [[1, 1, 2, 1, 0, 3, 1, 2]]
+    assert (source.passes(5), source.longest(5)) == (3, 7)
+
+
+def test_a_letter_that_is_called_like_a_written_state_is_refused() -> None:
+    with pytest.raises(Refused, match="two of the letters have one name"):
+        Blocks("odd", ("(a)",), ("a",), np.zeros((1, 1), np.int64), 0, 2)
