@@ -78,7 +78,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
         observation: What the network says instead of the state: a name of
             `algebra.observation.OBSERVATIONS`, or ``"outputs"`` for the machine's own.
         block: Write the state into the text after so many letters, and read it back: the
-            depth is that of a block (docs/hidden-markov.md).
+            depth is that of a block (docs/soundness.md, 2.6).
         effort: How much each search may do: a key of `algebra.budget.EFFORTS`, or steps.
         proved: Whether to prove it; without, nothing is known about the result.
         observe: Called after every compiler pass with its name and the Program.
