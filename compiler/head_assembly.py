@@ -11,7 +11,9 @@ from compiler.layout import Layout
 from compiler.position_table import Positions
 from network.attention_kind import Sparse
 from network.precision import FloatArray
-from program import Operation
+from program import Operation, Position, Program
+from program.domains import IntArray
+from program.operations.base import LookBack
 
 
 def patterns(layout: Layout, block: int) -> dict[Operation, list[str]]:
@@ -40,15 +42,32 @@ def kind(layout: Layout, block: int, sparse: Sparse | None) -> dict[str, Any]:
         raise CompileError("a block cannot have linear heads and others")
     if sparse is None:
         return {"attention": {"kind": "linear"}} if True in linear else {}
+    t = np.arange(layout.plan.program.length + 1)
     for looked, channels in found.items():
-        reach = Lowering.of[type(looked)].reach(looked)
-        if reach is None or reach >= sparse.window:
-            far = "anywhere" if reach is None else f"{reach} positions back"
+        fetched = _fetched(layout.plan.program, looked)
+        hidden = None if fetched is None else t[~sparse.sees(t, fetched)]
+        if hidden is None or len(hidden):
             raise CompileError(
-                f"{channels[0]!r} looks {far}, and sparse heads see the last "
-                f"{sparse.window} positions"
+                f"{channels[0]!r} looks {_far(t, fetched, hidden)}, and sparse heads see "
+                f"the last {sparse.window} positions"
             )
     return {"attention": {"kind": "sparse", **asdict(sparse)}} if found else {}
+
+
+def _fetched(program: Program, looked: Operation) -> IntArray | None:
+    """``(T + 1,)``: where a head looks from each position; None if words decide it."""
+    others = [program.operations[name] for name in looked.reads[1:]]
+    given = [np.array([x.values]) for x in others if isinstance(x, Position)]
+    if not isinstance(looked, LookBack) or len(given) < len(others):
+        return None
+    return np.ravel(looked.position(given, np.arange(program.length + 1)))
+
+
+def _far(t: IntArray, fetched: IntArray | None, hidden: IntArray | None) -> str:
+    """Where a head looks that sees too little, in words."""
+    if fetched is None or hidden is None:
+        return "anywhere"
+    return f"{(t - fetched)[hidden].max()} positions back"
 
 
 def build(

@@ -44,6 +44,11 @@ class Sparse:
         """How many of the last positions are seen, the own one among them."""
         return self.block * self.windows
 
+    def sees(self, i: Any, j: Any) -> Any:
+        """Whether positions i see positions j, arrays or tensors, BOS being 0."""
+        last = (j - 1) % self.block >= self.block - self.last
+        return (j <= i) & ((i - j < self.window) | last)
+
 
 @dataclass(frozen=True)
 class Rectified:

@@ -123,9 +123,8 @@ class SparseMixing(SoftmaxMixing):
 
     def sees(self, i: Tensor, j: Tensor) -> Tensor:
         """Whether positions see positions, numbered from BOS at 0."""
-        size = self.kind.block
-        last = torch.remainder(j - 1, size) >= size - self.kind.last
-        return (j <= i) & ((i - j < self.kind.window) | last)
+        seen: Tensor = self.kind.sees(i, j)
+        return seen
 
     def seen(self, count: int, device: torch.device) -> Tensor:
         """``(time, time)``: which positions each one sees, in every head."""

@@ -60,10 +60,6 @@ class Lowering(ABC):
             CompileError: If the format cannot hold them.
         """
 
-    def reach(self, looked: Any) -> int | None:
-        """How many positions back what it fetches may be, BOS apart; None: anywhere."""
-        return None
-
     def query_size(self, program: Program, positions: Positions, looked: Any) -> int:
         """How many entries its queries and keys have."""
         return 1

@@ -37,10 +37,6 @@ class ShiftLowering(Lowering):
         scale = match_scale(code, positions.horizon, positions.precision)
         return [scale * max(1.0, code.terms - code.lead)]
 
-    def reach(self, looked: Shift) -> int:
-        """The shift."""
-        return looked.by
-
     def query_size(self, program: Program, positions: Positions, looked: Shift) -> int:
         """The dimensions of the code, and one for the sink."""
         assert positions.code is not None

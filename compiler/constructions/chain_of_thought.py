@@ -4,10 +4,15 @@ At each position a head fetches each argument of the next step: the binary digit
 place stand in the position table. Rules are piecewise linear in what was fetched, so no
 table grows with the numbers, and flags of the position choose between rules. The output
 is the next token. Only the digits of places, log2 of the length, make the network wider.
+
+Sparse heads see the last B positions and the last one of each block of B (Theorem 4.2,
+Lemma A.12 repaired). So the last one of a block first gathers its block in B slots, by
+look-backs; a place that is out of sight is then read in a slot of the end of its block.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import zip_longest
 
 from program import (
@@ -18,6 +23,7 @@ from program import (
     Position,
     Program,
     Row,
+    Shift,
     Token,
     table,
 )
@@ -31,8 +37,12 @@ CONTENT, NEXT = "content", "next"
 NOTHING = Argument(0, 0)
 
 
-def chain_of_thought(source: ChainOfThought) -> Program:
+def chain_of_thought(source: ChainOfThought, block: int | None = None) -> Program:
     """The Program whose greedy continuation of a prompt is its chain of thought.
+
+    Args:
+        source: The chain of thought.
+        block: B, if its heads are sparse and see one window of B positions.
 
     Raises:
         Refused: If a number can be negative or larger than all tokens.
@@ -45,7 +55,8 @@ def chain_of_thought(source: ChainOfThought) -> Program:
         max(source.contents),
     )
     reads = zip_longest(*(s.reads if s else () for s in steps), fillvalue=NOTHING)
-    arguments = [made.argument(k, each) for k, each in enumerate(reads)]
+    fetch = made.argument if block is None else partial(made.far_argument, block)
+    arguments = [fetch(k, each) for k, each in enumerate(reads)]
     fixed = [s.token if s and s.token is not None else 0 for s in steps]
     total = made.position("fixed", fixed)
     for r, rule in enumerate(source.rules):
@@ -90,12 +101,50 @@ class _Channels:
     def argument(self, k: int, reads: Sequence[Argument]) -> Expression:
         """What a head fetches for an argument at each position, and what is added."""
         places = [read.place for read in reads]
-        digits = tuple(f"place{k}[{b}]" for b in range((len(reads) - 1).bit_length()))
-        for b, name in enumerate(digits):
-            self.operations[name] = Position(tuple(p >> b & 1 for p in places))
-        self.operations[f"argument{k}"] = At(CONTENT, digits)
-        fetched = self._named(f"argument{k}", (0, self.most))
+        fetched = self._fetched(f"argument{k}", CONTENT, f"place{k}", places)
         return fetched + self.position(f"constant{k}", [r.constant for r in reads])
+
+    def far_argument(
+        self, block: int, k: int, reads: Sequence[Argument]
+    ) -> Expression:
+        """The same where heads see the last positions, and the end of each block.
+
+        Slot r of a position is the content of the position r before it; only those of
+        ends of blocks are read. Where nothing is to be fetched, that is what BOS counts: 0.
+        """
+        places = [read.place for read in reads]
+        near = [x if t - x < block else 0 for t, x in enumerate(places)]
+        far = [x - near[t] for t, x in enumerate(places)]
+        ends = [-(-x // block) * block for x in far]
+        total = number(0)
+        if any(near):
+            found = self._fetched(f"near{k}", CONTENT, f"near{k}.place", near)
+            flag = self.position(f"is.near{k}", [int(x > 0) for x in near])
+            total = gate(found, flag, self.most + 1)
+        offsets = [end - x for end, x in zip(ends, far, strict=True)]
+        for r in sorted({o for o, end in zip(offsets, ends, strict=True) if end}):
+            slot = f"slot{r}" if r else CONTENT
+            if r:
+                self.operations.setdefault(slot, Shift(CONTENT, r))
+            found = self._fetched(f"far{k}[{r}]", slot, f"end{k}", ends)
+            here = [int(o == r and e > 0) for o, e in zip(offsets, ends, strict=True)]
+            flag = self.position(f"is.far{k}[{r}]", here)
+            total = total + gate(found, flag, self.most + 1)
+        fetched = self.add(total, f"argument{k}")
+        (atom, _), *_ = fetched.terms
+        assert isinstance(atom.inside, int)
+        self.box[atom.inside] = 0, self.most
+        return fetched + self.position(f"constant{k}", [r.constant for r in reads])
+
+    def _fetched(
+        self, name: str, source: str, place: str, places: Sequence[int]
+    ) -> Expression:
+        """A channel that fetches another one from a place for each position."""
+        digits = tuple(f"{place}[{b}]" for b in range((len(places) - 1).bit_length()))
+        for b, digit in enumerate(digits):
+            self.operations[digit] = Position(tuple(p >> b & 1 for p in places))
+        self.operations[name] = At(source, digits)
+        return self._named(name, (0, self.most))
 
     def position(self, name: str, values: Sequence[int]) -> Expression:
         """A function of the position."""

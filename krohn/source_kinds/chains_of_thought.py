@@ -68,12 +68,13 @@ class ChainsOfThought(SourceKind[ChainOfThought]):
                 f"{source.length} tokens"
             )
         try:
-            program = optimise(chain_of_thought(source), options)
+            block = options.sparse.block if options.sparse else None
+            program = optimise(chain_of_thought(source, block), options)
         except Refused as reason:
             raise CompileError(f"{source.name}: {reason}") from None
         layout, features = arrange(program, options)
         form = options.strict, options.activation
-        network = lower(layout, features, *form)
+        network = lower(layout, features, *form, sparse=options.sparse)
         cost = predict(layout, features, *form)
         built = CompiledNetwork(NAME, network, describe(layout, network), cost)
         return built, {"length": program.length}

@@ -19,6 +19,7 @@ from verify.checker.attention.heads import (
     scores_of,
     worst_leak,
 )
+from verify.checker.attention.kinds import SOFTMAX, SPARSE
 from verify.checker.model_file import FloatArray
 from verify.checker.residual_stream import FEATURE
 
@@ -27,6 +28,7 @@ class Pointed(Rule):
     """The position that digits say, if it is one of 1, …, t; else BOS."""
 
     operation = "at"
+    kinds = frozenset({SOFTMAX, SPARSE})
 
     def noise(
         self, heads: Heads, channel: Channel, gain: float
@@ -36,7 +38,10 @@ class Pointed(Rule):
         return heads.copied(channel, self.look)
 
     def look(self, heads: Heads, channel: Channel) -> Bounds:
-        """The worst bounds over all that digits can say."""
+        """The worst bounds over all that digits can say, from any position.
+
+        Where functions of the position are the digits, each position asks for one only.
+        """
         positions = heads.stream.positions
         digits = [heads.stream.channel(n) for n in channel.inputs[1:]]
         demand(not any(c.one_hot for c in digits), "a digit is one-hot")
@@ -44,24 +49,39 @@ class Pointed(Rule):
         used = np.flatnonzero(query.any(axis=1))
         own = np.isin(used, [d for c in digits for d in c.span])
         demand(own | (heads.stream.owner[used] == FEATURE), "scores depend on too much")
-        demand(positions[:, used] == positions[:1, used], "a pointer moves with t")
-        k = heads.projected(heads.key[channel.head], None, np.arange(len(positions)))
-        said, j = numbers([c.name for c in digits]), np.arange(len(positions))
+        j = np.arange(len(positions))
+        k = heads.projected(heads.key[channel.head], None, j)
+        fixed = all(c.values.given is not None for c in digits)
+        said, t = (_given(digits), j) if fixed else (numbers(channel.inputs[1:]), None)
+        if t is None:
+            demand(heads.kind.name == SOFTMAX, "a pointer may point out of sight")
+            demand(positions[:, used] == positions[:1, used], "a pointer moves with t")
         demand(len(said) * len(j) <= MOST, "a head has too many scores to check")
         worst = np.array([NEVER, 0.0, 0.0])
-        for x in np.array_split(said, len(said) * len(j) // CELLS + 1):
-            noise = np.zeros((len(x), positions.shape[1]))
-            asked = np.tile(positions[:1], (len(x), 1))
+        parts = len(said) * len(j) // CELLS + 1
+        for rows in np.array_split(np.arange(len(said)), parts):
+            x, asked = said[rows], positions[np.zeros(len(rows), np.int64)].copy()
+            hidden, right = np.zeros((len(rows), len(j)), np.bool_), j == x[:, None]
+            if t is not None:
+                asked, hidden = positions[rows].copy(), heads.kind.hidden(t[rows], len(j))
+                right &= j <= t[rows, None]
+                demand(~(right & hidden), f"{channel.name!r} may be out of sight")
+            noise = np.zeros(asked.shape)
             for b, c in enumerate(digits):
                 asked[:, c.span] = (x >> b & 1)[:, None]
                 noise[:, c.span] = heads.stream.noise[c.name].max()
             q = Noisy(asked, np.zeros((0, *asked.shape)), noise, heads.stream.form)
             q = q.columns(used).affine(query[used], np.zeros(query.shape[1]))
             scores, error, size = scores_of(q, k)
-            right = (j == x[:, None]) & (j > 0)
-            leak = worst_leak(scores, np.where(right, NEVER, scores), right, True)
+            seen, right = np.where(hidden, NEVER, scores), right & (j > 0)
+            leak = worst_leak(seen, np.where(right, NEVER, seen), right, True)
             worst = np.maximum(worst, [leak, error.max(), size])
         return worst[0], worst[1], worst[1], worst[2]
+
+
+def _given(digits: Sequence[Channel]) -> IntArray:
+    """``(T + 1,)``: what digits say at each position, which decides them."""
+    return np.sum([c.given << b for b, c in enumerate(digits)], axis=0)
 
 
 def numbers(digits: Sequence[str]) -> IntArray:
