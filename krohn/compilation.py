@@ -41,6 +41,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     start: str | None = None,
     strict: bool = False,
     activation: str = "relu",
+    attention: str | None = None,
     uniform: bool = False,
     positions: str = "dyadic",
     minimise: str | None = None,
@@ -68,6 +69,8 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
         activation: ``"relu"``; or ``"sine"``, with which counters read their sums from
             a circle, so that no width grows with the length; or ``"gelu"``: all hidden
             units are GeLUs, as in GPT-2.
+        attention: Of the heads of a chain of thought: ``"standard"`` if none is given,
+            ``"linear"`` or ``"sparse"`` (Yang et al. 2024).
         uniform: Memories and look-backs by weights that are those of every length; only
             the position table grows with it.
         positions: How look-backs tell positions apart: ``"dyadic"``, by angles 2πt/2^k,
@@ -101,7 +104,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
         kind, told = other
         refuse_others(_given(values), kind.takes, kind.wire)
         refuse([FORM], values, _given(values))
-        how = How(construction, arch)
+        how = How(construction, arch, attention)
         return kind.compile(told, length, options, proved, progress, how)
     _check_options(values)
     source = machine_of(_machine(machine), start, observation)
@@ -155,6 +158,8 @@ def _check_options(values: Mapping[str, Any]) -> None:
         values: All arguments of `compile`, by name.
     """
     refuse(TRANSFORMER, values, _given(values))
+    if values["attention"] is not None:
+        raise CompileError("--attention is for chains of thought; this is a machine")
     if values["construction"] == generator.NAME:
         raise CompileError(
             "a balanced generator says laws instead of states; make it with "

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import zip_longest
+from math import isqrt
 
 from program import (
     At,
@@ -31,18 +32,24 @@ from program.chain_of_thought import Argument, ChainOfThought
 from program.expression_bounds import Bounds
 from program.expressions import Atom, Expression, argument, gate, number, rectified
 
-NAME = "chain-of-thought"
+NAME, ATTENTION = "chain-of-thought", ("standard", "sparse")
 SUMMARY = "heads fetch what each number is computed from, at fixed places"
 CONTENT, NEXT = "content", "next"
 NOTHING = Argument(0, 0)
 
 
-def chain_of_thought(source: ChainOfThought, block: int | None = None) -> Program:
+def block_size(source: ChainOfThought) -> int:
+    """B of sparse heads: the square root of the length, by which slots are fewest."""
+    return isqrt(source.length - 1) + 1
+
+
+def chain_of_thought(source: ChainOfThought, attention: str = "standard") -> Program:
     """The Program whose greedy continuation of a prompt is its chain of thought.
 
     Args:
         source: The chain of thought.
-        block: B, if its heads are sparse and see one window of B positions.
+        attention: How its heads weigh positions: one of `ATTENTION`. Sparse ones see one
+            window of `block_size` positions.
 
     Raises:
         Refused: If a number can be negative or larger than all tokens.
@@ -55,7 +62,8 @@ def chain_of_thought(source: ChainOfThought, block: int | None = None) -> Progra
         max(source.contents),
     )
     reads = zip_longest(*(s.reads if s else () for s in steps), fillvalue=NOTHING)
-    fetch = made.argument if block is None else partial(made.far_argument, block)
+    far = partial(made.far_argument, block_size(source))
+    fetch = far if attention == "sparse" else made.argument
     arguments = [fetch(k, each) for k, each in enumerate(reads)]
     fixed = [s.token if s and s.token is not None else 0 for s in steps]
     total = made.position("fixed", fixed)
@@ -104,9 +112,7 @@ class _Channels:
         fetched = self._fetched(f"argument{k}", CONTENT, f"place{k}", places)
         return fetched + self.position(f"constant{k}", [r.constant for r in reads])
 
-    def far_argument(
-        self, block: int, k: int, reads: Sequence[Argument]
-    ) -> Expression:
+    def far_argument(self, block: int, k: int, reads: Sequence[Argument]) -> Expression:
         """The same where heads see the last positions, and the end of each block.
 
         Slot r of a position is the content of the position r before it; only those of

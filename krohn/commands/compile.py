@@ -79,8 +79,9 @@ def compile(  # noqa: A001  (the command is called so)
     asked = dtype if "dtype" in typed(context) else None
     if (other := named(machine)) is not None:
         refuse_others(typed(context), other[0].takes, other[0].wire)
-        how = {"strict": strict, "positions": positions, "construction": construction}
-        model = _other(machine, length, arch=arch, dtype=asked, proved=proof, **how)
+        taken = [name for name in typed(context) if name in other[0].takes]
+        how = {name: context.params[name] for name in taken}
+        model = _other(machine, length, dtype=asked, proved=proof, **how)
         return _write(model, output, as_json)
     if block is not None:
         refuse_others(typed(context), IN_BLOCKS, "text in blocks")

@@ -7,7 +7,10 @@ import typer
 
 Attention = Annotated[
     str | None,
-    typer.Option(help="Of a balanced generator: random (default), symmetric, uniform."),
+    typer.Option(
+        help="Of a chain of thought: standard (default), linear or sparse. Of a balanced "
+        "generator: random (default), symmetric, uniform."
+    ),
 ]
 DepthLayer = Annotated[
     str | None,

@@ -33,10 +33,12 @@ class How(NamedTuple):
     Attributes:
         construction: Its name, or ``"auto"``.
         arch: ``"transformer"`` or ``"rnn"``.
+        attention: How heads weigh positions, of a chain of thought; None for the usual.
     """
 
     construction: str = "auto"
     arch: str = "transformer"
+    attention: str | None = None
 
     def made(self, known: Mapping[str, str]) -> str:
         """The construction of the architecture.

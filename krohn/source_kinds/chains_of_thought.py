@@ -7,13 +7,19 @@ import numpy as np
 
 from algebra.errors import KrohnError
 from compiler.compiled_network import CompiledNetwork
-from compiler.constructions.chain_of_thought import NAME, chain_of_thought
+from compiler.constructions.chain_of_thought import (
+    ATTENTION,
+    NAME,
+    block_size,
+    chain_of_thought,
+)
 from compiler.cost import predict
 from compiler.errors import CompileError
 from compiler.pipeline import Options, arrange, optimise
 from compiler.transformer import describe, lower
 from krohn.progress import Progress
 from krohn.source_kinds.base import USUAL, How, SourceKind, names_in, sizes
+from network.attention_kind import Sparse
 from network.modelfile import ModelFile
 from program.chain_of_thought import ChainOfThought
 from program.domains import IntArray
@@ -30,7 +36,7 @@ class ChainsOfThought(SourceKind[ChainOfThought]):
 
     wire = "chain-of-thought"
     claim = "generates"
-    takes = frozenset({"strict", "activation"})
+    takes = frozenset({"strict", "activation", "attention"})
 
     def named(self, text: str) -> ChainOfThought | None:
         """The dynamic program of a name; None if it is the name of none."""
@@ -67,14 +73,18 @@ class ChainsOfThought(SourceKind[ChainOfThought]):
                 f"-T is for words of any length; every text of {source.name} has "
                 f"{source.length} tokens"
             )
+        attention = how.attention or "standard"
+        if attention not in ATTENTION:
+            known = ", ".join(ATTENTION)
+            raise CompileError(f"--attention takes {known}, not {attention!r}")
         try:
-            block = options.sparse.block if options.sparse else None
-            program = optimise(chain_of_thought(source, block), options)
+            program = optimise(chain_of_thought(source, attention), options)
         except Refused as reason:
             raise CompileError(f"{source.name}: {reason}") from None
+        seen = Sparse(block_size(source), 1, 1) if attention == "sparse" else None
         layout, features = arrange(program, options)
         form = options.strict, options.activation
-        network = lower(layout, features, *form, sparse=options.sparse)
+        network = lower(layout, features, *form, sparse=seen)
         cost = predict(layout, features, *form)
         built = CompiledNetwork(NAME, network, describe(layout, network), cost)
         return built, {"length": program.length}

@@ -54,6 +54,52 @@ def test_twenty_by_twenty() -> None:
     assert KIND.sample(model.file, 200, 0, lambda *_: None).passed
 
 
+@cache
+def sparse(name: str) -> CompiledModel:
+    return krohn.compile(name, attention="sparse")
+
+
+def test_sparse_heads_write_every_text_right() -> None:
+    """They see the last B positions and the end of each block of B."""
+    for name in ("EditDistance2,3:letters=2", "EditDistance3,3:letters=2,boundary=1"):
+        file = sparse(name).file
+        size = {"kind": "sparse", "block": 5, "windows": 1, "last": 1}
+        shape = file.header["architecture"]["blocks"]
+        assert [b["attention"] for b in shape if b["heads"]] == [size, size]
+        assert KIND.every(file, 8, lambda *_: None).passed
+
+
+def test_eight_by_eight_by_sparse_heads() -> None:
+    model = sparse("EditDistance8,8:letters=4")
+    assert model.proof is not None
+    assert model.proof.verdict == "verified"
+    assert KIND.sample(model.file, 20, 0, lambda *_: None).passed
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"block": 4}, "may be out of sight|may look elsewhere"),
+        ({"block": 6}, "may be out of sight|may look elsewhere"),
+        ({"last": 0}, "sparse block of no size"),
+        ({"kind": "linear"}, "there is no rule"),
+    ],
+)
+def test_heads_that_see_less_than_they_need_are_refused(
+    change: dict[str, Any], reason: str
+) -> None:
+    file = sparse("EditDistance3,3:letters=2").file
+    shape = file.header["architecture"]
+    blocks = [
+        {**b, "attention": {**b["attention"], **change}} if b["heads"] else b
+        for b in shape["blocks"]
+    ]
+    header = {**file.header, "architecture": {**shape, "blocks": blocks}}
+    proof = prove(replace(file, header=header), None)
+    assert proof.verdict == "undecided"
+    assert re.search(reason, proof.reason)
+
+
 def changed(file: ModelFile, rng: np.random.Generator) -> ModelFile:
     """One number of one tensor is another one."""
     tensors = {name: array.copy() for name, array in file.tensors.items()}
@@ -66,12 +112,12 @@ def changed(file: ModelFile, rng: np.random.Generator) -> ModelFile:
     return replace(file, tensors=tensors)
 
 
-def mutants(count: int, seed: int) -> tuple[int, int]:
+def mutants(file: ModelFile, count: int, seed: int) -> tuple[int, int]:
     """How many changed networks were verified, and how many write something wrong.
 
     A verified one writes every text: all prompts of a small size are run.
     """
-    file, rng = proved("EditDistance2,3:letters=3").file, np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     verified = wrong = 0
     for _ in range(count):
         mutant = changed(file, rng)
@@ -82,15 +128,17 @@ def mutants(count: int, seed: int) -> tuple[int, int]:
     return verified, wrong
 
 
-def test_no_changed_network_that_writes_wrong_is_verified() -> None:
-    verified, wrong = mutants(40, 1)
+@pytest.mark.parametrize("made", [proved, sparse])
+def test_no_changed_network_that_writes_wrong_is_verified(made: Any) -> None:
+    verified, wrong = mutants(made("EditDistance2,3:letters=3").file, 40, 1)
     assert verified > 3
     assert wrong > 5
 
 
 @pytest.mark.slow
-def test_500_changed_networks() -> None:
-    verified, wrong = mutants(500, 2)
+@pytest.mark.parametrize("made", [proved, sparse])
+def test_500_changed_networks(made: Any) -> None:
+    verified, wrong = mutants(made("EditDistance2,3:letters=3").file, 500, 2)
     assert verified > 30
     assert wrong > 60
 

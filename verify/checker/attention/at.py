@@ -63,7 +63,10 @@ class Pointed(Rule):
             x, asked = said[rows], positions[np.zeros(len(rows), np.int64)].copy()
             hidden, right = np.zeros((len(rows), len(j)), np.bool_), j == x[:, None]
             if t is not None:
-                asked, hidden = positions[rows].copy(), heads.kind.hidden(t[rows], len(j))
+                asked, hidden = (
+                    positions[rows].copy(),
+                    heads.kind.hidden(t[rows], len(j)),
+                )
                 right &= j <= t[rows, None]
                 demand(~(right & hidden), f"{channel.name!r} may be out of sight")
             noise = np.zeros(asked.shape)
@@ -81,7 +84,7 @@ class Pointed(Rule):
 
 def _given(digits: Sequence[Channel]) -> IntArray:
     """``(T + 1,)``: what digits say at each position, which decides them."""
-    return np.sum([c.given << b for b, c in enumerate(digits)], axis=0)
+    return np.asarray(np.sum([c.given << b for b, c in enumerate(digits)], axis=0))
 
 
 def numbers(digits: Sequence[str]) -> IntArray:
