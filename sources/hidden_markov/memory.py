@@ -1,0 +1,96 @@
+"""How much the last L letters say of what all of them say: by exact enumeration."""
+
+from math import log
+from typing import NamedTuple
+
+import numpy as np
+
+from program.domains import FloatArray
+from program.errors import demand
+from sources.hidden_markov.forms import undriven
+from sources.hidden_markov.model import HiddenMarkovModel
+
+MOST_NUMBERS = 2**22
+"""Entries of the beliefs after all words that are listed at once."""
+
+
+class Forgotten(NamedTuple):
+    """What is lost if only the last L letters are filtered, for L = 1, 2, ….
+
+    Attributes:
+        letters: ``(most,)``: E ‖Pr(o | all letters) − P_L(o | the last L)‖₁, o the next.
+        beliefs: ``(most,)``: the same of the law of the state.
+    """
+
+    letters: FloatArray
+    beliefs: FloatArray
+
+
+def stationary(model: HiddenMarkovModel) -> FloatArray:
+    """``(n,)``: a law of the state that a step does not change; actions are uniform."""
+    step = undriven(model).operators.sum(axis=0)
+    system = np.vstack([step - np.eye(model.size), np.ones(model.size)])
+    law = np.linalg.lstsq(system, np.eye(model.size + 1)[-1], rcond=None)[0]
+    law = np.maximum(law, 0)
+    found: FloatArray = law / law.sum()
+    return found
+
+
+def forgotten(model: HiddenMarkovModel, length: int, most: int) -> Forgotten:
+    """The errors of L-memory predictors after words of a length (arXiv 2506.01919).
+
+    P_L begins in the stationary law, whatever came before the last L letters. If no state
+    can say these letters, it says the stationary law again. All words are listed, each
+    with its probability: nothing is sampled.
+
+    Args:
+        model: The model; actions are uniform.
+        length: Of the words.
+        most: The largest L, less than ``length``.
+
+    Raises:
+        Refused: If there are too many words to list, or no L.
+    """
+    demand(0 < most < length, "a memory is shorter than the words, and has a letter")
+    model = undriven(model)
+    words = len(model.letters) ** min(length, 64)
+    demand(
+        words * model.size <= MOST_NUMBERS,
+        f"{len(model.letters)}^{length} words are too many to be listed",
+    )
+    likely, full = _normalised(_listed(model, model.start, length), model.start)
+    prior, letters, beliefs = stationary(model), list[float](), list[float]()
+    for window in range(1, most + 1):
+        _, short = _normalised(_listed(model, prior, window), prior)
+        apart = full.reshape(-1, *short.shape) - short
+        said = np.abs(model.predict(apart)).sum(axis=2).ravel()
+        letters.append(float(likely @ said))
+        beliefs.append(float(likely @ np.abs(apart).sum(axis=2).ravel()))
+    return Forgotten(np.array(letters), np.array(beliefs))
+
+
+def _listed(model: HiddenMarkovModel, start: FloatArray, length: int) -> FloatArray:
+    """``(letters^length, n)``: A_w start for each word w, in the order of numbers."""
+    found = start[None]
+    for _ in range(length):
+        found = np.einsum("ots,ws->wot", model.operators, found)
+        found = found.reshape(-1, model.size)
+    return found
+
+
+def _normalised(joint: FloatArray, other: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Probabilities of words, and beliefs after them; another law if they are 0."""
+    total = joint.sum(axis=1)
+    beliefs = np.where(total[:, None] > 0, joint, other)
+    return total, beliefs / beliefs.sum(axis=1, keepdims=True)
+
+
+def stated_memory(gamma: float, rank: int, error: float) -> float:
+    """γ⁻⁴ ln(d/ε): how L grows in the bound for observable models, without its constant.
+
+    Args:
+        gamma: How observable the model is; above 0.
+        rank: d, the rank of the transitions.
+        error: ε, of the law of the next letter, in L1.
+    """
+    return log(rank / error) / gamma**4
