@@ -1,0 +1,72 @@
+"""Hidden Markov models from files: Krohn's JSON, plain arrays, Cassandra's ``.pomdp``.
+
+``docs/hidden-markov.md`` describes the formats.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from program.errors import Refused, demand
+from sources.hidden_markov.files import arrays, pomdp
+from sources.hidden_markov.model import KIND, HiddenMarkovModel
+
+MOST_BYTES = 2**26
+"""The largest file that is read."""
+
+
+def read(path: Path) -> HiddenMarkovModel | None:
+    """The model in a file; None if the file is of none of these formats.
+
+    Raises:
+        Refused: If it is, but is damaged, too large, or states no probabilities.
+    """
+    reader = {".pomdp": _pomdp, ".npz": _npz, ".json": _json}.get(path.suffix.lower())
+    if reader is None:
+        return None
+    try:
+        demand(path.stat().st_size <= MOST_BYTES, "it is larger than 64 MiB")
+        return reader(path)
+    except OSError as error:
+        raise Refused(f"{path} cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise Refused(f"{path} is no UTF-8 text") from None
+    except Refused as reason:
+        raise Refused(f"{path}: {reason}") from None
+
+
+def text(model: HiddenMarkovModel) -> str:
+    """A model as Krohn's JSON, which `read` gives back with the same numbers."""
+    said = model.to_wire()
+    del said["classes"]
+    rows = {key: json.dumps(value, ensure_ascii=False) for key, value in said.items()}
+    return "{\n" + ",\n".join(f' "{key}": {row}' for key, row in rows.items()) + "\n}\n"
+
+
+def _pomdp(path: Path) -> HiddenMarkovModel:
+    return pomdp.parse(path.read_text("utf-8"), path.stem)
+
+
+def _npz(path: Path) -> HiddenMarkovModel:
+    return arrays.model(arrays.unpacked(path), path.stem)
+
+
+def _json(path: Path) -> HiddenMarkovModel | None:
+    try:
+        said = json.loads(path.read_text("utf-8"))
+    except (ValueError, RecursionError):
+        return None  # the reader of machines says what is wrong with it
+    if not isinstance(said, dict):
+        return None
+    if said.get("kind") == KIND:
+        return _own(said)
+    return arrays.model(said, path.stem) if arrays.names(said) else None
+
+
+def _own(said: dict[str, Any]) -> HiddenMarkovModel:
+    try:
+        return HiddenMarkovModel.from_wire(said)
+    except LookupError as error:
+        raise Refused(f"it does not say its {error}") from None
+    except (TypeError, ValueError, OverflowError, AttributeError):
+        raise Refused("its matrices, start or names are of another shape") from None

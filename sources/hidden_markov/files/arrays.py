@@ -1,0 +1,128 @@
+"""Parameters as hmmlearn and pomegranate hold them: arrays whose rows add up to 1.
+
+In both the start state says the first letter, and rows are laws: transmat[s, s'] is
+Pr(s' | s), emissionprob[s, o] is Pr(o | s). Krohn's columns are laws, and its first letter
+comes after a step; so a state before the first letter is added (`forms.BEFORE`).
+"""
+
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from program.domains import LARGEST_MATRIX, FloatArray
+from program.errors import Refused, demand
+from sources.hidden_markov.forms import said_at_once
+from sources.hidden_markov.model import HiddenMarkovModel
+
+START, STEP, SAY = "startprob", "transmat", "emissionprob"
+OTHER_NAMES = {"starts": START, "edges": STEP, "probs": SAY}
+"""What pomegranate calls them; it holds logarithms of the first two."""
+KEPT = 1e-5
+"""Rows that add up to 1 but for so much are rounded, and are divided by their sum."""
+MOST_NUMBERS = 2**22
+"""Entries of all operators together."""
+MOST_BYTES = 2**26
+
+
+def names(said: Mapping[str, Any]) -> dict[str, str]:
+    """Under which names these parameters are given; none if one is absent."""
+    known = {}
+    for name in said:
+        plain = name.rstrip("_") if isinstance(name, str) else ""
+        known[OTHER_NAMES.get(plain, plain)] = name
+    return known if {START, STEP, SAY} <= set(known) else {}
+
+
+def unpacked(path: Path) -> dict[str, Any]:
+    """The arrays of an ``.npz`` file.
+
+    Raises:
+        Refused: If it is none, or has objects in it, or unpacks to too much.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+        demand(size <= MOST_BYTES, "its arrays are larger than 64 MiB")
+        with np.load(path, allow_pickle=False) as found:
+            return {name: found[name] for name in found.files}
+    except Refused:
+        raise
+    except Exception:  # numpy and zipfile raise many kinds of it on damaged files
+        raise Refused("it is no .npz file of plain arrays") from None
+
+
+def model(said: Mapping[str, Any], name: str) -> HiddenMarkovModel:
+    """The model of such parameters.
+
+    ``states`` and ``letters`` may name them; else they are 0, 1, …, as arrays count.
+
+    Raises:
+        Refused: If one is absent, has another shape, or is no law.
+    """
+    known = names(said)
+    demand(known, f"it needs the arrays {START}, {STEP} and {SAY}")
+    start, step, say = (_numbers(said[known[key]], key) for key in (START, STEP, SAY))
+    say = say.reshape(say.shape[0], say.shape[2]) if _of_tensors(say) else say
+    size = len(start) if start.ndim == 1 else 0
+    demand(size > 0, f"{START} is no row of numbers")
+    demand(size < LARGEST_MATRIX, f"there are {size} states, not 1 to 255")
+    demand(step.shape == (size, size), f"{STEP} is no matrix of {size} states")
+    fits = say.ndim == 2 and len(say) == size and say.shape[1] > 0
+    demand(fits, f"{SAY} has no row for each of {size} states")
+    few = say.shape[1] * (size + 1) ** 2 <= MOST_NUMBERS
+    demand(few, f"{say.shape[1]} letters of {size} states are too many")
+    ends = _numbers(said["ends"], "ends") if "ends" in said else np.zeros(1)
+    demand((ends == 0) | np.isneginf(ends), "it may end, which is not read")
+    return said_at_once(
+        name,
+        laws(step, STEP).T,
+        laws(say, SAY).T,
+        laws(start[None], START)[0],
+        _named(said, "states", size),
+        _named(said, "letters", say.shape[1]),
+    )
+
+
+def laws(rows: FloatArray, what: str) -> FloatArray:
+    """Rows as probabilities: not negative, and of sum 1.
+
+    Raises:
+        Refused: If a row is none; it is named, counted from 1.
+    """
+    demand(~np.isnan(rows), f"{what} has an entry that is no number")
+    if (rows <= 0).all():  # logarithms; no law has these entries
+        rows = np.exp(rows)
+    demand(np.isfinite(rows), f"{what} has an entry that is no number")
+    demand(rows >= 0, f"{what} has a negative entry")
+    sums = rows.sum(axis=1)
+    worst = int(np.abs(sums - 1).argmax())
+    demand(
+        abs(sums[worst] - 1) <= KEPT,
+        f"row {worst + 1} of {what} adds up to {sums[worst]:.9g}, not to 1",
+    )
+    found: FloatArray = rows / sums[:, None]
+    return found
+
+
+def _of_tensors(say: FloatArray) -> bool:
+    """Whether it is a stack of pomegranate's tensors, one of (1, letters) a state."""
+    return say.ndim == 3 and say.shape[1] == 1
+
+
+def _numbers(given: Any, what: str) -> FloatArray:
+    try:
+        return np.array(given, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise Refused(f"{what} is no array of numbers") from None
+
+
+def _named(said: Mapping[str, Any], what: str, count: int) -> list[str]:
+    if what not in said:
+        return [str(i) for i in range(count)]
+    given = said[what].tolist() if isinstance(said[what], np.ndarray) else said[what]
+    fits = isinstance(given, list) and len(given) == count
+    demand(fits, f"there are not {count} names of {what}")
+    return [str(each) for each in given]
