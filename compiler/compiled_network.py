@@ -111,7 +111,11 @@ def realise(plan: Plan, observe: Observer | None = None) -> CompiledNetwork:
     return CompiledNetwork(plan.construction, network, described, plan.cost)
 
 
+def stated(machine: Automaton) -> Automaton:
+    """The machine whose states a recurrent network has: the least that shows the same."""
+    return machine if machine.output is None else least(machine)
+
+
 def compile_rnn(machine: Automaton, precision: Precision) -> CompiledNetwork:
     """The exact ReLU RNN of a machine; it has no longest word."""
-    shown = machine if machine.output is None else least(machine)
-    return CompiledNetwork("elman", elman(shown, precision), {}, None)
+    return CompiledNetwork("elman", elman(stated(machine), precision), {}, None)

@@ -1,67 +1,179 @@
-"""The exact ReLU RNN: one unit for each state and letter (spec section 9)."""
+"""The exact ReLU RNN: one unit for each rectangle of states and letters."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from algebra.automaton import Automaton
 from algebra.minimisation import reachable
+from algebra.semiautomaton import IntArray
 from algebra.shown import shown
 from compiler.transformer import Network
 from network.precision import FloatArray, Precision
 from network.sparse import Sparse
 
 NAME = "elman"
-SUMMARY = "one ReLU for each pair of a state and a letter; valid at every length"
+SUMMARY = "a ReLU for each rectangle of states and letters; valid at every length"
 
 WIDEST_DENSE = 1024
 """Units of a network whose matrices hold their zeros too: a million entries at most."""
 
 
-def elman(machine: Automaton, precision: Precision) -> Network:
-    """h_t = ReLU(W h_{t-1} + U x_t − 1), width |reachable states|·|letters| + 1.
+class Rectangles(NamedTuple):
+    """Sets P × L of states and letters that lead to one state, and that are all pairs.
 
-    Unit (q, a) is 1 when the state *before* the letter was q and the letter is a. All
+    Attributes:
+        arrived: ``(units,)``: the state that all pairs of a rectangle lead to, ascending.
+        states: ``(entries, 2)``: a rectangle, and a state of its P.
+        letters: ``(entries, 2)``: a rectangle, and a letter of its L.
+    """
+
+    arrived: IntArray
+    states: IntArray
+    letters: IntArray
+
+
+def rectangles(transitions: IntArray) -> Rectangles:
+    """Few rectangles; one for each state if that is possible.
+
+    Of what leads to a state, either states are put together which the same letters lead
+    there, or letters which do so from the same states: what gives fewer.
+
+    Args:
+        transitions: ``(letters, states)``.
+    """
+    count = transitions.shape[1]
+    letter, state = (axis.reshape(-1) for axis in np.indices(transitions.shape))
+    target = transitions.reshape(-1)
+    by_state, by_letter = (
+        _alike(target, *pair) for pair in ((state, letter), (letter, state))
+    )
+    fewer = _classes(target, by_letter, count) < _classes(target, by_state, count)
+    label = np.where(fewer[target], by_letter, by_state)
+    _, first, unit = np.unique(
+        target * (len(target) + 1) + label, return_index=True, return_inverse=True
+    )
+    sides = (np.unique(np.stack([unit, s], axis=1), axis=0) for s in (state, letter))
+    return Rectangles(target[first], *sides)
+
+
+def _alike(target: IntArray, one: IntArray, other: IntArray) -> IntArray:
+    """``(pairs,)``: equal where pairs share the target, and their ``one`` all ``other``."""
+    order = np.lexsort((other, one, target))
+    groups = np.stack([target[order], one[order]])
+    new = np.flatnonzero((np.diff(groups, axis=1) != 0).any(axis=0)) + 1
+    starts, ends = np.append(0, new), np.append(new, len(order))
+    data, known = (
+        other[order].astype(np.int64).tobytes(),
+        dict[tuple[int, bytes], int](),
+    )
+    bounds = zip(
+        starts.tolist(), ends.tolist(), groups[0, starts].tolist(), strict=True
+    )
+    classes = [
+        known.setdefault((q, data[8 * a : 8 * b]), len(known)) for a, b, q in bounds
+    ]
+    found = np.empty(len(order), np.int64)
+    found[order] = np.repeat(classes, ends - starts)
+    return found
+
+
+def _classes(target: IntArray, label: IntArray, count: int) -> IntArray:
+    """``(states,)``: how many labels occur with each target."""
+    pairs = np.unique(np.stack([target, label], axis=1), axis=0)
+    return np.bincount(pairs[:, 0], minlength=count)
+
+
+class Units(NamedTuple):
+    """The units of a machine.
+
+    Attributes:
+        alive: The states that can be reached, by number.
+        on: The rectangles whose units they are, of states numbered as in ``alive``.
+        arrived: ``(units,)``: the state that a unit stands for, numbered likewise.
+        first: The unit that is on before the first letter.
+        silent: The state in which no unit is on, numbered likewise; None if there is none.
+    """
+
+    alive: IntArray
+    on: Rectangles
+    arrived: IntArray
+    first: int
+    silent: int | None
+
+    @classmethod
+    def of(cls, machine: Automaton) -> "Units":
+        """One for each rectangle; one more if nothing leads to the start state.
+
+        A state that no letter leaves has none: nothing turns a unit on when all are off.
+        """
+        number = {q: i for i, q in enumerate(machine.states)}
+        alive = np.array([number[q] for q in reachable(machine).states])
+        index = np.zeros(len(machine.states), np.int64)
+        index[alive] = np.arange(len(alive))
+        transitions = index[machine.transitions[:, alive]]
+        start, on = index[machine.start], rectangles(transitions)
+        stays = (transitions == np.arange(len(alive))).all(axis=0)
+        saved = np.bincount(on.arrived, minlength=len(alive)) * stays
+        saved[start] = 0
+        silent = int(saved.argmax()) if saved.any() else None
+        if silent is not None:
+            on = _without(on, silent)
+        entered = np.flatnonzero(on.arrived == start)
+        if len(entered):
+            return cls(alive, on, on.arrived, int(entered[0]), silent)
+        arrived = np.append(on.arrived, start)
+        return cls(alive, on, arrived, len(on.arrived), silent)
+
+
+def _without(on: Rectangles, silent: int) -> Rectangles:
+    """The rectangles that lead elsewhere."""
+    kept = on.arrived != silent
+    number = kept.cumsum() - 1
+    sides = (side[kept[side[:, 0]]] for side in (on.states, on.letters))
+    renamed = (np.stack([number[r], s], axis=1) for r, s in (x.T for x in sides))
+    return Rectangles(on.arrived[kept], *renamed)
+
+
+def elman(machine: Automaton, precision: Precision) -> Network:
+    """h_t = ReLU(W h_{t-1} + U x_t − 1): a unit for each rectangle.
+
+    A unit is 1 when the state *before* the letter is in its P and the letter in its L. All
     values are 0 or 1 and every sum is an integer below 2, so the network is exact in
     every format. Unreachable states get no units and logit −1. Of a machine with outputs
     the network says the output.
 
     W is a product: from the units to the state that they lead to, and from there to the
-    units of that state. Wide networks hold its two factors instead, and no zeros: four
-    matrices with one entry for each unit.
+    units of that state. Wide networks hold its two factors instead, and no zeros.
     """
-    number = {q: i for i, q in enumerate(machine.states)}
-    alive = [number[q] for q in reachable(machine).states]
-    letters = len(machine.letters)
-    index = np.zeros(len(machine.states), dtype=np.int64)
-    index[alive] = np.arange(len(alive))
-    after = index[machine.transitions[:, alive].T].reshape(-1)
+    units = Units.of(machine)
+    width, alive = len(units.arrived), len(units.alive)
     classes = shown(machine, "outputs" if machine.output else "states")
-    width = len(after) + 1
-    # The last unit is on at time 0 only and stands for having arrived at the start.
-    arrived = np.append(after, index[machine.start])
-    units, pairs = np.arange(width), np.arange(width - 1)
+    of, outputs = classes.of[units.alive], len(classes.names)
+    each, logits = np.arange(width), np.full(outputs, -1.0)
+    if units.silent is not None:
+        logits[of[units.silent]] = 1.0
+    ahead = 2.0 if units.silent is None else 4.0
+    (p, states), (q, letters) = units.on.states.T, units.on.letters.T
     matrices = {
-        "hidden.left": Sparse.of((width, len(alive)), units, arrived, 1.0),
-        "hidden.right": Sparse.of((len(alive), width), pairs // letters, pairs, 1.0),
-        "input.weight": Sparse.of((letters, width), pairs % letters, pairs, 1.0),
-        "unembed.weight": Sparse.of(
-            (width, len(classes.names)), units, classes.of[alive][arrived], 2.0
-        ),
+        "hidden.left": Sparse.of((width, alive), each, units.arrived, 1.0),
+        "hidden.right": Sparse.of((alive, width), states, p, 1.0),
+        "input.weight": Sparse.of((len(machine.letters), width), letters, q, 1.0),
+        "unembed.weight": Sparse.of((width, outputs), each, of[units.arrived], ahead),
     }
     start = np.zeros(width)
-    start[-1] = 1.0
+    start[units.first] = 1.0
     tensors = {
         "hidden.start": start,
         "hidden.bias": np.full(width, -1.0),
-        "unembed.bias": np.full(len(classes.names), -1.0),
+        "unembed.bias": logits,
     }
     architecture = {
         "kind": "rnn",
         "dtype": precision.name,
         "hidden": width,
-        "vocabulary": letters,
-        "outputs": len(classes.names),
+        "vocabulary": len(machine.letters),
+        "outputs": outputs,
     }
     held = _dense if width <= WIDEST_DENSE else _sparse
     return held(architecture, tensors, matrices)

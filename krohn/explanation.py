@@ -11,8 +11,10 @@ from algebra.classification.findings import find
 from algebra.classification.group_names import LARGEST_COUNT, writable
 from algebra.minimisation import minimise, reachable
 from algebra.structure import as_counter, as_memory
+from compiler.compiled_network import stated
 from compiler.construction_choice.known_constructions import depth_grows
 from compiler.construction_choice.planning import planning
+from compiler.rnn import Units
 from krohn.candidates import construction_table
 from krohn.compilation import options_of
 from krohn.language import language
@@ -83,7 +85,7 @@ def explain(
         "dtype": dtype,
         **offered,
         **budget.record(),
-        "rnn_width": len(part.states) * len(machine.letters) + 1,
+        "rnn_width": len(Units.of(stated(compiled)).arrived),
     }
 
 

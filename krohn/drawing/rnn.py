@@ -9,8 +9,8 @@ from scipy import sparse
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from algebra.formats import json_format
-from algebra.minimisation import reachable
 from algebra.semiautomaton import IntArray
+from compiler.rnn import Units
 from krohn.drawing.canvas import (
     INK,
     PALETTE,
@@ -153,21 +153,31 @@ def sides_of(file: ModelFile) -> Sides:
         )
         return Sides(letters, entries, [legible(name, 14) for name in blocks], meaning)
     machine = json_format.from_object(header["machine"])
-    units = _pairs(machine, hidden)
+    units = _rectangles(machine, hidden)
     meaning = (
-        "A unit is on when the last letter, read in this state, is this one; the last "
-        "unit is on before the first letter."
+        "A unit is on when the state before the last letter, and that letter, are named. A "
+        "state alone: its only unit."
     )
     return Sides(machine.letters, machine.states, units, meaning if units else "")
 
 
-def _pairs(machine: Automaton, hidden: int) -> list[str]:
-    """What each unit means: the state before and the letter; empty if unknown."""
-    alive = reachable(machine).states
-    if hidden != len(alive) * len(machine.letters) + 1:
+def _rectangles(machine: Automaton, hidden: int) -> list[str]:
+    """What each unit means: states before and letters, or a state; empty if unknown."""
+    units = Units.of(machine)
+    if hidden != len(units.arrived):
         return []
-    pairs = [f"{q}·{a}" for q in alive for a in machine.letters]
-    return [legible(name, 14) for name in [*pairs, "start"]]
+    alive = [machine.states[q] for q in units.alive.tolist()]
+    before, read = ([list[str]() for _ in range(hidden)] for _ in range(2))
+    for unit, q in units.on.states.tolist():
+        before[unit].append(alive[q])
+    for unit, a in units.on.letters.tolist():
+        read[unit].append(machine.letters[a])
+    alone = np.bincount(units.arrived) == 1
+    names = [
+        alive[q] if alone[q] else f"{','.join(before[i])}·{','.join(read[i])}"
+        for i, q in enumerate(units.arrived.tolist())
+    ]
+    return [legible(name, 14) for name in names]
 
 
 def _name_sides(canvas: Canvas, sides: Sides, boxes: tuple[Box, Box, Box]) -> None:

@@ -53,7 +53,7 @@ def test_an_rnn_says_outputs() -> None:
     word = ["213", "231", "231"]
     expected = observe(zoo.machine("S3"), "first-chair").run(word)
     assert tuple(Model(model.file).run(word)) == expected
-    assert model.file.header["architecture"]["hidden"] == 3 * 5 + 1
+    assert model.file.header["architecture"]["hidden"] == 9
 
 
 def test_outputs_on_transitions_are_said_too() -> None:
