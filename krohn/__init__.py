@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from krohn.streams import Stream, stream
     from krohn.verification import verify
     from network.model import Model, load
+    from sources.dynamic_programs import dynamic_program
     from sources.sequence_functions import program
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "compare",
     "compile",
     "compile_generator",
+    "dynamic_program",
     "examine",
     "load",
     "program",
@@ -58,6 +60,7 @@ _LAZY = {
     "stream": "krohn.streams",
     "load": "network.model",
     "Model": "network.model",
+    "dynamic_program": "sources.dynamic_programs",
     "program": "sources.sequence_functions",
 }
 

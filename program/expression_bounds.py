@@ -82,8 +82,7 @@ class Bounds:
                 linear[atom] = weight
         low = high = expression.constant
         for along, units in ridges.items():
-            alone = along[0][0] if len(along) == 1 else None
-            slope = linear.pop(alone, 0) if alone is not None else 0
+            slope = _share(linear, along)
             ends = _ridge(slope, units, self._sum(0, along))
             low, high = low + ends[0], high + ends[1]
         least, most = self._sum(0, linear.items())
@@ -107,6 +106,16 @@ class Bounds:
         columns = zip(*every, strict=True)
         high = min(max(high for _, high in column) for column in columns)
         return low, high
+
+
+def _share(linear: dict[Atom, int], along: Direction) -> int:
+    """Takes the multiple s·z of a direction out of a linear part, if it is one there."""
+    slope = linear.get(along[0][0], 0) // along[0][1]
+    if not slope or any(linear.get(a) != slope * weight for a, weight in along):
+        return 0
+    for atom, _ in along:
+        del linear[atom]
+    return slope
 
 
 def _ridge(slope: int, units: list[Unit], ends: Interval) -> Interval:

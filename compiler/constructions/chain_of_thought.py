@@ -109,8 +109,10 @@ class _Channels:
     def argument(self, k: int, reads: Sequence[Argument]) -> Expression:
         """What a head fetches for an argument at each position, and what is added."""
         places = [read.place for read in reads]
-        fetched = self._fetched(f"argument{k}", CONTENT, f"place{k}", places)
-        return fetched + self.position(f"constant{k}", [r.constant for r in reads])
+        added = self.position(f"constant{k}", [r.constant for r in reads])
+        if not any(places):
+            return added
+        return self._fetched(f"argument{k}", CONTENT, f"place{k}", places) + added
 
     def far_argument(self, block: int, k: int, reads: Sequence[Argument]) -> Expression:
         """The same where heads see the last positions, and the end of each block.
@@ -119,6 +121,9 @@ class _Channels:
         ends of blocks are read. Where nothing is to be fetched, that is what BOS counts: 0.
         """
         places = [read.place for read in reads]
+        added = self.position(f"constant{k}", [r.constant for r in reads])
+        if not any(places):
+            return added
         near = [x if t - x < block else 0 for t, x in enumerate(places)]
         far = [x - near[t] for t, x in enumerate(places)]
         ends = [-(-x // block) * block for x in far]
@@ -140,7 +145,7 @@ class _Channels:
         (atom, _), *_ = fetched.terms
         assert isinstance(atom.inside, int)
         self.box[atom.inside] = 0, self.most
-        return fetched + self.position(f"constant{k}", [r.constant for r in reads])
+        return fetched + added
 
     def _fetched(
         self, name: str, source: str, place: str, places: Sequence[int]
@@ -178,7 +183,13 @@ class _Channels:
         return self._channel(atom)
 
     def add(self, expression: Expression, name: str = "") -> Expression:
-        """A channel with the value of an expression of others."""
+        """A channel with the value of an expression of others.
+
+        A channel is not negative: one for an expression that can be is larger by as much.
+        """
+        low = self.bounds(expression)[0]
+        if low < 0 and not name:
+            return self.add(expression - low) + low
         if expression in self.known:
             return self.known[expression]
         name = name or f"value{len(self.known)}"

@@ -1,5 +1,6 @@
 """Sources that are no machines: by name, from files, and what the commands do with them."""
 
+from pathlib import Path
 from typing import Any
 
 from algebra.automaton import Automaton
@@ -10,6 +11,7 @@ from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.source_kinds.linear_systems import LinearSystems, as_system
 from krohn.source_kinds.sequence_functions import SequenceFunctions
 from network.modelfile import ModelFile
+from sources.dynamic_programs import SUFFIX
 
 KINDS: dict[str, SourceKind[Any]] = {
     kind.wire: kind
@@ -28,6 +30,8 @@ def named(source: object) -> tuple[SourceKind[Any], Any] | None:
     Raises:
         KrohnError: If one of the numbers in a name is out of range.
     """
+    if isinstance(source, Path) and source.suffix == SUFFIX:
+        source = str(source)
     for kind in KINDS.values():
         found = kind.named(source) if isinstance(source, str) else source
         if found is not None and (isinstance(source, str) or kind.owns(source)):

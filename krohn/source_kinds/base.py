@@ -25,6 +25,8 @@ from verify.testing.simulation_result import Simulation
 
 S = TypeVar("S")
 MOST_WORDS = 2**20
+BESIDE = ("name", "written")
+"""What a file says of a source beside what is proved."""
 
 
 class How(NamedTuple):
@@ -228,6 +230,7 @@ class SourceKind(ABC, Generic[S]):
         sample: int | None,
         seed: int = 0,
         progress: Progress = silent,
+        source: S | None = None,
     ) -> Report:
         """Prove, or run, what a file claims of its source.
 
@@ -238,6 +241,7 @@ class SourceKind(ABC, Generic[S]):
             sample: Run so many random inputs.
             seed: Of the random inputs.
             progress: Called with what is being done, how much is done, and of how much.
+            source: What it must be about; None for what it says.
         """
         began, runs = time.monotonic(), list[Simulation]()
         if exhaustive:
@@ -248,9 +252,23 @@ class SourceKind(ABC, Generic[S]):
         method = "+".join(name for name, given in asked.items() if given)
         shown = prove(file, None, partial(progress, "proving")) if proof else None
         report = self._concluded(file, method, runs, shown)
+        if report.verdict == "verified" and (other := self.differs(file, source)):
+            report = replace(
+                report, verdict="undecided", reason=other, covers="nothing"
+            )
         error = file.header["claim"].get("error")
         seconds = time.monotonic() - began
         return replace(report, seconds=seconds, claim=self.claim, error=error)
+
+    def differs(self, file: ModelFile, source: S | None) -> str:
+        """Whether a file is about another source: why, or nothing."""
+        if source is None:
+            return ""
+        said = file.header["source"]
+        wanted = self.to_wire(source, file.header["claim"]["length"])
+        keys = [key for key in wanted if key not in BESIDE]
+        same = all(said.get(key) == wanted[key] for key in keys)
+        return "" if same else "the file is about another source than the one given"
 
     def _concluded(
         self,

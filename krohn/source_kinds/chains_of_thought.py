@@ -1,7 +1,7 @@
 """Dynamic programs as chains of thought, in the commands."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -25,29 +25,36 @@ from program.chain_of_thought import ChainOfThought
 from program.domains import IntArray
 from program.errors import Refused
 from sources import dynamic_programs
+from sources.dynamic_programs import DynamicProgram, read_text
 from verify.testing.simulation_result import Simulation
 
+Source: TypeAlias = ChainOfThought | DynamicProgram
 BATCH = 256
 MOST_PROMPTS = 2**20
+WRITTEN = "written"
+"""Where a model file has the text of a dynamic program."""
 
 
-class ChainsOfThought(SourceKind[ChainOfThought]):
+class ChainsOfThought(SourceKind[Source]):
     """Texts of a fixed form, continued number by number."""
 
     wire = "chain-of-thought"
     claim = "generates"
     takes = frozenset({"strict", "activation", "attention"})
 
-    def named(self, text: str) -> ChainOfThought | None:
-        """The dynamic program of a name; None if it is the name of none."""
+    def named(self, text: str) -> DynamicProgram | None:
+        """The dynamic program of a name or a text; None if it is the name of none."""
         try:
-            return dynamic_programs.named(text)
+            found = dynamic_programs.named(text)
+            if found is not None:
+                found.chain_of_thought.boxes()
+            return found
         except Refused as reason:
             raise KrohnError(f"{text}: {reason}") from None
 
     def owns(self, source: object) -> bool:
-        """Whether a source is a chain of thought."""
-        return isinstance(source, ChainOfThought)
+        """Whether a source is a chain of thought, or becomes one."""
+        return isinstance(source, Source)
 
     def of_file(self, file: ModelFile) -> ChainOfThought:
         """The chain of thought that a file states."""
@@ -56,18 +63,48 @@ class ChainsOfThought(SourceKind[ChainOfThought]):
         except (Refused, LookupError, TypeError, ValueError) as error:
             raise KrohnError(f"the file is damaged: of its source, {error}") from None
 
-    def to_wire(self, source: ChainOfThought, length: int | None) -> dict[str, Any]:
-        """As a model file states it."""
-        return source.to_wire()
+    def to_wire(self, source: Source, length: int | None) -> dict[str, Any]:
+        """As a model file states it; beside the steps the text that says them."""
+        if isinstance(source, ChainOfThought):
+            return source.to_wire()
+        told = source.chain_of_thought.to_wire()
+        text = {"text": source.text, "given": source.given}
+        return told | ({WRITTEN: text} if source.text else {})
+
+    def differs(self, file: ModelFile, source: Source | None) -> str:
+        """Whether the file is about something else than its text says, or a source."""
+        if other := super().differs(file, source):
+            return other
+        written = self.written(file)
+        if written is None or written.chain_of_thought == self.of_file(file):
+            return ""
+        return "the text in the file says another dynamic program than the one proved"
+
+    def written(self, file: ModelFile) -> DynamicProgram | None:
+        """The dynamic program of the text in a file, read again; None if there is none.
+
+        Raises:
+            KrohnError: If the text is wrong.
+        """
+        if WRITTEN not in file.header["source"]:
+            return None
+        try:
+            told = file.header["source"][WRITTEN]
+            text, given = str(told["text"]), dict(told["given"])
+            name = str(file.header["source"]["name"])
+            return read_text(text, name, (), given)
+        except (Refused, LookupError, TypeError, ValueError) as error:
+            raise KrohnError(f"the file is damaged: of its text, {error}") from None
 
     def build(
         self,
-        source: ChainOfThought,
+        source: Source,
         length: int | None,
         options: Options,
         how: How = USUAL,
     ) -> tuple[CompiledNetwork, dict[str, Any]]:
         """The network, for texts of the one length that there is."""
+        source = _steps(source)
         if length is not None:
             raise CompileError(
                 f"-T is for words of any length; every text of {source.name} has "
@@ -90,9 +127,10 @@ class ChainsOfThought(SourceKind[ChainOfThought]):
         return built, {"length": program.length}
 
     def explain(
-        self, source: ChainOfThought, length: int | None, options: Options
+        self, source: Source, length: int | None, options: Options
     ) -> dict[str, Any]:
         """Its size, and that of its network."""
+        source = _steps(source)
         built, _ = self.build(source, length, options)
         assert built.cost is not None
         steps = source.steps
@@ -162,6 +200,18 @@ class ChainsOfThought(SourceKind[ChainOfThought]):
             " · ".join(map(str, free)) if len(free) < 4 else f"{free[0]}^{len(free)}"
         )
         return f"the whole text after each of the {count} prompts"
+
+
+def _steps(source: Source) -> ChainOfThought:
+    """The steps of a source.
+
+    Raises:
+        KrohnError: If there are none.
+    """
+    try:
+        return source if isinstance(source, ChainOfThought) else source.chain_of_thought
+    except Refused as reason:
+        raise KrohnError(f"{source.name}: {reason}") from None
 
 
 def _locality(source: ChainOfThought) -> int:

@@ -1,30 +1,80 @@
-"""Dynamic programs of a fixed size, as chains of thought."""
+"""Dynamic programs: tables of numbers that are computed one after the other.
+
+`DynamicProgram` is one in Python, and `read_text` reads the text form; both become the
+chain of thought that a network is compiled from.
+"""
 
 import re
+from pathlib import Path
 
-from program.chain_of_thought import ChainOfThought
-from sources.dynamic_programs.edit_distance import edit_distance
+from program.errors import Refused, demand
+from sources.dynamic_programs.dynamic_program import DynamicProgram, Table
+from sources.dynamic_programs.reading import read_text
+from sources.dynamic_programs.syntax import MOST_TEXT
 
-FAMILIES = {
-    "EditDistance6,7": "edit distance of words of 6 and 7 letters, cell by cell; "
-    "also EditDistance6,7:letters=4,boundary=1"
+__all__ = [
+    "DynamicProgram",
+    "Table",
+    "dynamic_program",
+    "named",
+    "read_text",
+]
+SUFFIX = ".dp"
+CATALOGUE = {
+    path.stem: path
+    for path in sorted(Path(__file__).parent.glob(f"catalogue/*{SUFFIX}"))
 }
-"""An example of each family, with what it is."""
-_FORM = re.compile(r"EditDistance(\d{1,4}),(\d{1,4})(?::(.+))?")
-_OPTION = re.compile(r"(letters|boundary)=(\d{1,4})")
+_FORM = re.compile(r"([A-Za-z_]+)(\d{1,9}(?:,\d{1,9})*)?(?::(.+))?")
+_FILE = re.compile(r"(.+\.dp)(?::(.+))?", re.DOTALL)
+_OPTION = re.compile(r"(\w+)=(-?\d{1,9})")
 
 
-def named(text: str) -> ChainOfThought | None:
-    """The dynamic program of a name; None if it is the name of none.
+def dynamic_program(name: str) -> DynamicProgram:
+    """A dynamic program without inputs and numbers yet."""
+    return DynamicProgram(name)
+
+
+def named(text: str) -> DynamicProgram | None:
+    """The dynamic program of a name or of a file; None if it is the name of none.
+
+    Args:
+        text: ``EditDistance6,7:letters=4``, with the sizes and options of a text of the
+            catalogue, or ``my.dp:n=8``.
 
     Raises:
-        Refused: If one of its numbers is out of range.
+        Refused: If the file cannot be read, or its text is wrong.
     """
+    if found := _FILE.fullmatch(text):
+        return _of(Path(found[1]), "", found[2])
     found = _FORM.fullmatch(text)
-    if found is None:
+    if found is None or found[1] not in CATALOGUE:
         return None
-    told = [_OPTION.fullmatch(each) for each in (found[3] or "").split(",") if each]
-    options = {each[1]: int(each[2]) for each in told if each}
-    if len(options) < len(told):
-        return None
-    return edit_distance(int(found[1]), int(found[2]), **options)
+    return _of(CATALOGUE[found[1]], found[2] or "", found[3])
+
+
+def _of(path: Path, sizes: str, told: str | None) -> DynamicProgram:
+    options = [_OPTION.fullmatch(each) for each in told.split(",")] if told else []
+    wrong = "after the colon are sizes and options, as n=8,letters=4"
+    demand(all(options), wrong)
+    given = {each[1]: int(each[2]) for each in options if each}
+    demand(len(given) == len(options), wrong)
+    numbers = [int(size) for size in sizes.split(",")] if sizes else []
+    return read_text(_text(path), path.stem, numbers, given)
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.read(4 * MOST_TEXT).decode()
+    except (OSError, UnicodeDecodeError) as reason:
+        raise Refused(f"it cannot be read ({reason})") from None
+
+
+def _families() -> dict[str, str]:
+    """An example of each family, with what it is: the first lines of the texts."""
+    firsts = [path.read_text().partition("\n")[0] for path in CATALOGUE.values()]
+    told = [first.removeprefix("# ").partition(": ") for first in firsts]
+    return {name: what for name, _, what in told}
+
+
+FAMILIES = _families()

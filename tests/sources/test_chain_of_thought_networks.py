@@ -16,7 +16,6 @@ from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from network.modelfile import ModelFile
 from program.chain_of_thought import Argument, ChainOfThought, Step
 from program.expressions import argument, greater, maximum, number, select
-from sources.dynamic_programs.edit_distance import edit_distance
 from verify.proof import prove
 
 KIND = ChainsOfThought()
@@ -201,7 +200,7 @@ def test_another_recurrence_is_not_what_the_network_writes() -> None:
     file = proved("EditDistance2,3:letters=3").file
     source = file.header["source"]
     for key, change in (
-        ("rules", lambda old: [edit_distance(2, 3, 3).rules[1].to_wire(), old[1]]),
+        ("rules", lambda old: [old[1], old[1]]),
         ("steps", lambda old: [[0, *old[0][1:-1], [1, 0]], *old[1:]]),
         ("steps", lambda old: [*old[:-1], old[-1] - 1]),
         ("contents", lambda old: [*old[:-5], old[-5] + 1, *old[-4:]]),

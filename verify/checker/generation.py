@@ -60,12 +60,14 @@ def check(program: Statement, source: ChainOfThought) -> Readings:
 def _said(shown: Expression, wanted: Expression) -> int | None:
     """What an output is if it is always the same; None if it is the wanted number.
 
+    That number is not negative, so that max(wanted, 0) is the same.
+
     Raises:
         Refused: If it is neither.
     """
     if not shown.terms:
         return shown.constant
-    same = shown.expanded == wanted.expanded
+    same = shown.expanded in (wanted.expanded, rectified(wanted.expanded))
     demand(same, "the Program is not shown to compute the rule of a step")
     return None
 

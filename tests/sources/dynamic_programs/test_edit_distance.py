@@ -7,7 +7,16 @@ import pytest
 
 from program import Refused
 from program.chain_of_thought import ChainOfThought
-from sources.dynamic_programs.edit_distance import edit_distance
+from sources.dynamic_programs import named
+
+
+def edit_distance(
+    rows: int, columns: int, letters: int = 26, boundary: int = 2
+) -> ChainOfThought:
+    name = f"EditDistance{rows},{columns}:letters={letters},boundary={boundary}"
+    found = named(name)
+    assert found is not None
+    return found.chain_of_thought
 
 
 def table(s: str, t: str, boundary: int) -> list[list[int]]:

@@ -1,0 +1,254 @@
+"""A dynamic program as a user writes it: the numbers of a text, one after the other."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from string import ascii_lowercase
+from typing import Any
+
+from program.chain_of_thought import ChainOfThought
+from program.errors import Refused, demand
+from sources.dynamic_programs.assembly import Comma, Input, Number, assembled
+from sources.dynamic_programs.terms import (
+    Cell,
+    Term,
+    Value,
+    choose,
+    joined,
+    maximum,
+    minimum,
+    numbers,
+    read,
+)
+
+MOST_TOKENS, MOST_NODES = 2**14, 2**20
+"""Tokens of a text; nodes of all its terms."""
+Index = int | tuple[int, ...]
+
+
+@dataclass(eq=False)
+class Table:
+    """What is read and written by indices: ``D[j, k]``.
+
+    Attributes:
+        owner: The dynamic program.
+        name: What it is called.
+        limits: The least and the greatest number that it has tokens for, if that is said.
+        cells: What is known of it.
+    """
+
+    owner: "DynamicProgram"
+    name: str
+    limits: tuple[int, int] | None = None
+    cells: dict[tuple[int, ...], Term] = field(default_factory=dict)
+
+    def __getitem__(self, index: Index) -> Term:
+        at = _indices(index)
+        demand(at in self.cells, f"{self.called(at)} is not computed before it is read")
+        return self.cells[at]
+
+    def __setitem__(self, index: Index, number: Value) -> None:
+        at = _indices(index)
+        demand(at not in self.cells, f"{self.called(at)} is computed twice")
+        self.cells[at] = self.owner.write(number, self.called(at), self.limits)
+
+    def called(self, at: Sequence[int]) -> str:
+        """The name of a cell."""
+        return f"{self.name}[{', '.join(map(str, at))}]"
+
+
+@dataclass(eq=False)
+class DynamicProgram:
+    """A text in the making: inputs, then numbers in the order in which they are said.
+
+    A number that the input does not change, and a mere copy, need no token.
+
+    Attributes:
+        name: What it is called.
+        text: The text that it was read from, if any.
+        given: The sizes and options of that text.
+        where: What messages say of the place in that text.
+        inputs: What the prompt holds.
+        written: The numbers and commas so far.
+        final: The answer.
+    """
+
+    name: str
+    text: str = ""
+    given: dict[str, int] = field(default_factory=dict)
+    where: str = ""
+    inputs: list[Input] = field(default_factory=list)
+    written: list[Number | Comma] = field(default_factory=list)
+    final: Term | None = None
+    _nodes: int = 0
+    minimum = staticmethod(minimum)
+    maximum = staticmethod(maximum)
+    choose = staticmethod(choose)
+
+    def input(
+        self,
+        name: str,
+        *sizes: int | range,
+        letters: Iterable[str] = (),
+        numbers: tuple[int, int] | None = None,
+    ) -> Table:
+        """A part of the prompt: letters, or numbers between two ends.
+
+        Args:
+            name: What it is called.
+            sizes: Of each index the range, or the last one of 1, 2, ….
+            letters: The letters that may stand there, in the order of all letters.
+            numbers: Or the least and the greatest number.
+
+        Raises:
+            Refused: If numbers were written before, or there is too much or nothing.
+        """
+        demand(not self.written, f"the input {name!r} comes after a number of a table")
+        ranges = [s if isinstance(s, range) else range(1, s + 1) for s in sizes]
+        count = 1
+        for side in ranges:
+            count *= len(side)
+            demand(0 < count <= MOST_TOKENS, f"the input {name!r} has {count} tokens")
+        each = tuple(letters)
+        demand(bool(each) != (numbers is not None), "an input has letters, or numbers")
+        first = 1 + sum(i.count + 1 for i in self.inputs)
+        self.inputs.append(Input(name, count, each, numbers or (0, 0)))
+        alphabet = self.alphabet
+        found = Table(self, name)
+        for place, at in enumerate(product(*ranges), first):
+            cell = Cell(found.called(at), place)
+            if numbers is not None:
+                found.cells[at] = read(cell, *numbers)
+                continue
+            ends = alphabet.index(each[0]), alphabet.index(each[-1])
+            whole = alphabet[ends[0] : ends[1] + 1] == each
+            demand(
+                whole, f"the letters of {name!r} do not follow one another among all"
+            )
+            found.cells[at] = Term("letter", (), *ends, cell=cell)
+        return found
+
+    @property
+    def alphabet(self) -> tuple[str, ...]:
+        """All letters, in the order in which they came first."""
+        return tuple(dict.fromkeys(x for i in self.inputs for x in i.letters))
+
+    def letter(self, name: str) -> Term:
+        """A letter, to be held against those of an input.
+
+        Raises:
+            Refused: If no input has it.
+        """
+        demand(name in self.alphabet, f"{name!r} is a letter of no input")
+        at = self.alphabet.index(name)
+        return Term("letter", (), at, at, cell=Cell(name, 0, at))
+
+    def table(self, name: str, limits: tuple[int, int] | None = None) -> Table:
+        """A table without numbers; with limits it has tokens for the numbers between."""
+        return Table(self, name, limits)
+
+    def write(
+        self, number: Value, name: str, limits: tuple[int, int] | None = None
+    ) -> Term:
+        """Say a number, unless it is known or a copy, and give it back to be read."""
+        (term,) = numbers(number)
+        if term.kind == "number":
+            return term
+        if term.low == term.high:
+            return read(Cell(name, 0, term.low), term.low, term.low)
+        demand(len(self.written) < MOST_TOKENS, f"a text has over {MOST_TOKENS} tokens")
+        self._nodes += term.size
+        demand(self._nodes <= MOST_NODES, "there is too much to be computed")
+        place = 1 + sum(i.count + 1 for i in self.inputs) + len(self.written)
+        self.written.append(Number(term, name, self.where, limits))
+        return read(Cell(name, place), term.low, term.high)
+
+    def chain(
+        self, how: str, items: Iterable[Value | tuple[Value, Value]], name: str
+    ) -> Value:
+        """Join many numbers, two at a time; each result on the way is said.
+
+        Args:
+            how: ``"min"``, ``"max"`` or ``"sum"``.
+            items: Numbers; or pairs of a number and a condition: it is left out where
+                the condition does not hold. The first one is no pair.
+            name: What the results are called.
+
+        Raises:
+            Refused: If there is nothing to join.
+        """
+        found: Value | None = None
+        for item in items:
+            new, condition = item if isinstance(item, tuple) else (item, 1)
+            if found is None:
+                first = "say one before all others, as in max(0, …)"
+                demand(
+                    isinstance(condition, int) and condition == 1,
+                    f"{how} has no first number; {first}",
+                )
+                found = new
+            elif not _idle(how, found, new):
+                found = self.write(
+                    joined(how, self.write(found, name), new, condition), name
+                )
+        if found is None:
+            raise Refused(f"{how} of nothing; say a first number, as in {how}(0, …)")
+        return found
+
+    def row(self) -> None:
+        """End a row of a table by a comma, if there is a number in it."""
+        if self.written and isinstance(self.written[-1], Number):
+            self.written.append(Comma())
+
+    def answer(self, number: Value) -> None:
+        """Say which number is the answer.
+
+        Raises:
+            Refused: If there is one already.
+        """
+        demand(self.final is None, "there is an answer already")
+        (self.final,) = numbers(number)
+
+    @cached_property
+    def chain_of_thought(self) -> ChainOfThought:
+        """The texts: the prompt, the numbers, ``<sep>``, the answer, ``<eos>``.
+
+        Raises:
+            Refused: If there is no input or no answer, or a number has no token.
+        """
+        demand(bool(self.inputs), "there is no input")
+        demand(self.final is not None, "nothing says what the answer is")
+        assert self.final is not None
+        return assembled(self.name, self.inputs, self.written, self.final)
+
+    @property
+    def cells(self) -> list[str]:
+        """What each token after the prompt is called."""
+        names = [w.name if isinstance(w, Number) else "" for w in self.written]
+        return [*names, "", "answer", ""]
+
+
+def _idle(how: str, found: Value, new: Value) -> bool:
+    """Whether joining a new number changes nothing, whatever the input is."""
+    one, other = numbers(found, new)
+    if how == "sum":
+        return other.low == other.high == 0
+    return other.high <= one.low if how == "max" else other.low >= one.high
+
+
+def letters(count: int) -> str:
+    """The first letters from a to z.
+
+    Raises:
+        Refused: If there are not so many.
+    """
+    demand(1 <= count <= len(ascii_lowercase), "there are 1 to 26 letters from a to z")
+    return ascii_lowercase[:count]
+
+
+def _indices(index: Any) -> tuple[int, ...]:
+    at = index if isinstance(index, tuple) else (index,)
+    whole = all(isinstance(i, int) for i in at)
+    demand(whole, "an index of a table depends on the input")
+    return at

@@ -1,0 +1,362 @@
+"""What a number of a dynamic program is computed as, with what it can be.
+
+A term is a tree over constants, numbers that were written before and inputs. Python
+operators make further terms; of whole numbers they make whole numbers, so that what
+depends on indices alone is known at once.
+"""
+
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import NamedTuple, NoReturn, TypeAlias
+
+from program.domains import LARGEST
+from program.errors import Refused, demand
+
+MOST_FACTOR, MOST_ENTRIES = 64, 1024
+"""Values of the smaller factor of a product; entries of a table that an input chooses."""
+MOST_NODES, DEEPEST = 2000, 100
+
+
+class Cell(NamedTuple):
+    """A number of the text, an input, or a constant.
+
+    Attributes:
+        name: What it is called.
+        place: Its place in the text, from 1; 0 for a constant.
+        constant: The constant.
+    """
+
+    name: str
+    place: int
+    constant: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """A node of a tree.
+
+    Attributes:
+        kind: ``constant``, ``number`` and ``letter`` (a cell that is read), ``sum``,
+            ``scaled``, ``minimum``, ``maximum``, ``greater``, ``differs``, ``choice``
+            (1 says the second, 0 the third), ``product``, ``entry`` of a table,
+            ``letter-place``: a letter as its place in its alphabet; ``minimum-if`` and
+            ``maximum-if``: where the first is 1 of the second and the third, else the
+            second.
+        inner: What it is computed from.
+        low: The least that it can be.
+        high: The greatest that it can be.
+        detail: The factor of ``scaled``; all entries, in their order, of ``entry``; the
+            first letter of ``letter-place``.
+        cell: What is read.
+        size: How many nodes it has.
+        deep: How many are above one another.
+    """
+
+    kind: str
+    inner: "tuple[Term, ...]"
+    low: int
+    high: int
+    detail: int | tuple[int, ...] = 0
+    cell: Cell | None = None
+    size: int = 1
+    deep: int = 1
+
+    def __add__(self, other: "Value") -> "Term":
+        first, second = numbers(self, other)
+        low, high = first.low + second.low, first.high + second.high
+        return _term("sum", (first, second), low, high)
+
+    __radd__ = __add__
+
+    def __mul__(self, other: "Value") -> "Value":
+        return multiplied(self, other)
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> "Term":
+        return _scaled(self, -1)
+
+    def __sub__(self, other: "Value") -> "Term":
+        return self + -other
+
+    def __rsub__(self, other: int) -> "Term":
+        return -self + other
+
+    def __eq__(self, other: object) -> "Value":  # type: ignore[override]
+        return compared("==", self, other)
+
+    def __ne__(self, other: object) -> "Value":  # type: ignore[override]
+        return compared("!=", self, other)
+
+    def __lt__(self, other: object) -> "Value":
+        return compared("<", self, other)
+
+    def __le__(self, other: object) -> "Value":
+        return compared("<=", self, other)
+
+    def __gt__(self, other: object) -> "Value":
+        return compared(">", self, other)
+
+    def __ge__(self, other: object) -> "Value":
+        return compared(">=", self, other)
+
+    def __and__(self, other: "Value") -> "Value":
+        return both(self, other)
+
+    def __or__(self, other: "Value") -> "Value":
+        return either(self, other)
+
+    __rand__, __ror__ = __and__, __or__
+
+    def __invert__(self) -> "Value":
+        return 1 - bit(self)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __bool__(self) -> NoReturn:
+        raise Refused(
+            "what depends on the input has no truth value; join conditions by &, | and "
+            "~, and choose by choose(condition, a, b)"
+        )
+
+    def nodes(self) -> "Iterator[Term]":
+        """Itself and all nodes below it, from the left, each before its own ones."""
+        yield self
+        for each in self.inner:
+            yield from each.nodes()
+
+
+Value: TypeAlias = Term | int
+"""A number, or what will be one."""
+Compared = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def constant(value: int) -> Term:
+    """A whole number that may differ from cell to cell."""
+    return _term("constant", (), value, value)
+
+
+def letter(at: int) -> Term:
+    """A letter: its number among all letters."""
+    return Term("letter", (), at, at, cell=Cell("", 0, at))
+
+
+def read(cell: Cell, low: int, high: int) -> Term:
+    """A number of the text."""
+    return _term("number", (), low, high, cell=cell)
+
+
+def _term(
+    kind: str,
+    inner: tuple[Term, ...],
+    low: int,
+    high: int,
+    detail: int | tuple[int, ...] = 0,
+    cell: Cell | None = None,
+) -> Term:
+    demand(max(-low, high) < LARGEST, "a number can become too large")
+    size = 1 + sum(each.size for each in inner)
+    deep = 1 + max((each.deep for each in inner), default=0)
+    demand(size <= MOST_NODES and deep <= DEEPEST, "an expression is too large")
+    return Term(kind, inner, low, high, detail, cell, size, deep)
+
+
+def numbers(*values: object) -> list[Term]:
+    """Numbers as terms.
+
+    Raises:
+        Refused: If one is a letter, or none at all.
+    """
+    found = []
+    for value in values:
+        if isinstance(value, int):
+            found.append(constant(value))
+            continue
+        demand(isinstance(value, Term), f"{value!r} is no number")
+        assert isinstance(value, Term)
+        demand(value.kind != "letter", "this is a letter, not a number")
+        found.append(value)
+    return found
+
+
+def fixed(*values: Value) -> bool:
+    """Whether all are whole numbers that the indices alone decide."""
+    return all(isinstance(v, int) for v in values)
+
+
+def bit(value: Value) -> Value:
+    """The same, which is 0 or 1.
+
+    Raises:
+        Refused: If it can be something else.
+    """
+    (term,) = numbers(value)
+    inside = 0 <= term.low and term.high <= 1
+    demand(inside, f"a condition is 0 or 1; this is {term.low} to {term.high}")
+    return value
+
+
+def _scaled(term: Term, factor: int) -> Term:
+    (term,) = numbers(term)
+    if term.kind == "constant":
+        return constant(term.low * factor)
+    ends = sorted((term.low * factor, term.high * factor))
+    return _term("scaled", (term,), ends[0], ends[1], factor)
+
+
+def multiplied(left: Value, right: Value) -> Value:
+    """A product; of two unknown numbers the smaller one has few values.
+
+    Raises:
+        Refused: If both have many values.
+    """
+    if isinstance(left, int) and isinstance(right, int):
+        return left * right
+    if isinstance(left, int) or isinstance(right, int):
+        term, factor = (right, left) if isinstance(left, int) else (left, right)
+        assert isinstance(term, Term)
+        assert isinstance(factor, int)
+        return _scaled(term, factor)
+    first, second = sorted(numbers(left, right), key=lambda t: t.high - t.low)
+    demand(
+        first.high - first.low <= MOST_FACTOR,
+        f"a product of two unknown numbers needs one with at most {MOST_FACTOR + 1} "
+        f"values; these are {first.low} to {first.high} and {second.low} to "
+        f"{second.high}",
+    )
+    ends = [
+        x * y for x, y in product((first.low, first.high), (second.low, second.high))
+    ]
+    return _term("product", (first, second), min(ends), max(ends))
+
+
+def _extreme(kind: str, choose: Callable[..., int], values: Sequence[Value]) -> Value:
+    """A balanced tree of minima or maxima of two."""
+    if fixed(*values) or len(values) == 1:
+        return values[0] if len(values) == 1 else choose(values)
+    half = (len(values) + 1) // 2
+    sides = _extreme(kind, choose, values[:half]), _extreme(kind, choose, values[half:])
+    left, right = numbers(*sides)
+    low, high = choose(left.low, right.low), choose(left.high, right.high)
+    return _term(kind, (left, right), low, high)
+
+
+def minimum(*values: Value) -> Value:
+    """The least of some."""
+    return _extreme("minimum", min, values)
+
+
+def maximum(*values: Value) -> Value:
+    """The greatest of some."""
+    return _extreme("maximum", max, values)
+
+
+def both(left: Value, right: Value) -> Value:
+    """1 if both conditions hold, else 0."""
+    return maximum(bit(left) + bit(right) - 1, 0)
+
+
+def either(left: Value, right: Value) -> Value:
+    """1 if one of two conditions holds, else 0."""
+    return minimum(bit(left) + bit(right), 1)
+
+
+def compared(sign: str, left: object, right: object) -> Value:
+    """1 if a comparison holds, else 0.
+
+    Raises:
+        Refused: If a letter is held against a number, or letters are ordered.
+    """
+    if isinstance(left, int) and isinstance(right, int):
+        return int(Compared[sign](left, right))
+    letters = [isinstance(x, Term) and x.kind == "letter" for x in (left, right)]
+    demand(letters[0] == letters[1], "a letter is held against a number")
+    if letters[0]:
+        demand(sign in ("==", "!="), "letters are equal or not; they have no order")
+        assert isinstance(left, Term)
+        assert isinstance(right, Term)
+        one, other = left, right
+    else:
+        one, other = numbers(left, right)
+    if sign in ("==", "!="):
+        apart = _differs(one, other)
+        return apart if sign == "!=" else 1 - apart
+    if sign in ("<", ">="):
+        one, other = other, one
+    above = _greater(one, other)
+    return above if sign in ("<", ">") else 1 - above
+
+
+def _greater(left: Term, right: Term) -> Term:
+    least, most = int(left.low > right.high), int(left.high > right.low)
+    return _term("greater", (left, right), least, most)
+
+
+def _differs(left: Term, right: Term) -> Term:
+    least = int(left.low > right.high or right.low > left.high)
+    most = int(not left.low == left.high == right.low == right.high)
+    return _term("differs", (left, right), least, most)
+
+
+def choose(condition: Value, one: Value, zero: Value) -> Value:
+    """``one`` where a condition holds, else ``zero``."""
+    if isinstance(condition, int):
+        demand(condition in (0, 1), f"a condition is 0 or 1, not {condition}")
+        return one if condition else zero
+    flag, first, second = numbers(bit(condition), one, zero)
+    low, high = min(first.low, second.low), max(first.high, second.high)
+    return _term("choice", (flag, first, second), low, high)
+
+
+def joined(how: str, found: Value, new: Value, condition: Value = 1) -> Value:
+    """``min``, ``max`` or ``sum`` of two numbers; the first where a condition fails.
+
+    Raises:
+        Refused: If there is no such way, or the condition can be no 0 or 1.
+    """
+    demand(how in ("min", "max", "sum"), f"numbers are not joined by {how!r}")
+    if how == "sum":
+        return found + choose(condition, new, 0)
+    if isinstance(condition, int):
+        extreme = minimum if how == "min" else maximum
+        return extreme(found, new) if condition else found
+    flag, first, second = numbers(bit(condition), found, new)
+    low, high = first.low, max(first.high, second.high)
+    if how == "min":
+        low, high = min(first.low, second.low), first.high
+    return _term(f"{how}imum-if", (flag, first, second), low, high)
+
+
+def entry(entries: Sequence[int], at: Value) -> Value:
+    """The number of a table at a place from 0 that may depend on the input.
+
+    Raises:
+        Refused: If the place can be outside of the table.
+    """
+    (term,) = numbers(at)
+    inside = 0 <= term.low and term.high < len(entries)
+    demand(inside, "an index can be outside of its range")
+    demand(
+        len(entries) <= MOST_ENTRIES, f"a table has more than {MOST_ENTRIES} entries"
+    )
+    if isinstance(at, int):
+        return entries[at]
+    told = entries[term.low : term.high + 1]
+    return _term("entry", (term,), min(told), max(told), tuple(entries))
+
+
+def position(term: Term, first: int) -> Term:
+    """A letter as a number: its place among those of its alphabet, from 0."""
+    assert term.kind == "letter"
+    assert term.cell is not None
+    return _term("letter-place", (term,), term.low - first, term.high - first, first)
