@@ -159,14 +159,16 @@ class HiddenMarkovModel:
         letters, n = len(self.letters), self.size
         share = 1 / len(set(self._actions))
         jumps = (self.operators * share).transpose(2, 0, 1).reshape(n, letters * n)
-        ladders = np.cumsum(jumps, axis=1) / jumps.sum(axis=1, keepdims=True)
+        possible = np.flatnonzero(jumps.any(axis=0))
+        ladders = np.cumsum(jumps[:, possible], axis=1)
+        ladders /= jumps.sum(axis=1, keepdims=True)
         states = np.empty((count, length + 1), np.int64)
         words = np.empty((count, length), np.int64)
         states[:, 0] = generator.choice(n, size=count, p=self.start / self.start.sum())
         for t in range(length):
             draws = generator.random(count)[:, None]
             found = (ladders[states[:, t]] <= draws).sum(axis=1)
-            words[:, t], states[:, t + 1] = np.divmod(found, n)
+            words[:, t], states[:, t + 1] = np.divmod(possible[found], n)
         return words, states
 
     def exactly(self, word: Iterable[int]) -> list[list[Fraction]]:

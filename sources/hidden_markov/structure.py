@@ -10,8 +10,8 @@ from program.domains import FloatArray
 from sources.hidden_markov.beliefs import Beliefs, reachable
 from sources.hidden_markov.model import HiddenMarkovModel
 
-MOST_PAIRS = 2**15
-"""How many pairs of supports are looked at before it stays open what is forgotten."""
+MOST_STEPS = 2**22
+"""How many states of how many supports are looked at before a property stays open."""
 Support = int
 """A set of states as the bits of a number."""
 
@@ -89,65 +89,70 @@ class Structure:
     @cached_property
     def synchronises(self) -> bool | None:
         """Whether some word makes the state known, whatever it was; None if it is open."""
-        letters = [_columns(operator) for operator in self.model.operators]
+        letters = [_Letter(operator) for operator in self.model.operators]
         every = 2**self.model.size - 1
         seen, waiting = {every}, [every]
-        while waiting:
+        while waiting and len(seen) <= self._most:
             support = waiting.pop()
             if support.bit_count() == 1:
                 return True
-            for letter in letters:
-                after = _image(letter, support)
-                if after and after not in seen:
-                    seen.add(after)
-                    waiting.append(after)
-            if len(seen) > MOST_PAIRS:
-                return None
-        return False
+            found = {letter.image(support) for letter in letters} - seen - {0}
+            seen |= found
+            waiting.extend(found)
+        return None if waiting else False
 
     @cached_property
     def _forgetting(self) -> tuple[int | None, bool]:
         """The longest word that keeps two supports apart; and whether that is open."""
-        letters = [_columns(operator) for operator in self.model.operators]
+        letters = [_Letter(operator) for operator in self.model.operators]
         singles = [1 << s for s in range(self.model.size)]
         begun = [(a, b) for a in singles for b in singles if a < b]
         edges: dict[tuple[int, int], list[tuple[int, int]]] = {}
-        waiting = begun
+        waiting, most = begun, self._most
         while waiting:
             pair = waiting.pop()
             if pair in edges:
                 continue
             edges[pair] = list(_apart(pair, letters))
             waiting.extend(edges[pair])
-            if len(edges) > MOST_PAIRS:
+            if len(edges) > most:
                 return None, True
         return _longest(edges), False
 
-
-def _columns(operator: FloatArray) -> list[Support]:
-    """Of each state, the states that the letter can lead to from it."""
-    bits = [1 << s for s in range(len(operator))]
-    return [
-        sum(bit for bit, entry in zip(bits, column, strict=True) if entry)
-        for column in (operator > 0).T.tolist()
-    ]
+    @property
+    def _most(self) -> int:
+        """How many supports, or pairs of them, are looked at."""
+        return MOST_STEPS // (self.model.size * len(self.model.letters))
 
 
-def _image(letter: list[Support], support: Support) -> Support:
-    after = 0
-    while support:
-        lowest = support & -support
-        after |= letter[lowest.bit_length() - 1]
-        support ^= lowest
-    return after
+class _Letter:
+    """Where a letter leads from sets of states; each set is looked at once."""
+
+    def __init__(self, operator: FloatArray) -> None:
+        bits = [1 << s for s in range(len(operator))]
+        self._columns = [
+            sum(bit for bit, entry in zip(bits, column, strict=True) if entry)
+            for column in (operator > 0).T.tolist()
+        ]
+        self._known: dict[Support, Support] = {}
+
+    def image(self, support: Support) -> Support:
+        """The states that it can lead to from some states."""
+        if support not in self._known:
+            after, left = 0, support
+            while left:
+                after |= self._columns[(left & -left).bit_length() - 1]
+                left &= left - 1
+            self._known[support] = after
+        return self._known[support]
 
 
 def _apart(
-    pair: tuple[Support, Support], letters: list[list[Support]]
+    pair: tuple[Support, Support], letters: list[_Letter]
 ) -> Iterable[tuple[Support, Support]]:
     """The pairs that a letter leads to, both possible and not the same."""
     for letter in letters:
-        one, other = _image(letter, pair[0]), _image(letter, pair[1])
+        one, other = letter.image(pair[0]), letter.image(pair[1])
         if one and other and one != other:
             yield (one, other) if one < other else (other, one)
 

@@ -1,0 +1,140 @@
+"""What `krohn explain` says of a hidden Markov model beside its network."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from algebra.automaton import Automaton
+from algebra.budget import Budget
+from algebra.classification import Classification, classify
+from algebra.classification.findings import find
+from algebra.semiautomaton import Semiautomaton
+from algebra.wording import count
+from krohn.observability import gamma
+from sources.hidden_markov import HiddenMarkovModel
+from sources.hidden_markov.assumptions import observed, rank
+from sources.hidden_markov.beliefs import Beliefs
+from sources.hidden_markov.mixing import mixing_time
+from sources.hidden_markov.structure import Structure
+
+SAMPLES, WORK = 500, 2**28
+"""Words of which a mixing time is estimated, and how much is multiplied for it."""
+MOST_STATES, MOST_WORDS, MOST_STEPS = 8, 512, 4
+"""Of how many states, words and steps observability is computed."""
+OBSERVABLE = 1e-9
+"""Rounding of a linear program: a smaller γ is said to be 0."""
+MOST_ELEMENTS, STEPS = 20_000, 1e7
+"""Elements of a monoid of beliefs that are listed, and steps of each search."""
+
+
+def facts(model: HiddenMarkovModel) -> dict[str, Any]:
+    """What a model is, and what that means for the depth of networks.
+
+    Returns:
+        ``properties`` (those that hold); ``beliefs`` (how many are reachable, null if not
+        found to be finitely many); ``forgets_after`` (letters, null if a word forgets
+        nothing, or it is open) and ``contraction``; ``mixing_time`` with its ``interval``
+        and the number of ``samples``, null where it is longer than was looked at;
+        ``rank``; ``observability`` (γ, and in how many ``steps``), null if not computed;
+        ``depth`` (sentences).
+    """
+    structure = Structure(model)
+    mixing = mixing_time(model, SAMPLES, work=WORK)
+    beliefs = structure.beliefs
+    return {
+        "properties": list(_properties(structure)),
+        "beliefs": None if beliefs is None else len(beliefs.weights),
+        "forgets_after": structure.forgets,
+        "contraction": structure.contraction,
+        "mixing_time": {
+            "letters": mixing.time,
+            "interval": list(mixing.interval),
+            "looked_at": len(mixing.distances),
+            "samples": mixing.samples,
+        },
+        "rank": rank(model),
+        "observability": _observability(structure),
+        "depth": list(_depth(structure)),
+    }
+
+
+def _properties(structure: Structure) -> Iterator[str]:
+    names = ("driven", "linear", "deterministic", "permutation", "unifilar")
+    yield from (name for name in names if getattr(structure, name))
+    if structure.synchronises:
+        yield "synchronising"
+    if structure.forgets is not None:
+        yield "forgetting"
+
+
+def _observability(structure: Structure) -> dict[str, Any] | None:
+    """γ of the least number of letters that tell the laws of the state apart."""
+    model, steps = structure.model, 0
+    if model.size > MOST_STATES or structure.linear:
+        return None
+    found, letters = 0.0, len(model.letters)
+    while found <= OBSERVABLE and steps < MOST_STEPS:
+        if letters ** (steps + 1) > MOST_WORDS:
+            break
+        steps += 1
+        found = gamma(observed(model, steps))
+    return {"gamma": found, "steps": steps} if steps else None
+
+
+def machine_of_beliefs(model: HiddenMarkovModel, beliefs: Beliefs) -> Automaton:
+    """The machine of reachable beliefs; one more state is where impossible words lead."""
+    size = len(beliefs.weights)
+    table = np.where(beliefs.following < 0, size, beliefs.following)
+    table = np.pad(table, ((0, 0), (0, 1)), constant_values=size)
+    names = (*(f"b{i}" for i in range(size)), "impossible")
+    moves = Semiautomaton(table, model.letters, names)
+    return Automaton(moves, start=0, name=model.name)
+
+
+def _depth(structure: Structure) -> Iterator[str]:
+    """What the structure means for the depth of networks, best news first."""
+    beliefs = structure.beliefs
+    if beliefs is not None:
+        yield from _of_machine(structure.model, beliefs)
+        return
+    if structure.forgets is not None:
+        yield (
+            "a depth that does not grow with T, within any error: every word of "
+            f"{count(structure.forgets, 'letter')} makes beliefs forget by a factor, so "
+            "the last letters are enough"
+        )
+    elif structure.forgetting_is_open:
+        yield "a depth that does not grow with T: not decided, for searches were cut"
+    else:
+        yield (
+            "no depth that does not grow with T is known: some word of any length keeps "
+            "beliefs apart that began apart"
+        )
+    normalised = "" if structure.linear else ", made to sum to 1"
+    yield f"a depth of about log₂ T, within an error: products of operators{normalised}"
+
+
+def _of_machine(model: HiddenMarkovModel, beliefs: Beliefs) -> Iterator[str]:
+    kind = _classified(machine_of_beliefs(model, beliefs))
+    yield f"an exact machine: its beliefs are {len(beliefs.weights)} states"
+    solvable = kind["solvable"]
+    if solvable.holds is None:
+        yield f"a depth that does not grow with T: not decided ({solvable.evidence})"
+    elif solvable.holds:
+        circuits = "star-free, AC⁰" if kind["aperiodic"].holds else "ACC⁰"
+        yield (
+            "a depth that does not grow with T is possible, for the groups of this machine "
+            f"are solvable (Theorem 11; {circuits})"
+        )
+    else:
+        yield (
+            "no depth that does not grow with T, unless TC⁰ = NC¹: a group in this machine "
+            "is not solvable (Theorem 13)"
+        )
+    yield "a depth of about log₂ T, as for every machine (Theorem 10)"
+
+
+def _classified(machine: Automaton) -> Classification:
+    budget = Budget(STEPS, MOST_ELEMENTS)
+    return classify(find(machine, budget), budget)

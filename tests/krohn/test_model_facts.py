@@ -1,0 +1,90 @@
+"""What is said of hidden Markov models, and of the depth of their networks."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from krohn.model_facts import facts, machine_of_beliefs
+from sources import hidden_markov, linear_systems
+from sources.hidden_markov import HiddenMarkovModel
+from sources.hidden_markov.beliefs import reachable
+from sources.hidden_markov.files import read
+from sources.hidden_markov.forms import driven
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def model(name: str) -> HiddenMarkovModel:
+    found = hidden_markov.named(name)
+    if found is not None:
+        return found
+    system = linear_systems.named(name)
+    assert system is not None
+    return driven(system)
+
+
+def depth(name: str) -> str:
+    sentences = facts(model(name))["depth"]
+    assert "log₂ T" in sentences[-1]
+    return " ".join(sentences[:-1])
+
+
+def test_depth_is_constant_where_the_groups_of_the_beliefs_are_solvable() -> None:
+    assert "(Theorem 11; star-free" in depth("GoldenMean")
+    assert "are solvable (Theorem 11; ACC⁰)" in depth("EvenProcess")
+    assert "are solvable" in depth("Cyclic-HARD3,2@1")
+
+
+def test_depth_is_logarithmic_where_they_are_not() -> None:
+    assert "unless TC⁰ = NC¹" in depth("Cyclic-DET5,5@3")
+    found = facts(model("Cyclic-HARD5,5@3"))
+    assert found["beliefs"] == 76
+    assert "unless TC⁰ = NC¹" in found["depth"][1]
+
+
+def test_depth_is_constant_within_an_error_where_all_words_forget() -> None:
+    found = depth("RanHMM5,5@3")
+    assert "every word of 1 letter makes beliefs forget" in found
+    assert "every word of 4 letters" in depth("Cyclic-RND5,5@3")
+
+
+def test_depth_is_not_known_to_be_constant_where_a_word_keeps_beliefs_apart() -> None:
+    assert "no depth that does not grow with T is known" in depth("Cyclic-RND4,2@3")
+    assert "not decided" in depth("Cyclic-RND24,3@1")
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "value"),
+    [
+        ("Cyclic-DET5,5@3", "observability", None),
+        ("RRXOR", "observability", {"gamma": pytest.approx(0.25), "steps": 4}),
+        ("RanHMM4,2@1", "rank", 4),
+        ("Mess3", "contraction", pytest.approx(17 / 19)),
+        ("RRXOR", "properties", ["unifilar", "synchronising"]),
+    ],
+)
+def test_facts_are_numbers(name: str, key: str, value: Any) -> None:
+    assert facts(model(name))[key] == value
+
+
+def test_a_file_has_facts_too() -> None:
+    tiger = read(EXAMPLES / "tiger.pomdp")
+    assert tiger is not None
+    found = facts(tiger)
+    assert found["properties"] == ["driven"]
+    assert found["mixing_time"]["letters"] in (2, 3)
+    assert found["observability"]["gamma"] == pytest.approx(0.7 / 3)
+
+
+def test_the_machine_of_beliefs_follows_the_filter() -> None:
+    source = model("RRXOR")
+    beliefs = reachable(source)
+    assert beliefs is not None
+    machine = machine_of_beliefs(source, beliefs)
+    for word in source.sample(3, 15, np.random.default_rng(0))[0].tolist():
+        state = machine.start
+        for letter, law in zip(word, source.filter([word])[0][0], strict=True):
+            state = int(machine.transitions[letter, state])
+            assert np.allclose(beliefs.laws[state], law, atol=1e-12)
