@@ -11,8 +11,8 @@ from network.precision import FloatArray
 Errors = tuple[float | None, ...]
 THRESHOLDS = (0.05, 0.1)
 """The ε of fit lengths (arXiv 2406.04089, section 4.1)."""
-NO_NUMBER = float(np.finfo(np.float64).max)
-"""The error of an output that is no number."""
+NO_NUMBER = 1e9
+"""The error of an output that is no number, and the largest one."""
 
 
 def distances(found: FloatArray, truth: FloatArray, probabilities: bool) -> FloatArray:
@@ -28,15 +28,13 @@ def distances(found: FloatArray, truth: FloatArray, probabilities: bool) -> Floa
     """
     off = np.abs(found - truth)
     size = off.sum(-1) / 2 if probabilities else np.sqrt((off * off).sum(-1))
-    return np.where(np.isfinite(size), size, NO_NUMBER)
+    return np.fmin(size, NO_NUMBER)  # of NaN and a number, the number
 
 
 def by_position(off: FloatArray, asked: BoolArray) -> Errors:
     """el_t: the mean of distances ``(count, length)`` over words, where asked for."""
-    with np.errstate(over="ignore"):  # several outputs that are no numbers
-        sums = np.where(asked, off, 0).sum(axis=0)
     many = asked.sum(axis=0)
-    means = np.minimum(sums, NO_NUMBER) / np.maximum(many, 1)
+    means = np.where(asked, off, 0).sum(axis=0) / np.maximum(many, 1)
     return tuple(
         x if n else None for x, n in zip(means.tolist(), many.tolist(), strict=True)
     )
