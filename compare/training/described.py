@@ -9,6 +9,8 @@ from typing import Any
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from algebra.formats import json_format
+from program.errors import Refused
+from sources import hidden_markov, linear_systems
 from sources.hidden_markov import HiddenMarkovModel
 from sources.linear_systems import LinearSystem
 
@@ -26,7 +28,7 @@ def described(value: object) -> Json:
     if isinstance(value, Automaton):
         return json_format.to_object(value)
     if isinstance(value, LinearSystem | HiddenMarkovModel):
-        return value.to_wire()
+        return _source(value)
     if is_dataclass(value):
         held = {f.name: described(getattr(value, f.name)) for f in fields(value)}
         return {"kind": type(value).__name__, **held}
@@ -38,6 +40,18 @@ def described(value: object) -> Json:
         f"a {type(value).__name__} has no description; tasks, architectures and recipes "
         "hold plain values only"
     )
+
+
+def _source(value: LinearSystem | HiddenMarkovModel) -> Json:
+    """A model of a family by its name, which stands for all its numbers; else those."""
+    wire = value.to_wire()
+    try:
+        named = linear_systems.named(value.name) or hidden_markov.named(value.name)
+    except Refused:
+        named = None
+    if named is not None and named.to_wire() == wire:
+        return {"kind": wire["kind"], "name": value.name}
+    return wire
 
 
 def written(obj: Json) -> str:

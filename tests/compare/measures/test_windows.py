@@ -24,7 +24,7 @@ def test_one_letter_tells_all_of_a_machine_of_resets() -> None:
 
 
 def test_cycles_are_known_as_far_as_words_occurred_and_a_mean_is_said_beyond() -> None:
-    system = named("Cyclic-DET5,3@3")
+    system = named("Cyclic-DET5,3@1")
     assert system is not None
     task = BeliefTask(system)
     window = best_window(task, 0, 12, tokens=12000)  # 1,000 of 3^12 words
