@@ -3,7 +3,8 @@
     python benchmarks/hidden_markov_training.py
 
 The experiments of arXiv 2406.04089, section 4, at the scale of a desk: words of 16 letters,
-Transformers of width 32, 3,000 batches of 64. Results are in results/hidden_markov, one
+Transformers of width 32, 2,000 batches of 64
+(3,000 where little is asked). Results are in results/hidden_markov, one
 file for each network; what is there is not done again. ``--seconds 0`` only shows it.
 """
 
@@ -20,14 +21,15 @@ from compare.measures.belief_scores import BeliefScores, scores
 from compare.measures.beliefs import fit
 from compare.measures.windows import best_window
 from compare.models import Architecture, Gpt, Rnn
-from compare.tasks.beliefs import BeliefTask
+from compare.tasks.beliefs import BeliefTask, task_of
 from compare.training.beliefs import BeliefRecipe, doubling, outputs
 from compare.training.cells import Cell
 from compare.training.run import Run
 from compare.training.sweep import Result
 from sources import hidden_markov, linear_systems
 
-LENGTH, STEPS, BATCH, WIDTH, BLOCK = 16, 3000, 64, 32, 4
+LENGTH, BATCH, WIDTH, BLOCK = 16, 64, 32, 4
+STEPS, MORE = 2000, 3000
 SEEDS = (0, 1, 2)
 DEPTHS = (1, 2, 3, 4)
 CYCLES = "Cyclic-DET5,2@3"
@@ -35,7 +37,6 @@ HARD = "Cyclic-HARD5,2@3:alpha=0.0625"
 SWEEP = (
     "RanHMM5,2@3",
     "Cyclic-RND5,2@3:epsilon=0.15",
-    "Cyclic-RND5,2@3:epsilon=0.05",
     "Cyclic-RND5,2@3:epsilon=0.01",
 )
 """The faster a model mixes, the earlier it stands."""
@@ -45,12 +46,10 @@ RNN = Rnn(64)
 
 
 def task(name: str) -> BeliefTask:
-    """The task of a model; of a hard one, what is revealed after ``*``."""
+    """The task of a model of a family."""
     source = linear_systems.named(name) or hidden_markov.named(name)
     assert source is not None
-    if name.startswith("Cyclic-HARD"):
-        return BeliefTask(source, "next", ("*",))
-    return BeliefTask(source)
+    return task_of(source)
 
 
 def gpt(depth: int) -> Gpt:
@@ -58,10 +57,12 @@ def gpt(depth: int) -> Gpt:
     return Gpt(depth, WIDTH, 4, 4 * WIDTH, positions="learned")
 
 
-def recipe(stages: tuple[int, ...] = (), block: int = 0) -> BeliefRecipe:
+def recipe(
+    stages: tuple[int, ...] = (), block: int = 0, steps: int = STEPS
+) -> BeliefRecipe:
     """How a network is trained."""
     return BeliefRecipe(
-        STEPS, BATCH, LENGTH, 2e-3, 100, every=300, stages=stages, block=block
+        steps, BATCH, LENGTH, 2e-3, 100, every=200, stages=stages, block=block
     )
 
 
@@ -71,11 +72,10 @@ def cells() -> Iterator[Cell]:
         yield Cell(task(CYCLES), RNN, recipe(), seed)
         for depth in DEPTHS:
             yield Cell(task(CYCLES), gpt(depth), recipe(doubling(depth, LENGTH)), seed)
-        for shape in (RNN, gpt(2), gpt(4)):
-            yield Cell(task(HARD), shape, recipe(), seed)
+        for shape in (RNN, gpt(2)):
+            yield Cell(task(HARD), shape, recipe(steps=MORE), seed)
         stages = doubling(2, LENGTH)
         yield Cell(task(CYCLES), gpt(2), recipe(stages, BLOCK), seed)
-        yield Cell(task(CYCLES), gpt(2), recipe(), seed)
         for name in SWEEP:
             for shape in (RNN, gpt(2)):
                 yield Cell(task(name), shape, recipe(), seed)
@@ -122,9 +122,7 @@ def reference(asked: BeliefTask, said: str, found: BeliefScores) -> Row:
         "0.05-fit length": str(found.fits[0]),
         "0.1-fit length": str(found.fits[1]),
         "mean error": f"{found.error:.3g}",
-        "nats above the floor": None
-        if found.excess is None
-        else f"{found.excess:.3g}",
+        "nats above the floor": None if found.excess is None else f"{found.excess:.3g}",
     }
 
 
@@ -171,7 +169,6 @@ def tables(results: Sequence[Result]) -> Iterator[Table]:
     """All of it."""
     blocks = doubling(2, LENGTH)
     plain = ("RNN of 64 ReLUs", RNN, recipe())
-    two = ("Transformer, 2 blocks, no curriculum", gpt(2), recipe())
     fed = f"Transformer, 2 blocks, reads its answer every {BLOCK} letters"
     yield table(
         "Depth",
@@ -183,17 +180,16 @@ def tables(results: Sequence[Result]) -> Iterator[Table]:
                 (f"Transformer, {d} blocks", gpt(d), recipe(doubling(d, LENGTH)))
                 for d in DEPTHS
             ),
-            two,
             (fed, gpt(2), recipe(blocks, BLOCK)),
         ],
         "Transformers with the doubling curriculum. 2^L is what the theorem asks for.",
     )
-    shapes = [(f"Transformer, {d} blocks", gpt(d), recipe()) for d in (2, 4)]
+    longer = recipe(steps=MORE)
     yield table(
         "Hard",
         results,
         HARD,
-        [plain, *shapes],
+        [(plain[0], RNN, longer), ("Transformer, 2 blocks", gpt(2), longer)],
         "The next letter is asked for; it counts after *, where the state is revealed.",
     )
     for name in SWEEP:

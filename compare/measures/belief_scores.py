@@ -1,4 +1,4 @@
-"""What is measured of outputs on fresh words: errors, fit lengths, excess over the floor."""
+"""Outputs on fresh words: errors, fit lengths, excess over the floor."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

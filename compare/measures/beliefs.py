@@ -28,7 +28,8 @@ def distances(found: FloatArray, truth: FloatArray, probabilities: bool) -> Floa
     """
     off = np.abs(found - truth)
     size = off.sum(-1) / 2 if probabilities else np.sqrt((off * off).sum(-1))
-    return np.fmin(size, NO_NUMBER)  # of NaN and a number, the number
+    least: FloatArray = np.fmin(size, NO_NUMBER)  # of NaN and a number, the number
+    return least
 
 
 def by_position(off: FloatArray, asked: BoolArray) -> Errors:
@@ -102,4 +103,4 @@ def excesses(found: FloatArray, laws: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         each = np.where(laws > 0, laws * (np.log(laws) - np.log(found)), 0.0)
     sums: FloatArray = np.nan_to_num(each.sum(-1), nan=np.inf, posinf=np.inf)
-    return sums
+    return np.maximum(sums, 0.0)  # but for rounding, it is no less

@@ -50,7 +50,9 @@ class Window:
         return Window(self.keys, *parts)
 
 
-def best_window(task: BeliefTask, seed: int, length: int, tokens: int = TOKENS) -> Window:
+def best_window(
+    task: BeliefTask, seed: int, length: int, tokens: int = TOKENS
+) -> Window:
     """The n-gram of beliefs whose n is best on words of its own, the least of several.
 
     Args:

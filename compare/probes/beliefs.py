@@ -1,4 +1,4 @@
-"""What can be read of beliefs, states and letters after each layer, and what moves attention.
+"""What can be read of beliefs, states and letters after each layer; what moves heads.
 
 Linear probes as in `compare.probes.linear`: of the belief (R² of least squares), of the
 likeliest state and of the letters read 0, 1, 2, … places before (classifiers).
@@ -106,9 +106,7 @@ def _seen(
     kept = slice(back - 1, None)
     states = tuple(_flat(h[:, kept].double().cpu().numpy()) for h in inside.hidden)
     beliefs = _flat(batch.truth[:, kept])
-    letters = [
-        batch.letters[:, back - 1 - k : length - k].ravel() for k in range(back)
-    ]
+    letters = [batch.letters[:, back - 1 - k : length - k].ravel() for k in range(back)]
     return _Words(states, beliefs, (beliefs.argmax(axis=1), *letters))
 
 

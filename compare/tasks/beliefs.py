@@ -136,3 +136,12 @@ class BeliefTask:
         if isinstance(self.source, HiddenMarkovModel):
             return self.label(self.source.sample(count, drawn, rng)[0])
         return self.label(rng.integers(len(self.letters), size=(count, drawn)))
+
+
+def task_of(source: Source) -> BeliefTask:
+    """What the paper asks of a model: beliefs, but of Cyclic-HARD the next letter.
+
+    That counts after ``*``, where the state is revealed (section 3.3).
+    """
+    hard = source.name.startswith("Cyclic-HARD")
+    return BeliefTask(source, "next", ("*",)) if hard else BeliefTask(source)

@@ -14,13 +14,19 @@ from krohn.commands.options import Fill, Json, Machine, ReadAs, reading
 from krohn.commands.terminal import emit, progress, waiting
 
 if TYPE_CHECKING:
+    from krohn.comparison.belief_result import BeliefComparison
     from krohn.comparison.result import Comparison
 
 Preset = Annotated[
     str, typer.Option(help="Sizes and recipes: desk (minutes on two cores) or paper.")
 ]
 Depth = Annotated[
-    int | None, typer.Option(min=1, help="Layers of the Transformer (default: 2).")
+    int | None,
+    typer.Option(
+        min=1,
+        help="Layers of the Transformer (default: 2); of the deepest one on a hidden "
+        "Markov model.",
+    ),
 ]
 Seeds = Annotated[int, typer.Option(min=1, help="Networks of each kind.")]
 Trained = Annotated[
@@ -107,15 +113,29 @@ def compare(
             progress=report,
         )
     _write_page(found, output)
-    emit(found.to_object(), as_json, lambda: show.comparison(found, output))
+    emit(found.to_object(), as_json, lambda: _show(found, output))
 
 
-def _write_page(found: "Comparison", output: Path | None) -> None:
-    if output is not None:
-        from krohn.page.comparison_page import write
+def _show(found: "Comparison | BeliefComparison", output: Path | None) -> None:
+    from krohn.comparison.result import Comparison
 
-        with waiting("writing the page"):
-            write(found, output)
+    if isinstance(found, Comparison):
+        show.comparison(found, output)
+    else:
+        show.beliefs(found, output)
+
+
+def _write_page(found: "Comparison | BeliefComparison", output: Path | None) -> None:
+    if output is None:
+        return
+    from krohn.comparison.result import Comparison
+    from krohn.page import belief_page, comparison_page
+
+    with waiting("writing the page"):
+        if isinstance(found, Comparison):
+            comparison_page.write(found, output)
+        else:
+            belief_page.write(found, output)
 
 
 def _check(output: Path | None) -> None:

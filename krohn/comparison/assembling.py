@@ -98,7 +98,7 @@ def assemble(
         ),
         maps=maps,
         reductions=reductions(task, wanted),
-        origin=_origin(settings, command, seconds, tuple(filter(None, remarks))),
+        origin=origin(settings, command, seconds, tuple(filter(None, remarks))),
     )
 
 
@@ -142,9 +142,10 @@ def _inputs(task: Task) -> str:
     return task.inputs.said
 
 
-def _origin(
+def origin(
     settings: Settings, command: str, seconds: float, remarks: tuple[str, ...]
 ) -> Origin:
+    """How a comparison came about."""
     date = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     return Origin(
         command,

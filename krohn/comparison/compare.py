@@ -1,24 +1,28 @@
 """From a machine to a comparison: derive, train, measure, search, look inside."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import cast
 
 from algebra import zoo
 from algebra.automaton import Automaton
+from algebra.errors import KrohnError
 from algebra.formats import Complete, Kind
 from algebra.observation import OBSERVATIONS
 from compare.models.architecture import Positions
+from compare.tasks.beliefs import Source
 from compare.tasks.catalogue import names, task
 from compare.tasks.task import Task
 from compare.training.devices import usable
 from krohn.comparison.assembling import assemble
+from krohn.comparison.belief_comparison import belief_source, compare_beliefs
+from krohn.comparison.belief_result import BeliefComparison
 from krohn.comparison.result import Comparison
-from krohn.comparison.settings import Settings, check
+from krohn.comparison.settings import Settings, check, run_folder
 from krohn.progress import Progress, silent
 from krohn.sources import read
+from sources.hidden_markov import HiddenMarkovModel
+from sources.linear_systems import LinearSystem
 
 
 def named_task(
@@ -44,7 +48,7 @@ def named_task(
 
 
 def compare(
-    machine: Automaton | str | Path,
+    machine: Automaton | Source | str | Path,
     preset: str = "desk",
     *,
     depth: int | None = None,
@@ -61,14 +65,16 @@ def compare(
     kind: Kind | None = None,
     command: str | None = None,
     progress: Progress | None = None,
-) -> Comparison:
+) -> Comparison | BeliefComparison:
     """Derive a network for a machine, train others, and set them side by side.
 
     Args:
         machine: An automaton, a name of the zoo, a file, ``regex:…``, or a task of the
-            thesis by name (`compare.tasks.catalogue.names`).
+            thesis by name (`compare.tasks.catalogue.names`); or a hidden Markov model or
+            linear system, or its name (``Cyclic-DET5,5@3``).
         preset: Sizes and recipes: ``"desk"`` or ``"paper"`` (docs/compare.md).
-        depth: Layers of the Transformer that is trained; None for the preset's.
+        depth: Layers of the Transformer that is trained; None for the preset's. On a
+            hidden Markov model, of the deepest one.
         seeds: How many networks of each kind.
         length: Letters in the words that are trained on; None for those of the preset.
         positions: How the Transformer knows where a letter is; None for the preset's.
@@ -88,8 +94,6 @@ def compare(
         KrohnError: If there is no such machine, preset or device, a number makes no sense,
             nothing can be certified, or a run is interrupted.
     """
-    asked = named_task(machine, complete, kind)
-    check(asked)
     settings = Settings(
         preset,
         depth,
@@ -102,12 +106,22 @@ def compare(
         seconds,
         steps,
         width,
-        _named(machine, asked, complete, kind),
     )
+    model = belief_source(machine)
+    if model is not None:
+        if complete != "reject" or kind is not None:
+            raise KrohnError(
+                f"{model.name} is no file of a machine: leave out --complete and --as"
+            )
+        return compare_beliefs(model, settings, command, progress)
+    assert not isinstance(machine, LinearSystem | HiddenMarkovModel)
+    asked = named_task(machine, complete, kind)
+    check(asked)
+    settings = replace(settings, named=_named(machine, asked, complete, kind))
     usable(device)
     told = progress or silent
     again = command or f"krohn.compare({asked.name!r}, preset={preset!r}, …)"
-    with _folder(settings.runs) as folder:
+    with run_folder(settings.runs) as folder:
         return assemble(asked, settings, folder, again, told)
 
 
@@ -130,13 +144,3 @@ def _named(
     if not same or (observation and observation not in OBSERVATIONS):
         return None
     return (plain, observed) if observation else (plain,)
-
-
-@contextmanager
-def _folder(runs: Path | None) -> Iterator[Path]:
-    """The folder of the runs; one that goes afterwards if none is named."""
-    if runs is not None:
-        yield runs
-        return
-    with TemporaryDirectory(prefix="krohn-") as folder:
-        yield Path(folder)

@@ -1,7 +1,10 @@
 """What is compared, how large, and how long: what a user may choose."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from algebra.errors import KrohnError
 from compare.models.architecture import Positions
@@ -84,3 +87,13 @@ def check(task: Task) -> None:
             f"{task.name} has {len(task.classes):,} answers, and networks are compared up "
             f"to {MOST_CLASSES:,}; ask for less, as in 'S5 (first-chair)'"
         )
+
+
+@contextmanager
+def run_folder(runs: Path | None) -> Iterator[Path]:
+    """The folder of the runs; one that goes afterwards if none is named."""
+    if runs is not None:
+        yield runs
+        return
+    with TemporaryDirectory(prefix="krohn-") as folder:
+        yield Path(folder)

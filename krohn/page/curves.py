@@ -74,20 +74,20 @@ def training_charts(found: Comparison) -> list[Chart]:
     for title, loss in (("loss (logarithmic)", True), ("token accuracy", False)):
         at, rows = _history(trained, loss)
         if any(v is not None for runs in rows.values() for run in runs for v in run):
-            figure, axes = _axes("training step", at)
+            figure, axes = empty_chart("training step", at)
             _lines(axes, at, rows, logarithmic=loss)
-            charts.append(Chart(title, _inline(figure, f"{title} by training step")))
+            charts.append(Chart(title, inline(figure, f"{title} by training step")))
     return charts
 
 
 def _sweep(sweep: Sweep) -> Chart:
-    figure, axes = _axes(sweep.axis, sweep.at)
+    figure, axes = empty_chart(sweep.axis, sweep.at)
     if sweep.trained is not None:
         _mark(axes, *sweep.trained, "trained")
     if sweep.proved is not None and sweep.proved < sweep.at[-1]:
         _mark(axes, sweep.proved, sweep.proved, "proved to here")
     _lines(axes, sweep.at, {curve.key: curve.values for curve in sweep.curves})
-    picture = _inline(figure, f"{sweep.title} by {sweep.axis}")
+    picture = inline(figure, f"{sweep.title} by {sweep.axis}")
     return Chart(sweep.title, picture, sweep.remark)
 
 
@@ -107,7 +107,7 @@ def _history(
     return at, rows
 
 
-def _axes(title: str, at: Sequence[float]) -> tuple[Figure, Axes]:
+def empty_chart(title: str, at: Sequence[float]) -> tuple[Figure, Axes]:
     """An empty chart over these places, logarithmic where they double."""
     figure = Figure(figsize=(WIDTH, HEIGHT), facecolor="none")
     axes = figure.add_axes(INSIDE, facecolor="none")
@@ -212,7 +212,7 @@ def _label(axes: Axes, ends: Mapping[str, float]) -> None:
         )
 
 
-def _inline(figure: Figure, title: str) -> Markup:
+def inline(figure: Figure, title: str) -> Markup:
     """The picture as part of a page: without what only a file of its own needs."""
     text = render(figure, ".svg").decode()
     text = text[text.index("<svg") :]

@@ -1,7 +1,7 @@
 """What the commands print for people."""
 
 from krohn.show.cascade import decomposition
-from krohn.show.comparison import comparison
+from krohn.show.comparison import beliefs, comparison
 from krohn.show.explanation import explanation, facts, zoo
 from krohn.show.network import answers, attention, compiled, program
 from krohn.show.verdict import evidence, replay, report
@@ -9,6 +9,7 @@ from krohn.show.verdict import evidence, replay, report
 __all__ = [
     "answers",
     "attention",
+    "beliefs",
     "comparison",
     "compiled",
     "decomposition",

@@ -1,0 +1,143 @@
+"""Charts of comparisons on hidden Markov models: lengths, errors, beliefs in a triangle."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from krohn.comparison.belief_result import BeliefComparison, BeliefModel, Geometry
+from krohn.page.curves import (
+    COLOURS,
+    LABEL_STEP,
+    SIZE,
+    SMALL,
+    Chart,
+    empty_chart,
+    inline,
+)
+from network.precision import FloatArray
+
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
+"""Where the three states lie."""
+DASHES = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
+KINDS = {"compiled": "compiled", "rnn": "lstm", "ngram": "ngram", "blocks": "majority"}
+"""Which colour of the page is whose; all Transformers have one, and other dashes."""
+
+
+def charts(found: BeliefComparison) -> list[Chart]:
+    """Fit length by depth, and error by position."""
+    shown = [_depths(found), _positions(found)]
+    return [chart for chart in shown if chart is not None]
+
+
+def _depths(found: BeliefComparison) -> Chart | None:
+    """0.05-fit length of Transformers by depth, one mark for each seed, and of others."""
+    deep = [m for m in found.models if m.depth is not None]
+    if not deep:
+        return None
+    depths = [float(m.depth or 0) for m in deep]
+    figure, axes = empty_chart("blocks", [min(depths) - 0.3, max(depths) + 0.3])
+    axes.set_xticks(depths)
+    ends = {}
+    for model in (m for m in found.models if m.depth is None and m.key != "exact"):
+        level = float(np.mean([one.scores.fits[0] for one in model.ones]))
+        axes.axhline(level, color=_colour(model), linestyle=_dash(model), linewidth=1.5)
+        ends[model.title] = (level, _colour(model))
+    colour = COLOURS["gpt"]
+    for depth, model in zip(depths, deep, strict=True):
+        for one in model.ones:
+            axes.plot(depth, one.scores.fits[0], "s", color=colour, markersize=4)
+    means = [float(np.mean([one.scores.fits[0] for one in m.ones])) for m in deep]
+    axes.plot(depths, means, color=colour, linewidth=1.5)
+    ends["Transformers"] = (means[-1], colour)
+    axes.plot(depths, [min(found.length, 2**d) for d in depths], color=COLOURS["soft"])
+    axes.text(depths[0], 2.1, "2^L", size=SMALL, color=COLOURS["soft"], va="bottom")
+    axes.set_ylim(0, found.length * 1.05)
+    _names(axes, ends)
+    title = "0.05-fit length by depth"
+    remark = "Marks are seeds, lines means; 2^L is what the construction fits."
+    return Chart(title, inline(figure, title), remark)
+
+
+def _positions(found: BeliefComparison) -> Chart:
+    """Mean errors by position, over seeds."""
+    at = list(range(1, found.length + 1))
+    figure, axes = empty_chart("position t", at)
+    ends, most = {}, 0.0
+    for model in (m for m in found.models if m.key != "exact"):
+        rows = np.array([one.scores.errors for one in model.ones], dtype=float)
+        asked = ~np.isnan(rows).any(axis=0)
+        if not asked.any():
+            continue
+        mean = rows[:, asked].mean(axis=0)
+        places = np.array(at)[asked]
+        colour = _colour(model)
+        axes.plot(places, mean, color=colour, linestyle=_dash(model), linewidth=1.5)
+        ends[model.title] = (float(mean[-1]), colour)
+        most = max(most, float(mean.max()))
+    axes.axhline(0.05, color=COLOURS["soft"], linewidth=0.8)
+    axes.set_ylim(0, max(0.1, min(1.05 * most, 2.0)))
+    _names(axes, ends)
+    title = "error el_t by position"
+    norm = "Total variation" if found.probabilities else "Euclidean length"
+    remark = f"{norm} from the truth, mean over words and seeds; the line is at 0.05."
+    return Chart(title, inline(figure, title), remark)
+
+
+def _colour(model: BeliefModel) -> str:
+    return COLOURS[KINDS.get(model.key, "gpt")]
+
+
+def _dash(model: BeliefModel) -> object:
+    return DASHES[((model.depth or 1) - 1) % len(DASHES)]
+
+
+def _names(axes: Axes, ends: dict[str, tuple[float, str]]) -> None:
+    """The names of lines at their ends, moved so that they do not cover each other."""
+    names = sorted(ends, key=lambda name: ends[name][0])
+    points = np.array([(0.0, ends[name][0]) for name in names]).reshape(-1, 2)
+    places = (axes.transData - axes.transAxes).transform(points)[:, 1].clip(0, 1)
+    steps = LABEL_STEP * np.arange(len(names))
+    places = np.maximum.accumulate(places - steps) + steps
+    places = np.minimum(places, 1 - steps[::-1])
+    for name, place in zip(names, places, strict=True):
+        axes.text(
+            *(1.03, place, name),
+            transform=axes.transAxes,
+            size=SIZE,
+            color=ends[name][1],
+            va="center",
+        )
+
+
+def triangles(shown: Sequence[Geometry], ink: str, colours: bool = True) -> Figure:
+    """The exact beliefs, and beside them those that are read from each network.
+
+    Args:
+        shown: What is shown; all of the same positions.
+        ink: The colour of texts and edges.
+        colours: Whether points have the colour of the exact belief (red, green and blue
+            for the three states), by which places can be told apart.
+    """
+    figure = Figure(figsize=(3 * (1 + len(shown)), 3), facecolor="none")
+    exact = np.array(shown[0].exact)
+    points = [("exact", exact), *((g.title, np.array(g.read)) for g in shown)]
+    tints = np.clip(exact, 0, 1) if colours else ink
+    for i, (title, beliefs) in enumerate(points):
+        axes = figure.add_subplot(1, len(points), i + 1, facecolor="none")
+        axes.set_axis_off()
+        axes.set_aspect("equal")
+        axes.plot(*_placed(np.eye(3)[[0, 1, 2, 0]]).T, color=ink, linewidth=0.8)
+        x, y = _placed(beliefs).T
+        axes.scatter(x, y, s=7, c=tints, linewidths=0)
+        axes.set_title(title, size=SIZE, color=ink)
+        axes.set_xlim(-0.15, 1.15)
+        axes.set_ylim(-0.15, 1.0)
+    return figure
+
+
+def _placed(beliefs: FloatArray) -> FloatArray:
+    """``(count, 3)`` to ``(count, 2)``: places in the triangle, or beside it."""
+    placed: FloatArray = beliefs @ CORNERS
+    return placed

@@ -1,0 +1,142 @@
+"""``krohn compare`` on hidden Markov models, with networks that learn next to nothing."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import krohn
+from krohn import cli
+from krohn.comparison import belief_networks
+from krohn.comparison.belief_comparison import belief_source
+from krohn.comparison.belief_networks import plans
+from krohn.comparison.belief_result import BeliefComparison
+from krohn.comparison.settings import Settings
+from krohn.page.belief_page import render
+from sources.hidden_markov import HiddenMarkovModel
+from sources.linear_systems import LinearSystem
+
+TINY = ("--width", 16, "--steps", 4, "--jobs", 1, "-T", 4, "--depth", 2)
+Call = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(autouse=True)
+def few_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is measured is as in use, on fewer words."""
+    monkeypatch.setattr(belief_networks, "WORDS", 64)
+    monkeypatch.setattr(belief_networks, "TOKENS", 4096)
+
+
+@pytest.fixture
+def call(capsys: pytest.CaptureFixture[str]) -> Call:
+    """The command, its exit code, and what it printed."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        code = cli.run(["compare", *map(str, arguments)])
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return run
+
+
+def test_all_are_measured_on_the_same_words_and_kept(
+    call: Call, tmp_path: Path
+) -> None:
+    """Cyclic-DET is a machine to other commands, and a linear system to this one."""
+    page = tmp_path / "det.html"
+    asked = ("Cyclic-DET3,2@1", *TINY, "--seeds", 2, "-o", page, "--json")
+    code, out, _ = call(*asked)
+    assert code == 0
+    found = BeliefComparison.from_object(json.loads(out))
+    keys = [m.key for m in found.models]
+    assert keys == ["compiled", "exact", "ngram", "rnn", "gpt1", "gpt2", "blocks"]
+    assert found.proved is not None
+    assert found.proved.verdict == "verified"
+    compiled, exact = found.models[0].ones[0], found.models[1].ones[0]
+    assert compiled.scores.error <= found.proved.error
+    assert compiled.scores.fits == exact.scores.fits == (4, 4)
+    assert compiled.probes[-1].belief == pytest.approx(1)
+    assert exact.scores.error == exact.scores.floor == 0
+    rnn = found.of("rnn")
+    assert rnn is not None
+    assert [one.seed for one in rnn.ones] == [0, 1]
+    assert all(one.training and one.training.steps == (4,) for one in rnn.ones)
+    assert found.geometry[0].title == "compiled"
+    assert len(found.geometry) == 3  # three states: a triangle
+    assert np.allclose(found.geometry[0].exact, found.geometry[0].read, atol=1e-3)
+    text = page.read_text()
+    assert "<script" not in text
+    assert "The geometry of beliefs" in text
+    assert "no output is off by more than" in text
+    # The same command again trains nothing, and comes to the same.
+    code, out, _ = call(*asked)
+    again = BeliefComparison.from_object(json.loads(out))
+    assert again.models == found.models
+    assert BeliefComparison.from_object(found.to_object()) == found
+
+
+def test_a_table_is_printed(call: Call) -> None:
+    code, out, _ = call("MatMul2,2@1", *TINY, "--seeds", 1)
+    assert code == 0
+    assert "the vector b_t" in out
+    assert "above floor" not in out  # there is no entropy
+    assert "Transformer, 2" in out
+
+
+def test_of_hard_instances_the_revealed_state_is_asked(tmp_path: Path) -> None:
+    found = krohn.compare(
+        "Cyclic-HARD3,2@1:alpha=0.2",
+        depth=1,
+        steps=4,
+        seeds=1,
+        jobs=1,
+        width=16,
+        length=4,
+    )
+    assert isinstance(found, BeliefComparison)
+    assert found.task == "the law of the next letter where it comes after *"
+    exact = found.of("exact")
+    assert exact is not None
+    assert exact.ones[0].scores.errors[0] is None  # the first letter is no *
+    assert exact.ones[0].scores.floor == pytest.approx(0, abs=1e-9)
+    assert "nothing" not in render(found)
+
+
+def test_plans_follow_the_paper() -> None:
+    chosen = plans(Settings(preset="paper"))
+    assert list(chosen) == ["rnn", *(f"gpt{d}" for d in range(1, 8)), "blocks"]
+    assert chosen["gpt6"][3].stages == (64, 120)
+    assert chosen["blocks"][2].said.startswith("GPT-2 of 3 blocks")
+    assert chosen["blocks"][3].block == 8
+    assert chosen["rnn"][3].stages == ()
+
+
+def test_sources_from_python() -> None:
+    step = np.array([[0.9, 0.2], [0.1, 0.8]])
+    model = HiddenMarkovModel.of("mine", step, step, [1.0, 0.0])
+    assert belief_source(model) is model
+    assert isinstance(belief_source("Cyclic-DET3,2@1"), LinearSystem)
+    assert isinstance(belief_source("RanHMM3,2@1"), HiddenMarkovModel)
+    assert belief_source("C2") is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("Cyclic-DET5,99@1",), "needs 2 to 64 states and 1 to 64 letters"),
+        (("MatMul3,2@1", "--preset", "big"), "presets are desk and paper, not 'big'"),
+        (("MatMul3,2@1", "--complete", "sink"), "is no file of a machine"),
+        (("MatMul3,2@1", "--positions", "round"), "positions are"),
+        (("MatMul3,2@1", "--width", "15"), "4 heads do not divide a width of 15"),
+    ],
+)
+def test_refusals_are_one_line(
+    call: Call, arguments: tuple[str, ...], said: str
+) -> None:
+    code, out, err = call(*arguments)
+    assert code == 2
+    assert said in err
+    assert len(err.strip().splitlines()) == 1
+    assert not out
