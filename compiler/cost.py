@@ -164,7 +164,7 @@ def _cone(layout: Layout, name: str, number: dict[str, int]) -> tuple[object, ..
         function = operation.function if isinstance(operation, Map) else None
         inside[channel] = len(steps)
         steps.append((function, inputs, program.domains[channel]))
-    return name in program.one_hot, tuple(leaves), tuple(steps)
+    return program.code(name), tuple(leaves), tuple(steps)
 
 
 def _attention(
@@ -186,7 +186,7 @@ def _attention(
 def _largest_code(program: Program) -> float:
     """The largest entry of the read-out: 2c, or |c|² in its bias."""
     sizes = [1.0]
-    for values in program.decode:
+    for values in () if program.vectors else program.decode:
         pairs = list(zip(program.outputs, values, strict=True))
         code = [1 if n in program.one_hot else v for n, v in pairs]
         sizes += [2.0 * max(code, default=0), float(sum(c * c for c in code))]

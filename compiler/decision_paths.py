@@ -103,7 +103,7 @@ class Opener:
             found = (1, frozenset([name])) if plain else None
         elif isinstance(operations[name], Map):
             found = self._selected(operations[name])
-        if name in self.program.one_hot:
+        if self.program.code(name) != "integer":
             found = None
         self._compositions[name] = found
         return found
@@ -141,7 +141,7 @@ class Opener:
             if isinstance(value, int):
                 if value in domain:
                     yield given, value
-            elif self.program.one_hot.isdisjoint((name, value)):
+            elif self.program.code(name) == self.program.code(value) == "integer":
                 yield given, value
             else:
                 for wanted in domain:

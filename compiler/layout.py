@@ -53,12 +53,16 @@ def width(program: Program, name: str) -> int:
     """How many dimensions a channel takes."""
     if name in program.sizes:
         return program.sizes[name] ** 2
+    if name in program.vectors:
+        return len(program.vectors[name][0])
     return max(program.domains[name]) + 1 if name in program.one_hot else 1
 
 
 def code_matrix(program: Program, name: str, values: Iterable[int]) -> FloatArray:
     """The residual-stream code of each value, ``(values, dimensions)``."""
     column = np.array(list(values), dtype=np.int64)
+    if name in program.vectors:
+        return np.array(program.vectors[name])[column]
     if name not in program.one_hot:
         return column[:, None].astype(np.float64)
     return np.eye(max(program.domains[name]) + 1)[column]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from algebra.automaton import Automaton
 from algebra.minimisation import minimise
 from compiler.passes.infer import InferDomains
-from program import Domain, Map, Operation, Program, Row, table
+from program import Domain, Map, Operation, Program, Row, Vectors, table
 
 
 def forms(machine: Automaton) -> list[Automaton]:
@@ -49,6 +49,18 @@ def observed(program: Program, machine: Automaton) -> Program:
         decode=classes,
     )
     return one_tuple_each(read, "shown")
+
+
+def spoken(program: Program, vectors: Vectors) -> Program:
+    """A Program for the states of a machine, made to say a real vector in each.
+
+    Args:
+        program: It decodes to states.
+        vectors: What is said in each state.
+    """
+    joined = _joined(program, "situation")
+    said = {joined.outputs[0]: vectors}
+    return replace(joined, states=len(vectors[0]), vectors=said)
 
 
 def one_tuple_each(program: Program, name: str) -> Program:

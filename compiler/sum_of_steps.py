@@ -107,6 +107,8 @@ def _of_a_sum(
 
 
 def _codes(program: Program, name: str, values: IntArray) -> FloatArray:
+    if name in program.vectors:
+        return np.array(program.vectors[name])[values]
     if name in program.one_hot:
         return np.eye(int(values.max()) + 1)[values]
     return values[:, None].astype(np.float64)

@@ -14,7 +14,7 @@ from compiler.mlp import block_mlp
 from compiler.position_table import Positions
 from network.attention_kind import Sparse
 from network.precision import FloatArray
-from program import LetterMatrix, Map, Position, Program, Table, is_embedded
+from program import LetterMatrix, Map, Position, Table, is_embedded
 from program.statement import StatedPlace, stated
 
 
@@ -82,13 +82,6 @@ def lower(
     return Network(architecture, tensors, head_of)
 
 
-def code_of(program: Program, name: str) -> str:
-    """How the values of a channel are laid out."""
-    if name in program.sizes:
-        return "matrix"
-    return "one-hot" if name in program.one_hot else "integer"
-
-
 def token_embedding(layout: Layout) -> FloatArray:
     """``(letters + 1, d)``: the codes of every channel that the letter determines."""
     program = layout.plan.program
@@ -127,7 +120,8 @@ def unembedding(layout: Layout) -> tuple[FloatArray, FloatArray]:
     """The state whose code is nearest, as a linear map: logits 2⟨c, x⟩ − |c|².
 
     States that cannot occur get −1, below the logit |c|² ≥ 0 of the state that does. An
-    output that holds matrices is applied to the vector of the Program instead.
+    output that holds matrices is applied to the vector of the Program instead, and one
+    that is laid out as vectors is said as it is.
     """
     program = layout.plan.program
     weight = np.zeros((layout.d_model, program.states))
@@ -135,6 +129,10 @@ def unembedding(layout: Layout) -> tuple[FloatArray, FloatArray]:
         place = layout.places[program.outputs[0]]
         applied = np.kron(np.eye(program.states), np.array(program.vector)[:, None])
         weight[place.start : place.stop] = applied
+        return weight, np.zeros(program.states)
+    if program.outputs[0] in program.vectors:
+        place = layout.places[program.outputs[0]]
+        weight[place.start : place.stop] = np.eye(program.states)
         return weight, np.zeros(program.states)
     bias = np.full(program.states, -1.0)
     for values, state in program.decode.items():
@@ -223,7 +221,7 @@ def describe(layout: Layout, network: Network) -> dict[str, Any]:
     program = layout.plan.program
     places = {
         n: StatedPlace(
-            p.start, p.stop, p.born, p.dies, code_of(program, n), network.heads.get(n)
+            p.start, p.stop, p.born, p.dies, program.code(n), network.heads.get(n)
         )
         for n, p in layout.places.items()
     }

@@ -26,7 +26,7 @@ from program.operations.shift import Shift
 from program.operations.sibling_latest import SiblingLatest
 from program.operations.token import Token
 from program.piecewise import Piecewise
-from program.program import Domain, Program, cone, is_embedded, is_sum
+from program.program import Domain, Program, Vectors, cone, is_embedded, is_sum
 
 __all__ = [
     "At",
@@ -58,6 +58,7 @@ __all__ = [
     "Sum",
     "Table",
     "Token",
+    "Vectors",
     "cone",
     "is_embedded",
     "is_sum",

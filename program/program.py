@@ -18,6 +18,8 @@ from program.operations.token import Token
 from program.piecewise import Piecewise
 
 Domain: TypeAlias = tuple[int, ...]
+Vectors: TypeAlias = tuple[tuple[float, ...], ...]
+"""Real vectors of one width, one for each value from 0 on."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,8 @@ class Program:
         one_hot: Channels to be laid out as one-hot vectors instead of integers.
         sizes: How many rows the matrices have of each channel that holds some.
         vector: What an output that holds matrices is applied to; the results are said.
+        vectors: Channels to be laid out as one real vector for each value, instead of
+            integers. Nothing reads them but the read-out, which says the vector.
     """
 
     letters: tuple[str, ...]
@@ -47,6 +51,7 @@ class Program:
     one_hot: frozenset[str] = frozenset()
     sizes: Mapping[str, int] = field(default_factory=dict)
     vector: tuple[float, ...] = ()
+    vectors: Mapping[str, Vectors] = field(default_factory=dict)
 
     @property
     def bos(self) -> int:
@@ -65,7 +70,16 @@ class Program:
             operations=operations,
             domains={n: d for n, d in self.domains.items() if n in operations},
             one_hot=self.one_hot & operations.keys(),
+            vectors={n: v for n, v in self.vectors.items() if n in operations},
         )
+
+    def code(self, name: str) -> str:
+        """How the values of a channel are laid out, as a model file says it."""
+        if name in self.sizes:
+            return "matrix"
+        if name in self.vectors:
+            return "vector"
+        return "one-hot" if name in self.one_hot else "integer"
 
 
 class Runnable(Protocol):

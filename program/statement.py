@@ -25,7 +25,7 @@ from program.operations.map import Map
 from program.operations.token import Token
 from program.program import Program
 
-CODES = ("integer", "one-hot", "matrix")
+CODES = ("integer", "one-hot", "matrix", "vector")
 MOST_CODES = 2**26
 """How many entries the codes of all values of a channel have at most."""
 MOST_CELLS = 2**28
@@ -41,7 +41,7 @@ class StatedPlace(NamedTuple):
         born: The first snapshot at which it is there.
         dies: The last one.
         code: How a value is laid out: an ``"integer"`` v as v, ``"one-hot"`` as the v-th
-            unit vector, a ``"matrix"`` row by row.
+            unit vector, a ``"matrix"`` row by row, as a ``"vector"`` v is the v-th of some.
         head: The head of its block that writes it, if one does.
     """
 
@@ -69,6 +69,8 @@ class Channel:
         domain: The values that it is said to take, ascending; none if they are matrices.
         values: The values that it takes.
         stored: Where it lies, if it is stored.
+        vectors: ``(more than the largest value, dimensions)``: how each value is laid
+            out, if that is as a vector.
     """
 
     name: str
@@ -76,6 +78,7 @@ class Channel:
     domain: IntArray
     values: Values
     stored: StatedPlace | None
+    vectors: FloatArray | None = None
 
     @property
     def op(self) -> str:
@@ -159,6 +162,8 @@ class Channel:
 
     def code(self, values: IntArray) -> FloatArray:
         """``(values, dimensions)``: how values are laid out."""
+        if self.vectors is not None:
+            return self.vectors[np.asarray(values)]
         column, units = np.asarray(values)[:, None], np.arange(len(self.span))
         return (column == units if self.one_hot else column).astype(np.float64)
 
@@ -234,7 +239,11 @@ class Statement:
 
 
 def parse(
-    said: Mapping[str, Any], letters: int, length: int, matrices: bool = False
+    said: Mapping[str, Any],
+    letters: int,
+    length: int,
+    matrices: bool = False,
+    vectors: bool = False,
 ) -> Statement:
     """Read the header's ``program``.
 
@@ -244,6 +253,7 @@ def parse(
         length: The longest word (T).
         matrices: Whether channels may hold matrices: who proves whole numbers only is
             never shown any.
+        vectors: Whether values may be laid out as real vectors.
 
     Raises:
         Refused: If a value could leave its domain, or something cannot be.
@@ -260,6 +270,8 @@ def parse(
         channels[name] = _channel(entry, channels, frame)
     real = any(isinstance(c.values, Matrices) for c in channels.values())
     demand(matrices or not real, "a Program with matrices computes no machine")
+    spoken = any(c.vectors is not None for c in channels.values())
+    demand(vectors or not spoken, "a Program that says vectors computes no machine")
     features = {n: _pair(span) for n, span in said["features"].items()}
     outputs = tuple(channels[name].name for name in said["outputs"])
     demand(len(outputs) > 0, "the Program has no outputs")
@@ -287,6 +299,8 @@ def _channel(
     read = [channels[n].values for n in operation.reads]
     real = any(isinstance(values, Matrices) for values in read)
     demand(operation.on_matrices or not real, f"{name!r} cannot read matrices")
+    real = any(channels[n].vectors is not None for n in operation.reads)
+    demand(not real, f"{name!r} reads a vector, which only the read-out does")
     if "domain" not in entry:
         return _real(entry, operation, operation.infer(read, frame))
     domain = whole(entry["domain"], 1)
@@ -300,12 +314,31 @@ def _channel(
     inside = np.isin(values.domain, domain)
     demand(inside, f"channel {name!r} takes values outside its domain")
     widths = {"integer": 1, "one-hot": int(domain[-1]) + 1}
+    vectors = _vectors(entry, operation, int(domain[-1]))
+    if vectors is not None:
+        widths = {"vector": vectors.shape[1]}
     place = _place(entry, widths)
     demand(
         place is None or len(domain) * widths[place.code] <= MOST_CODES,
         "a channel has too many values to be one-hot",
     )
-    return Channel(name, operation, domain, values, place)
+    return Channel(name, operation, domain, values, place, vectors)
+
+
+def _vectors(
+    entry: Mapping[str, Any], operation: Operation, largest: int
+) -> FloatArray | None:
+    """How the values of a channel are laid out, if as vectors: those of a table can be."""
+    if "vectors" not in entry:
+        return None
+    vectors = np.array(entry["vectors"])
+    table = isinstance(operation, Map) and isinstance(operation.function, Table)
+    demand(table, f"{entry['name']!r} is no table, and cannot be laid out as vectors")
+    real = vectors.dtype == np.float64 and vectors.ndim == 2
+    demand(real and vectors.shape[1] > 0, "vectors are no real numbers of one width")
+    demand(np.isfinite(vectors), "a vector has entries that are not finite")
+    demand(len(vectors) > largest, f"{entry['name']!r} has a value without a vector")
+    return vectors
 
 
 def _real(entry: Mapping[str, Any], operation: Operation, values: Values) -> Channel:
@@ -364,7 +397,9 @@ def stated(
 
     def entry(name: str, operation: Operation) -> dict[str, Any]:
         values = program.domains.get(name)
-        listed = {} if values is None else {"domain": list(values)}
+        listed: dict[str, Any] = {} if values is None else {"domain": list(values)}
+        if name in program.vectors:
+            listed["vectors"] = [list(vector) for vector in program.vectors[name]]
         place = places_of[name].to_wire() if name in places_of else {}
         return {"name": name, **operation.to_wire(), **listed, **place}
 

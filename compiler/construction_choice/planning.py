@@ -1,13 +1,13 @@
 """The choice of a construction: all ways to compute a machine, the best of them first."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from math import isqrt
 
 from algebra.automaton import Automaton
 from algebra.budget import Budget
-from compiler.bounds import Bound
+from compiler.bounds import Bound, Steps
 from compiler.construction_choice.best_first_search import Key, Search
 from compiler.construction_choice.known_constructions import (
     CONSTRUCTIONS,
@@ -25,8 +25,9 @@ from compiler.construction_choice.stages import Plan, Request, branch
 from compiler.constructions import scan
 from compiler.cost import Cost
 from compiler.errors import CompileError
-from compiler.output_programs import forms
+from compiler.output_programs import forms, spoken
 from compiler.pipeline import Options
+from program import Program, Vectors
 
 MOST_PARAMETERS = 500_000_000
 # Of scans of higher radix, which buy depth with size.
@@ -155,6 +156,7 @@ def planning(
     options: Options,
     construction: str = "auto",
     budget: Budget | None = None,
+    vectors: Vectors | None = None,
 ) -> Planning:
     """All ways to compute a machine, none of them followed yet.
 
@@ -168,15 +170,17 @@ def planning(
         construction: A name in `CONSTRUCTIONS` or `ON_REQUEST`; or ``auto``, for all of
             `CONSTRUCTIONS`, and `scans` of higher radix.
         budget: How much work each search may do; it notes what they left out.
+        vectors: What is to be said of each state instead of its name, if that is real.
     """
     names = (construction,) if construction != "auto" else automatic(length)
     most = dict.fromkeys(names, MOST_PARAMETERS)
     if construction == "auto":
         most |= dict.fromkeys(scans(length), MOST_SCANNED)
     branches = [
-        (name, branch(_request(name, form, length, options, most[name], budget)))
+        (name, branch(_request(name, form, length, options, most[name], build)))
         for name in names
         for form in forms(machine)
+        for build in (partial(_built, name, form, budget, vectors),)
     ]
     wanted = f"{machine.name} at length {length} in {options.precision.name}"
     return Planning(names, Search.of(branches), wanted)
@@ -204,13 +208,24 @@ def scans(length: int) -> list[str]:
     return found
 
 
+def _built(
+    name: str,
+    machine: Automaton,
+    budget: Budget | None,
+    vectors: Vectors | None,
+    length: int,
+) -> Steps[Program]:
+    program = yield from built(name, machine, length, budget)
+    return program if vectors is None else spoken(program, vectors)
+
+
 def _request(
     name: str,
     machine: Automaton,
     length: int,
     options: Options,
     most: int,
-    budget: Budget | None,
+    build: Callable[[int], Steps[Program]],
 ) -> Request:
     refusal = (
         f"{name} would need at least {{}} parameters for {machine.name} at length "
@@ -220,7 +235,6 @@ def _request(
         refusal += f"of its kind only what has at most {most:.0e} is tried"
     else:
         refusal += f"{most:.0e} is the most; `krohn explain` shows what else applies"
-    build = partial(built, name, machine, budget=budget)
     return Request(name, build, length, options, most, refusal)
 
 

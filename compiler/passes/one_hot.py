@@ -56,7 +56,7 @@ class WidenOutputs:
 
     def apply(self, source: Program) -> Program:
         """Recode the output channels that are too wide."""
-        wide = [n for n in source.outputs if self._too_wide(source.domains[n])]
+        wide = [n for n in source.outputs if self._too_wide(source, n)]
         if not wide:
             return source
         operations: dict[str, Operation] = dict(source.operations)
@@ -70,8 +70,9 @@ class WidenOutputs:
         """Only identities are new."""
         check_identities(source, target)
 
-    def _too_wide(self, domain: tuple[int, ...]) -> bool:
-        return bool(2 * max(domain) ** 2 >= 2**self.digits)
+    def _too_wide(self, program: Program, name: str) -> bool:
+        largest = max(program.domains[name])
+        return name not in program.vectors and 2 * largest**2 >= 2**self.digits
 
 
 def _matched(program: Program, operation: Operation) -> tuple[str, ...]:

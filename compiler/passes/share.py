@@ -23,7 +23,7 @@ class Share:
         """The outputs are equal terms before and after."""
         check_order(target)
         check_frame(source, target)
-        first: dict[tuple[Operation, bool], int] = {}
+        first: dict[tuple[Operation, str], int] = {}
         before = _terms(source, first)
         after = _terms(target, first)
         old = [before[n] for n in source.outputs]
@@ -33,24 +33,22 @@ class Share:
 
 def number(program: Program) -> tuple[dict[str, Operation], dict[str, str]]:
     """The distinct operations, and the kept name of every channel."""
-    kept: dict[tuple[Operation, bool], str] = {}
+    kept: dict[tuple[Operation, str], str] = {}
     names: dict[str, str] = {}
     operations: dict[str, Operation] = {}
     for name, operation in program.operations.items():
         renamed = operation.renamed(names)
-        names[name] = kept.setdefault((renamed, name in program.one_hot), name)
+        names[name] = kept.setdefault((renamed, program.code(name)), name)
         if names[name] == name:
             operations[name] = renamed
     return operations, names
 
 
-def _terms(
-    program: Program, first: dict[tuple[Operation, bool], int]
-) -> dict[str, int]:
+def _terms(program: Program, first: dict[tuple[Operation, str], int]) -> dict[str, int]:
     terms: dict[str, int] = {}
     names: dict[str, str] = {}
     for name, operation in program.operations.items():
-        key = (operation.renamed(names), name in program.one_hot)
+        key = (operation.renamed(names), program.code(name))
         terms[name] = first.setdefault(key, len(first))
         names[name] = str(terms[name])
     return terms

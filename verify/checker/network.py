@@ -10,22 +10,22 @@ import numpy as np
 
 from program.blocks import KIND, Blocks
 from program.chain_of_thought import ChainOfThought
-from program.domains import IntArray
 from program.errors import Refused, demand
 from program.statement import Statement, parse
 from verify.checker import (
     generation,
     generator,
+    hidden_markov,
     linear_rnn,
     linear_system,
+    read_out,
     recurrent,
     refinement,
     same_program,
 )
-from verify.checker.affine_arithmetic import INFLATION, Noisy, exact
+from verify.checker.affine_arithmetic import Noisy, exact
 from verify.checker.attention import Look
 from verify.checker.model_file import (
-    LARGEST_FLOAT64,
     Format,
     Machine,
     Model,
@@ -33,11 +33,9 @@ from verify.checker.model_file import (
     names,
     read,
 )
+from verify.checker.read_out import Readings
 from verify.checker.residual_stream import Stream
 from verify.checker.sublayers import embedding, followed
-
-CELLS = 2**20
-Readings = dict[tuple[int, ...], int]
 
 
 @dataclass(frozen=True)
@@ -147,7 +145,7 @@ def established(
         streams.append(stream)
         looks |= found
         report()
-    logits, margin = _read_out(model, streams[-1], readings)
+    logits, margin = read_out.separated(model, streams[-1], readings)
     demand(margin > 0, f"the read-out can confuse two states (margin {margin:.2g})")
     kind = model.header.get("source", {"kind": "machine"})["kind"]
     shown = Established(tuple(streams), looks, readings, logits, margin, kind)
@@ -198,13 +196,14 @@ def _referenced(
 def beside(model: Model) -> Machine | None:
     """The machine beside which the Program of a file is followed, if there is one.
 
-    Of texts in blocks it is that of legal texts (Theorem 5j).
+    Of texts in blocks it is that of legal texts (Theorem 5j), of a hidden Markov model
+    that of the situations that the file states.
     """
     source = model.header.get("source")
     if source is None:
         return model.machine
     if source["kind"] != KIND:
-        return None
+        return hidden_markov.followed_by(model)
     demand(model.header["version"] >= 5, "a file of its version is of a machine")
     return Machine(*Blocks.from_wire(source).legal())
 
@@ -240,23 +239,36 @@ def causal(program: Statement) -> Statement:
 
 def transformer(
     model: Model, said: Any, machine: Machine | None, progress: "Progress | None" = None
-) -> "Established | linear_system.Established":
+) -> "Established | linear_system.Established | hidden_markov.Established":
     """What the file of a Transformer shows, by the kind of what it computes."""
     source = model.header.get("source")
-    if source is None or source["kind"] != linear_system.KIND:
+    if source is None or source["kind"] not in WITHIN:
         return established(model, said, machine, progress)
     demand(model.header["version"] >= 5, "a file of its version is of a machine")
     alone = machine is None and "machine" not in model.header
     demand(alone, "the file claims to compute no machine")
-    letters = len(names(source, "letters"))
-    shown = linear_system.established(model, stated(model, letters, True))
+    shown = WITHIN[source["kind"]](model, source, said)
     linear_system.claimed(model.header["claim"], shown.error)
     demand(shown.error <= said.get("error", np.inf), "the error is not shown")
     return shown
 
 
-def stated(model: Model, letters: int, matrices: bool = False) -> Statement:
-    """The Program that a Transformer claims to compute; whether of matrices, too."""
+def _multiplied(model: Model, source: Any, said: Any) -> linear_system.Established:
+    """Of a linear system."""
+    program = stated(model, len(names(source, "letters")), matrices=True)
+    return linear_system.established(model, program)
+
+
+def _filtered(model: Model, source: Any, said: Any) -> hidden_markov.Established:
+    """Of a hidden Markov model."""
+    program = stated(model, len(names(source, "letters")), vectors=True)
+    return hidden_markov.established(model, causal(program), said)
+
+
+def stated(
+    model: Model, letters: int, matrices: bool = False, vectors: bool = False
+) -> Statement:
+    """The Program that a Transformer claims to compute; whether of real numbers, too."""
     length = model.header["claim"].get("length")
     demand(type(length) is int and length > 0, "the file claims no length")
     demand(length < model.header["architecture"]["positions"], "too few positions")
@@ -270,7 +282,7 @@ def stated(model: Model, letters: int, matrices: bool = False) -> Statement:
     )
     shapes = {name: tensor.shape for name, tensor in model.tensors.items()}
     demand(shapes == _shapes(model.header["architecture"]), "other tensors than stated")
-    return parse(model.header["program"], letters, length, matrices)
+    return parse(model.header["program"], letters, length, matrices, vectors)
 
 
 def _shapes(said: Any) -> dict[str, tuple[int, ...]]:
@@ -292,38 +304,6 @@ def _shapes(said: Any) -> dict[str, tuple[int, ...]]:
     return found
 
 
-def _read_out(model: Model, stream: Stream, readings: Readings) -> tuple[Noisy, float]:
-    """All logits; and how far the right one stays above every other one, at worst."""
-    weight, bias = model.tensors["unembed.weight"], model.tensors["unembed.bias"]
-    outputs = [stream.channel(n) for n in stream.program.outputs]
-    used = [d for channel in outputs for d in channel.span]
-    demand(np.delete(weight, used, axis=0) == 0, "the read-out reads too much")
-    columns = np.array(list(readings)).T
-    values = {c.name: column for c, column in zip(outputs, columns, strict=True)}
-    x = stream.at(values, np.zeros((len(readings), len(weight))))
-    right = np.array(list(readings.values()))
-    demand(right < len(bias), "the network has no logit for a state")
-    value, total = np.empty((2, len(right), len(bias)))
-    slack, parts = [LARGEST_FLOAT64], len(right) * len(bias) // CELLS + 1
-    for rows in np.array_split(np.arange(len(right)), parts):
-        logits = x.rows(rows).affine(weight, bias)
-        value[rows], total[rows] = logits.value, logits.total
-        slack.append(_ahead(logits, right[rows]))
-    every = Noisy(value, np.zeros((0, *value.shape)), total, x.form)
-    return every, float(np.min(slack))  # NaN stays NaN
-
-
-def _ahead(logits: Noisy, right: IntArray) -> float:
-    """How far the right logit stays above every other one, at worst."""
-    row = np.arange(len(right))
-    ahead = logits.value[row, right][:, None] - logits.value
-    apart = logits.slopes[:, row, right][:, :, None] - logits.slopes
-    off = np.abs(apart).sum(axis=0) + logits.rest + logits.rest[row, right][:, None]
-    slack = ahead - off * INFLATION - (INFLATION - 1) * np.abs(ahead)
-    slack[row, right] = np.inf
-    return float(slack.min())
-
-
 Progress = Callable[[Established], None]
 Source = Callable[[Model, Any], tuple[Statement, Readings]]
 COVERS = {
@@ -333,8 +313,15 @@ COVERS = {
     KIND: "all texts of up to {} tokens in which states are written in time",
 }
 SOURCES: dict[str, Source] = {"chain-of-thought": _generated, "program": _written}
+WITHIN: dict[str, "Callable[[Model, Any, Any], WithinError]"] = {
+    linear_system.KIND: _multiplied,
+    hidden_markov.KIND: _filtered,
+}
+"""Sources of real numbers, which networks say within an error."""
+WithinError = linear_system.Established | hidden_markov.Established
 Shown = (
     Established
+    | hidden_markov.Established
     | linear_system.Established
     | linear_rnn.Established
     | recurrent.Established

@@ -64,7 +64,7 @@ class Stream:
             channel = self.channel(name)
             noise = self.noise[name][channel.place(column)][:, None]
             x[:, channel.span] = channel.code(column)
-            if channel.one_hot:
+            if channel.one_hot or channel.vectors is not None:
                 rest[:, channel.span] = noise
             elif noise.any():
                 slopes.append(np.zeros_like(x))

@@ -12,13 +12,21 @@ import numpy as np
 
 from network.architecture import kind_of
 from verify.blas_threads import one_thread
-from verify.checker import generator, linear_rnn, linear_system, network
+from verify.checker import (
+    generator,
+    hidden_markov,
+    linear_rnn,
+    linear_system,
+    network,
+)
 from verify.checker.model_file import Machine, Model, read
 from verify.search import refinement
 
 # Bounds are written a little larger than found: another processor may round otherwise.
 MARGIN = 1 + 2.0**-20
 
+WITHIN = linear_system.Established | linear_rnn.Established | hidden_markov.Established
+"""What is shown of networks that say real numbers."""
 Watch = Callable[[dict[str, Any], network.Established], None]
 
 
@@ -65,7 +73,8 @@ def search(
         # Nothing needs to be found: the checker visits all that such networks can do.
         return evidence, check(model, evidence, machine)
     if (beside := machine or network.beside(model)) is not None:
-        program = network.stated(model, len(beside.transitions))
+        spoken = hidden_markov.followed_by(model) is not None
+        program = network.stated(model, len(beside.transitions), vectors=spoken)
         evidence["program"] = refinement.find(program, beside)
     step = partial(watch, evidence) if watch else None
     return evidence, network.transformer(model, evidence, machine, step)
@@ -75,7 +84,7 @@ def claims(found: network.Shown) -> dict[str, Any]:
     """The bounds that were shown, a little larger."""
     if isinstance(found, generator.Established):
         return {"error": found.law["error"] * MARGIN}
-    if isinstance(found, linear_system.Established | linear_rnn.Established):
+    if isinstance(found, WITHIN):
         return {"error": found.error * MARGIN}
     told: dict[str, Any] = {"margin": found.margin / MARGIN}
     if isinstance(found, network.Established):

@@ -4,7 +4,13 @@ from collections.abc import Iterator, Mapping
 from functools import singledispatch
 from typing import Any
 
-from verify.checker import generator, linear_rnn, linear_system, recurrent
+from verify.checker import (
+    generator,
+    hidden_markov,
+    linear_rnn,
+    linear_system,
+    recurrent,
+)
 from verify.checker.attention.heads import Look
 from verify.checker.model_file import LARGEST_FLOAT64
 from verify.checker.network import Established, Shown
@@ -47,6 +53,14 @@ def _(found: linear_system.Established, evidence: Mapping[str, Any]) -> list[Any
 
 
 @steps.register
+def _(found: hidden_markov.Established, evidence: Mapping[str, Any]) -> list[Any]:
+    """The situations, the embedding, every sublayer and the read-out."""
+    told = {"situations": found.situations, "kind": found.kind, "error": found.model}
+    read_out = {"sublayer": "read-out", "error": found.error}
+    return [told, {"sublayer": "embedding"}, *_sublayers(found), read_out]
+
+
+@steps.register
 def _(found: Established, evidence: Mapping[str, Any]) -> list[Any]:
     """The Program, the embedding, every sublayer and the read-out, as far as it came."""
     embedding, read_out = {"sublayer": "embedding"}, {"sublayer": "read-out"}
@@ -70,7 +84,7 @@ def followed(
 
 
 def _sublayers(
-    found: Established | linear_system.Established,
+    found: Established | linear_system.Established | hidden_markov.Established,
 ) -> Iterator[dict[str, Any]]:
     for snapshot, stream in enumerate(found.streams[1:], start=1):
         kind = "attention" if snapshot % 2 else "mlp"
