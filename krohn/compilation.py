@@ -13,12 +13,12 @@ from compiler import gated_rnn, generator
 from compiler.compiled_network import CompiledNetwork, compile_rnn, realise
 from compiler.construction_choice.known_constructions import SEARCHING
 from compiler.construction_choice.planning import planning
-from compiler.constructions import products
+from compiler.constructions import beliefs, products
 from compiler.errors import CompileError
 from compiler.pipeline import Observer, Options
 from krohn.compiled_model import CompiledModel, model_file, with_evidence
 from krohn.option_rules import FORM, TRANSFORMER, refuse, refuse_others
-from krohn.source_kinds import multiplied, named, written
+from krohn.source_kinds import filtered, multiplied, named, written
 from krohn.source_kinds.base import How
 from krohn.source_kinds.linear_systems import as_system
 from krohn.sources import machine_of
@@ -26,6 +26,8 @@ from network.precision import PRECISIONS, Precision
 from verify.proof import prove
 
 Architecture = Literal["transformer", "rnn"]
+AS_MATRICES = {products.NAME: multiplied, beliefs.NAME: filtered}
+"""Constructions that take a machine as another source."""
 POSITIONS = ("dyadic", "circle")
 ACTIVATIONS = ("relu", "sine", "gelu")
 """What tables of whole numbers can be made of."""
@@ -48,6 +50,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     observation: str | None = None,
     block: int | None = None,
     effort: str | float = "normal",
+    within: float | None = None,
     proved: bool = True,
     observe: Observer | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -83,6 +86,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
         block: Write the state into the text after so many letters, and read it back: the
             depth is that of a block (docs/soundness.md, 2.6).
         effort: How much each search may do: a key of `algebra.budget.EFFORTS`, or steps.
+        within: How far an output of a hidden Markov model's network may be off.
         proved: Whether to prove it; without, nothing is known about the result.
         observe: Called after every compiler pass with its name and the Program.
         progress: Called by the proof with steps done and in all.
@@ -96,17 +100,19 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     other = named(machine)
     if block is not None:
         other = written(machine_of(_machine(machine), start), block)
-    elif other is None and construction == products.NAME:
-        other = multiplied(machine_of(_machine(machine)))
+    elif other is None and construction in AS_MATRICES:
+        other = AS_MATRICES[construction](machine_of(_machine(machine)))
     dtype = dtype or (other[0].dtype if other else "float32")
     options = options_of(dtype, strict, activation, uniform, positions)
     if other is not None:
         kind, told = other
         refuse_others(_given(values), kind.takes, kind.wire)
         refuse([FORM], values, _given(values))
-        how = How(construction, arch, attention)
+        how = How(construction, arch, attention, within)
         return kind.compile(told, length, options, proved, progress, how)
     _check_options(values)
+    if within is not None:
+        raise CompileError("--within is for beliefs; the states of a machine are exact")
     source = machine_of(_machine(machine), start, observation)
     shown = source if observation else replace(source, output=None)
     budget = Budget(steps_of(effort))

@@ -61,7 +61,7 @@ def refuse_others(given: Collection[str], takes: Collection[str], what: str) -> 
     """
     for option in given:
         if option not in ALWAYS and option not in takes:
-            raise KrohnError(f"{spelled(option)} is for machines; this is a {what}")
+            raise KrohnError(f"{spelled(option)} means nothing to a {what}")
 
 
 IN_BLOCKS = ("block", "strict", "activation", "positions", "start", "complete", "kind")

@@ -64,6 +64,7 @@ def compile(  # noqa: A001  (the command is called so)
     effort: common.Effort = "normal",
     complete: common.Fill = "reject",
     kind: common.ReadAs = None,
+    within: own.Within = None,
     attention: own.Attention = None,
     depth_layer: own.DepthLayer = None,
     seed: own.ScoreSeed = None,
@@ -102,6 +103,7 @@ def compile(  # noqa: A001  (the command is called so)
         "observation": observe,
         "effort": effort,
         "observe": show.program if passes else None,
+        "within": within,
     }
     if construction == "balanced":
         model = _generator(source, law)

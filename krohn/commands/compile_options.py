@@ -52,3 +52,10 @@ Prove = Annotated[bool, typer.Option(help="Prove the network before it is writte
 Passes = Annotated[
     bool, typer.Option("--passes", help="Print the Program after every pass.")
 ]
+Within = Annotated[
+    float | None,
+    typer.Option(
+        metavar="E",
+        help="How far an output of a hidden Markov model's network may be off.",
+    ),
+]

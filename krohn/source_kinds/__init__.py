@@ -8,7 +8,8 @@ from algebra.errors import KrohnError
 from krohn.source_kinds.base import SourceKind
 from krohn.source_kinds.blocks import TextsInBlocks, in_blocks
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
-from krohn.source_kinds.linear_systems import LinearSystems, as_system
+from krohn.source_kinds.hidden_markov import HiddenMarkovModels
+from krohn.source_kinds.linear_systems import LinearSystems, as_model, as_system
 from krohn.source_kinds.sequence_functions import SequenceFunctions
 from network.modelfile import ModelFile
 from sources.dynamic_programs import SUFFIX
@@ -17,6 +18,7 @@ KINDS: dict[str, SourceKind[Any]] = {
     kind.wire: kind
     for kind in (
         ChainsOfThought(),
+        HiddenMarkovModels(),
         LinearSystems(),
         SequenceFunctions(),
         TextsInBlocks(),
@@ -55,6 +57,15 @@ def written(machine: Automaton, block: int) -> tuple[SourceKind[Any], Any]:
         CompileError: If a letter is called like the token of a state.
     """
     return KINDS[TextsInBlocks.wire], in_blocks(machine, block)
+
+
+def filtered(machine: Automaton) -> tuple[SourceKind[Any], Any]:
+    """A machine as the hidden Markov model that it is, with the kind of those.
+
+    Raises:
+        CompileError: If it has too many states.
+    """
+    return KINDS[HiddenMarkovModels.wire], as_model(machine)
 
 
 def of_file(file: ModelFile) -> SourceKind[Any] | None:

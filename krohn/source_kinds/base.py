@@ -36,11 +36,13 @@ class How(NamedTuple):
         construction: Its name, or ``"auto"``.
         arch: ``"transformer"`` or ``"rnn"``.
         attention: How heads weigh positions, of a chain of thought; None for the usual.
+        within: The error that a belief may have; None if nothing is said of it.
     """
 
     construction: str = "auto"
     arch: str = "transformer"
     attention: str | None = None
+    within: float | None = None
 
     def made(self, known: Mapping[str, str]) -> str:
         """The construction of the architecture.

@@ -17,9 +17,10 @@ from compiler.pipeline import Options
 from compiler.transformer import Network
 from krohn.progress import Progress
 from krohn.source_kinds.base import USUAL, How, SourceKind, every_word, letters_in
+from krohn.source_kinds.real_outputs import Reference, held, outputs
 from network.modelfile import ModelFile
 from network.precision import FloatArray
-from program.domains import LARGEST_MATRIX, IntArray
+from program.domains import LARGEST_MATRIX
 from program.errors import Refused
 from sources import linear_systems
 from sources.hidden_markov import HiddenMarkovModel
@@ -30,7 +31,6 @@ from verify.proof import shown_of
 from verify.search.find import MARGIN
 from verify.testing.simulation_result import Simulation
 
-BATCH = 256
 CONSTRUCTIONS = {"transformer": NAME, "rnn": gated_rnn.NAME}
 EXPLAINED = 128
 """The length that is explained where none is given."""
@@ -129,7 +129,7 @@ class LinearSystems(SourceKind[LinearSystem]):
         """What the network says after each letter, with the error that it may have."""
         source = self.of_file(file)
         word = letters_in(words, source.name, source.letters)
-        states = _outputs(file, word[None])[0]
+        states = outputs(file, word[None])[0]
         rows = [" ".join(f"{x: .9g}" for x in state) for state in states.tolist()]
         return {
             "word": [source.letters[o] for o in word.tolist()],
@@ -146,13 +146,13 @@ class LinearSystems(SourceKind[LinearSystem]):
         letters = len(source.letters)
         words = np.random.default_rng(seed).integers(letters, size=(count, length))
         words[:letters] = np.arange(min(count, letters))[:, None]
-        return _simulated(file, source, words, progress)
+        return held(file, _reference(source), words, progress)
 
     def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
         """Run every word of so many letters; each of its prefixes is a word."""
         source = self.of_file(file)
         words = every_word(len(source.letters), length)
-        found = _simulated(file, source, words, progress)
+        found = held(file, _reference(source), words, progress)
         return replace(found, every=True)
 
     def covers(self, file: ModelFile) -> str:
@@ -162,6 +162,10 @@ class LinearSystems(SourceKind[LinearSystem]):
             f"all {len(source.letters)}^{claim['length']} words of length "
             f"{claim['length']}, and all shorter: every output within {claim['error']:.3g}"
         )
+
+
+def _reference(source: LinearSystem) -> Reference:
+    return Reference(source.letters, source.run, source.rounding)
 
 
 def _networks(
@@ -220,46 +224,3 @@ def _maps(machine: Automaton) -> FloatArray:
     for letter, images in enumerate(machine.transitions.tolist()):
         matrices[letter, images, range(states)] = 1.0
     return matrices
-
-
-def _outputs(file: ModelFile, words: IntArray) -> FloatArray:
-    """``(batch, length, n)``: what the network says."""
-    import torch
-
-    from network.model import Model
-
-    longest = file.header["claim"]["length"]
-    if words.shape[1] > longest:
-        raise KrohnError(f"the file is for words of up to {longest} letters")
-    network = Model(file).network
-    with torch.no_grad():
-        found: FloatArray = network(torch.from_numpy(words)).double().numpy()
-    return found
-
-
-def _simulated(
-    file: ModelFile, source: LinearSystem, words: IntArray, progress: Progress
-) -> Simulation:
-    """Hold the outputs against the reference: are they within the claimed error?"""
-    from verify.testing.counterexample import Counterexample
-
-    length = words.shape[1]
-    most = file.header["claim"]["error"] + source.rounding(length)
-    for at in range(0, len(words), BATCH):
-        batch = words[at : at + BATCH]
-        wanted, found = source.run(batch), _outputs(file, batch)
-        progress("running words", at, len(words))
-        near = (np.abs(wanted - found) <= most).all(axis=2)  # what is no number is not
-        for row in np.flatnonzero(~near.all(axis=1))[:1].tolist():
-            stop = int(np.argmin(near[row])) + 1
-            word = tuple(source.letters[o] for o in batch[row, :stop].tolist())
-            right, said = (_told(x[row, :stop], near[row]) for x in (wanted, found))
-            wrong = Counterexample(word, right, said, "at once")
-            return Simulation(at + row + 1, length, wrong)
-    return Simulation(len(words), length, None)
-
-
-def _told(states: FloatArray, near: Any) -> tuple[str, ...]:
-    """States in words; those that are near enough are not told apart."""
-    rows = (" ".join(f"{x:.9g}" for x in state) for state in states.tolist())
-    return tuple("near enough" if n else r for r, n in zip(rows, near, strict=False))

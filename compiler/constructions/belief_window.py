@@ -1,0 +1,62 @@
+"""A model that forgets: a window of the last letters, with a unit for each context."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from compiler.compiled_network import CompiledNetwork, compile_program
+from compiler.errors import CompileError
+from compiler.pipeline import Options
+from program import Map, Operation, Program, Row, Shift, Table, Token
+from program.domains import joint
+from program.errors import Refused
+from sources.hidden_markov import HiddenMarkovModel
+from sources.hidden_markov.situations import Contexts, contexts
+
+NAME = "window"
+SUMMARY = "look at the last letters side by side; a unit for each context says its law"
+
+
+def network(
+    model: HiddenMarkovModel, length: int, options: Options, error: float
+) -> CompiledNetwork:
+    """The network whose contexts leave at most an error; its own is not counted.
+
+    Raises:
+        CompileError: If there are too many contexts.
+    """
+    try:
+        found = contexts(model, error)
+    except Refused as reason:
+        raise CompileError(
+            f"{model.name} does not forget fast enough: {reason}"
+        ) from None
+    return replace(
+        compile_program(window(model, found, length), options), construction=NAME
+    )
+
+
+def window(model: HiddenMarkovModel, found: Contexts, length: int) -> Program:
+    """The Program: one layer of look-backs, and a table of the letters that they see."""
+    letters = len(model.letters)
+    codes = np.arange(letters + 1)
+    operations: dict[str, Operation] = {
+        "token": Token(),
+        "letter": Map(Table(codes[:, None], codes), ("token",)),
+    }
+    backs = [f"back{by}" for by in range(1, found.width)]
+    operations |= {name: Shift("letter", by) for by, name in enumerate(backs, 1)}
+    rows = joint([codes] * found.width)
+    values = found.numbers.reshape(-1)
+    operations["belief"] = Map(Table(rows, values), ("letter", *backs))
+    decode: dict[Row, int] = {(value,): value for value in range(len(found.laws))}
+    return Program(
+        letters=model.letters,
+        states=model.size,
+        length=length,
+        operations=operations,
+        outputs=("belief",),
+        decode=decode,
+        one_hot=frozenset(["letter", *backs]),
+        vectors={"belief": tuple(map(tuple, found.laws.tolist()))},
+    )

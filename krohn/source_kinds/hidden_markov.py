@@ -1,0 +1,276 @@
+"""Hidden Markov models in the commands: networks that say the belief after each letter."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import KrohnError
+from compiler.compiled_network import CompiledNetwork
+from compiler.constructions import belief_window, beliefs
+from compiler.errors import CompileError
+from compiler.pipeline import Options
+from krohn.progress import Progress
+from krohn.source_kinds.base import (
+    USUAL,
+    How,
+    SourceKind,
+    every_word,
+    letters_in,
+    sizes,
+)
+from krohn.source_kinds.real_outputs import Reference, held, outputs
+from network.modelfile import ModelFile
+from network.precision import FloatArray
+from program.domains import IntArray
+from program.errors import Refused
+from sources import hidden_markov
+from sources.hidden_markov import HiddenMarkovModel
+from verify.checker.hidden_markov import Established
+from verify.proof import shown_of
+from verify.search.find import MARGIN
+from verify.testing.simulation_result import Simulation
+
+EXPLAINED, TRIES = 128, 4
+"""The length that is explained where none is given; how often a window is made finer."""
+LIKELY, SMALL = 8, 5e-5
+"""How many entries of a law are printed, and the least of these."""
+Compiled = tuple[CompiledNetwork, dict[str, Any]]
+
+
+class HiddenMarkovModels(SourceKind[HiddenMarkovModel]):
+    """Beliefs, which are multiplied by the operator of each letter and made to sum to 1."""
+
+    wire = hidden_markov.KIND
+    claim = "within"
+    takes = frozenset({"strict", "activation", "positions", "construction", "within"})
+
+    def named(self, text: str) -> HiddenMarkovModel | None:
+        """The model of a name; None if it is of none."""
+        try:
+            return hidden_markov.named(text)
+        except Refused as reason:
+            raise KrohnError(str(reason)) from None
+
+    def owns(self, source: object) -> bool:
+        """Whether a source is a hidden Markov model."""
+        return isinstance(source, HiddenMarkovModel)
+
+    def of_file(self, file: ModelFile) -> HiddenMarkovModel:
+        """The hidden Markov model that a file states."""
+        try:
+            return HiddenMarkovModel.from_wire(file.header["source"])
+        except (Refused, LookupError, TypeError, ValueError) as error:
+            raise KrohnError(f"the file is damaged: of its source, {error}") from None
+
+    def to_wire(self, source: HiddenMarkovModel, length: int | None) -> dict[str, Any]:
+        """As a model file states it."""
+        return source.to_wire()
+
+    def build(
+        self,
+        source: HiddenMarkovModel,
+        length: int | None,
+        options: Options,
+        how: How = USUAL,
+    ) -> Compiled:
+        """The network of the first construction that serves, and its error."""
+        if length is None or length < 1:
+            raise CompileError(
+                "a network of a hidden Markov model needs the longest length it is for "
+                "(-T)"
+            )
+        if how.within is not None and not 0 < how.within < 1:
+            raise CompileError(f"--within is between 0 and 1, not {how.within}")
+        asked = Asked(self, source, length, options, how.within)
+        if how.construction in CONSTRUCTIONS:
+            return CONSTRUCTIONS[how.construction](asked)
+        if how.construction != "auto":
+            known = " or ".join(["auto", *CONSTRUCTIONS])
+            raise CompileError(
+                f"--construction takes {known}, not {how.construction!r}"
+            )
+        reasons = []
+        for name, construction in CONSTRUCTIONS.items():
+            try:
+                return construction(asked)
+            except CompileError as reason:
+                reasons.append(f"{name}: {reason}")
+        raise CompileError("; ".join(reasons))
+
+    def explain(
+        self, source: HiddenMarkovModel, length: int | None, options: Options
+    ) -> dict[str, Any]:
+        """What it is; and if its beliefs are finitely many, its network."""
+        facts = {
+            "name": source.name,
+            "kind": self.wire,
+            "claim": self.claim,
+            "size": source.size,
+            "letters": len(source.letters),
+            "length": length or EXPLAINED,
+        }
+        try:
+            built, claim = self.build(source, length or EXPLAINED, options)
+        except CompileError as reason:
+            return {**facts, "construction": None, "reason": str(reason)}
+        assert built.cost is not None
+        return {
+            **facts,
+            "error": claim["error"],
+            "construction": built.construction,
+            **sizes(built.cost),
+            "dtype": options.precision.name,
+        }
+
+    def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
+        """The belief after each letter, and the law of the next one."""
+        source = self.of_file(file)
+        word = letters_in(words, source.name, source.letters)
+        said = outputs(file, word[None])[0]
+        laws = source.predict(said)
+        rows = [
+            f"{source.letters[o]}: {_told(source.states, belief)}; then "
+            f"{_told(source.letters, law)}"
+            for o, belief, law in zip(word.tolist(), said, laws, strict=True)
+        ]
+        return {
+            "word": [source.letters[o] for o in word.tolist()],
+            "outputs": said.tolist(),
+            "next": laws.tolist(),
+            "error": file.header["claim"].get("error"),
+            "shown": "\n".join(rows),
+        }
+
+    def sample(
+        self, file: ModelFile, count: int, seed: int, progress: Progress
+    ) -> Simulation:
+        """Run words that the model says, and words of uniform letters, half of each."""
+        source, length = self.of_file(file), file.header["claim"]["length"]
+        random = np.random.default_rng(seed)
+        words = random.integers(len(source.letters), size=(count, length))
+        words[: (count + 1) // 2] = source.sample((count + 1) // 2, length, random)[0]
+        return held(file, _reference(source), words, progress)
+
+    def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
+        """Run every word of so many letters; each of its prefixes is a word."""
+        source = self.of_file(file)
+        words = every_word(len(source.letters), length)
+        return replace(held(file, _reference(source), words, progress), every=True)
+
+    def covers(self, file: ModelFile) -> str:
+        """What a proof is about, in words."""
+        claim = file.header["claim"]
+        return (
+            f"all possible words of up to {claim['length']} letters: every entry of the "
+            f"belief within {claim['error']:.3g}"
+        )
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A network that is asked for.
+
+    Attributes:
+        kind: The kind of the source.
+        source: The model.
+        length: T.
+        options: How to lower it.
+        within: The error that it may have; None if nothing is said of it.
+    """
+
+    kind: HiddenMarkovModels
+    source: HiddenMarkovModel
+    length: int
+    options: Options
+    within: float | None
+
+    def shown(self, built: CompiledNetwork) -> Established:
+        """What the checker shows of a network.
+
+        Raises:
+            Refused: If that is no error.
+        """
+        claim = {"length": self.length, "error": sys.float_info.max}
+        file = self.kind.file(self.source, built, claim, self.options)
+        found = shown_of(file)
+        assert isinstance(found, Established)
+        return found
+
+    def claimed(self, built: CompiledNetwork, shown: Established) -> Compiled:
+        """The network with its claim."""
+        error = {"error": shown.error * MARGIN, "model_error": shown.model}
+        return built, {"length": self.length, **error}
+
+
+def _beliefs(asked: Asked) -> Compiled:
+    """The best network of finitely many beliefs that can be proved.
+
+    Raises:
+        CompileError: If there is none, or its error is larger than it may be.
+    """
+    reasons, within = [], asked.within
+    for built in beliefs.networks(asked.source, asked.length, asked.options):
+        try:
+            shown = asked.shown(built)
+        except Refused as reason:
+            reasons.append(f"{built.construction}: {reason}")
+            continue
+        if within is None or shown.error * MARGIN <= within:
+            return asked.claimed(built, shown)
+        reasons.append(f"{built.construction} is off by {shown.error:.2g}")
+    name = asked.options.precision.name
+    raise CompileError(f"no network is proved in {name} ({'; '.join(reasons)})")
+
+
+def _window(asked: Asked) -> Compiled:
+    """A window that leaves so much of the error as the network needs.
+
+    Raises:
+        CompileError: If there are too many contexts, or the format is too coarse.
+    """
+    within = asked.within
+    if within is None:
+        raise CompileError("the last letters decide the belief nearly; say --within E")
+    target = within
+    for _ in range(TRIES):
+        built = belief_window.network(asked.source, asked.length, asked.options, target)
+        try:
+            shown = asked.shown(built)
+        except Refused as reason:
+            raise CompileError(f"a window cannot be proved: {reason}") from None
+        if shown.error * MARGIN <= within:
+            return asked.claimed(built, shown)
+        target = min(target, within - (shown.error - shown.model) * 1.25)
+        if target <= 0:
+            break
+    raise CompileError(
+        f"{asked.options.precision.name} alone is off by "
+        f"{shown.error - shown.model:.2g}; try --dtype float64"
+    )
+
+
+CONSTRUCTIONS: dict[str, Callable[[Asked], Compiled]] = {
+    beliefs.NAME: _beliefs,
+    belief_window.NAME: _window,
+}
+"""By the order in which they are tried."""
+
+
+def _reference(source: HiddenMarkovModel) -> Reference:
+    def run(words: IntArray) -> FloatArray:
+        return source.filter(words)[0]
+
+    def rounding(length: int) -> float:
+        """Nothing cancels: relative errors add up, and entries are at most 1."""
+        return 2 * length * (source.size + 2) * float(np.finfo(np.float64).eps)
+
+    return Reference(source.letters, run, rounding)
+
+
+def _told(names: tuple[str, ...], law: FloatArray) -> str:
+    """The likely ones of a law."""
+    most = np.argsort(-law, kind="stable")[:LIKELY]
+    return " ".join(f"{names[i]} {law[i]:.4f}" for i in most if law[i] >= SMALL)

@@ -1,0 +1,73 @@
+"""Networks that say real numbers after each letter: how they are run and held against."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from algebra.errors import KrohnError
+from krohn.progress import Progress
+from network.modelfile import ModelFile
+from network.precision import FloatArray
+from program.domains import IntArray
+from verify.testing.simulation_result import Simulation
+
+BATCH = 256
+
+
+class Reference(NamedTuple):
+    """What is right.
+
+    Attributes:
+        letters: Their names.
+        run: ``(batch, length)`` words to ``(batch, length, n)``; NaN where nothing is.
+        rounding: How far it can be off itself after so many letters.
+    """
+
+    letters: Sequence[str]
+    run: Callable[[IntArray], FloatArray]
+    rounding: Callable[[int], float]
+
+
+def outputs(file: ModelFile, words: IntArray) -> FloatArray:
+    """``(batch, length, n)``: what the network says."""
+    import torch
+
+    from network.model import Model
+
+    longest = file.header["claim"]["length"]
+    if words.shape[1] > longest:
+        raise KrohnError(f"the file is for words of up to {longest} letters")
+    network = Model(file).network
+    with torch.no_grad():
+        found: FloatArray = network(torch.from_numpy(words)).double().numpy()
+    return found
+
+
+def held(
+    file: ModelFile, right: Reference, words: IntArray, progress: Progress
+) -> Simulation:
+    """Hold the outputs against the reference: are they within the claimed error?"""
+    from verify.testing.counterexample import Counterexample
+
+    length = words.shape[1]
+    most = file.header["claim"]["error"] + right.rounding(length)
+    for at in range(0, len(words), BATCH):
+        batch = words[at : at + BATCH]
+        wanted, found = right.run(batch), outputs(file, batch)
+        progress("running words", at, len(words))
+        near = (np.abs(wanted - found) <= most) | np.isnan(wanted)
+        near = near.all(axis=2)  # what is no number is not
+        for row in np.flatnonzero(~near.all(axis=1))[:1].tolist():
+            stop = int(np.argmin(near[row])) + 1
+            word = tuple(right.letters[o] for o in batch[row, :stop].tolist())
+            told = [_told(x[row, :stop], near[row]) for x in (wanted, found)]
+            wrong = Counterexample(word, told[0], told[1], "at once")
+            return Simulation(at + row + 1, length, wrong)
+    return Simulation(len(words), length, None)
+
+
+def _told(states: FloatArray, near: Any) -> tuple[str, ...]:
+    """States in words; those that are near enough are not told apart."""
+    rows = (" ".join(f"{x:.9g}" for x in state) for state in states.tolist())
+    return tuple("near enough" if n else r for r, n in zip(rows, near, strict=False))

@@ -1,0 +1,191 @@
+"""Situations of which the belief of a hidden Markov model is a function.
+
+*Reached* beliefs: if the words from the start lead to finitely many beliefs, these are the
+states of a machine. *Contexts*: the last letters, as many as decide the belief nearly. The
+theorems that say why are W8 and W9 of docs/within.md.
+"""
+
+import heapq
+from collections import deque
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import gcd, inf
+
+import numpy as np
+
+from program.domains import FloatArray, IntArray
+from program.errors import demand
+from sources.hidden_markov.model import HiddenMarkovModel
+
+MOST_BELIEFS, MOST_DIGITS = 1000, 4096
+MOST_CONTEXTS, MOST_WINDOWS = 20_000, 200_000
+"""Contexts, and words of the longest of them, letters before the first one included."""
+
+
+@dataclass(frozen=True)
+class Reached:
+    """The beliefs that words lead to.
+
+    Attributes:
+        transitions: ``(letters, beliefs)``: where a letter leads; an impossible one stays.
+        beliefs: ``(beliefs, n)``, rounded once; that of the start is the first.
+    """
+
+    transitions: IntArray
+    beliefs: FloatArray
+
+
+def reached(model: HiddenMarkovModel) -> Reached:
+    """The beliefs of all possible words, found without any error.
+
+    Raises:
+        Refused: If there are too many.
+    """
+    letters = [_entries(operator) for operator in model.operators]
+    first = _ray(_whole(model.start))
+    number, todo, rows = {first: 0}, deque([first]), list[list[int]]()
+    while todo:
+        ray, row = todo.popleft(), list[int]()
+        for entries in letters:
+            joint = [0] * model.size
+            for i, j, weight in entries:
+                joint[i] += weight * ray[j]
+            to = _ray(joint) if any(joint) else ray
+            if to not in number:
+                number[to] = len(number)
+                todo.append(to)
+            row.append(number[to])
+        rows.append(row)
+        few = len(number) <= MOST_BELIEFS and max(ray).bit_length() <= MOST_DIGITS
+        demand(few, f"words lead to more than {min(len(number), MOST_BELIEFS)} beliefs")
+    totals = [(ray, sum(ray)) for ray in number]
+    beliefs = [[x / total for x in ray] for ray, total in totals]
+    return Reached(np.array(rows).T, np.array(beliefs))
+
+
+def _whole(numbers: FloatArray) -> list[int]:
+    each = [Fraction(x) for x in numbers.ravel().tolist()]
+    most = max(x.denominator for x in each)
+    return [x.numerator * (most // x.denominator) for x in each]
+
+
+def _entries(matrix: FloatArray) -> list[tuple[int, int, int]]:
+    size = len(matrix)
+    return [(*divmod(at, size), x) for at, x in enumerate(_whole(matrix)) if x]
+
+
+def _ray(vector: list[int]) -> tuple[int, ...]:
+    common = gcd(*vector)
+    return tuple(x // common for x in vector)
+
+
+@dataclass(frozen=True)
+class Contexts:
+    """Suffixes of words, one of which each word has, with the law that is said there.
+
+    Attributes:
+        width: How many letters the longest has.
+        numbers: ``(letters + 1,) * width``: the context of the last letters, the last one
+            first; the number of letters stands for all before the first one.
+        laws: ``(contexts, n)``: what is said.
+        error: How far a belief can be from what is said.
+    """
+
+    width: int
+    numbers: IntArray
+    laws: FloatArray
+    error: float
+
+
+@dataclass(order=True)
+class _Node:
+    """A suffix that is no context yet, the least certain one first.
+
+    Attributes:
+        key: Minus its radius.
+        word: The letters, the last one first.
+        product: A_w, up to a power of 2.
+    """
+
+    key: float
+    word: tuple[int, ...]
+    product: FloatArray = field(compare=False)
+
+
+def contexts(model: HiddenMarkovModel, error: float) -> Contexts:
+    """Contexts that say the belief within an error: the least certain grow first.
+
+    Raises:
+        Refused: If there are too many; with how many, and the error that these have.
+    """
+    size = len(model.letters)
+    leaves: dict[tuple[int, ...], FloatArray] = {}
+    todo = [_Node(-inf, (), np.eye(model.size))]
+    inner = list[tuple[int, ...]]()
+    while todo and (-todo[0].key > error or not inner):
+        node = heapq.heappop(todo)
+        width, count = len(node.word) + 1, len(leaves) + len(todo)
+        few = (size + 1) ** width <= MOST_WINDOWS and count < MOST_CONTEXTS
+        demand(
+            few,
+            f"{count} contexts of up to {width - 1} letters still leave an error of "
+            f"{-node.key:.2g}",
+        )
+        inner.append(node.word)
+        leaves |= _first(model, node)
+        for letter in range(size):
+            product = node.product @ model.operators[letter]
+            if product.any():
+                product = product / 2.0 ** np.floor(np.log2(product.max()))
+                radius = _middle(product)[1]
+                heapq.heappush(todo, _Node(-radius, (*node.word, letter), product))
+    leaves |= {node.word: _middle(node.product)[0] for node in todo}
+    largest = max((-node.key for node in todo), default=0.0)
+    return _listed(leaves, inner, size, largest)
+
+
+def _first(model: HiddenMarkovModel, node: _Node) -> dict[tuple[int, ...], FloatArray]:
+    """The context of the word itself, with nothing before it, if it is possible."""
+    joint = node.product @ model.start
+    if not joint.any():
+        return {}
+    return {(*node.word, len(model.letters)): joint / joint.sum()}
+
+
+def _middle(product: FloatArray) -> tuple[FloatArray, float]:
+    """A law that is near to all columns made to sum to 1, and how far they are.
+
+    The middle between the least and the largest entry is nearest; what it lacks to sum to
+    1 is put where there is room, or else the middle is scaled.
+    """
+    total = product.sum(axis=0)
+    columns = product[:, total > 0] / total[total > 0]
+    low, high = columns.min(axis=1), columns.max(axis=1)
+    radius = (high - low).max() / 2
+    law = (high + low) / 2
+    room = radius - (high - low) / 2
+    lacks = 1 - law.sum()
+    if room.sum() > abs(lacks):
+        law = np.maximum(law + lacks * room / room.sum(), 0.0)
+    law = law / law.sum()
+    return law, float(np.abs(columns - law[:, None]).max())
+
+
+def _listed(
+    leaves: dict[tuple[int, ...], FloatArray],
+    inner: list[tuple[int, ...]],
+    letters: int,
+    error: float,
+) -> Contexts:
+    """The contexts as one array; what is impossible does as what is possible beside it."""
+    width = max(map(len, leaves))
+    numbers = np.full((letters + 1,) * width, -1)
+    for number, word in enumerate(leaves):
+        numbers[word] = number
+    for word in sorted(inner, key=len, reverse=True):
+        below = numbers[word]
+        known = [i for i in range(letters + 1) if below[i].flat[0] >= 0]
+        for i in range(letters + 1) if known else ():
+            if below[i].flat[0] < 0:
+                below[i] = below[known[0]]
+    return Contexts(width, numbers, np.array(list(leaves.values())), error)

@@ -1,0 +1,105 @@
+"""Hidden Markov models through the commands and the public face."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from belief_networks import golden, mixing
+
+import krohn
+from algebra.errors import KrohnError
+from network import modelfile
+from network.modelfile import ModelFile
+from sources.hidden_markov import named
+
+Call = Callable[..., tuple[int, Any]]
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("beliefs") / "f.safetensors"
+    krohn.compile("RanHMM5,5@3", 120, within=0.05).save(path)
+    return path
+
+
+def test_a_window_is_compiled_proved_and_run(call: Call, file: Path) -> None:
+    code, told = call("verify", file, "--proof", "--sample", 20)
+    assert (code, told["verdict"], told["claim"]) == (0, "verified", "within")
+    assert 0.03 < told["error"] < 0.05
+    code, told = call("run", file, "1 2 3")
+    model = named("RanHMM5,5@3")
+    assert model is not None
+    right = model.filter([[0, 1, 2]])[0][0]
+    assert np.abs(np.array(told["outputs"]) - right).max() <= told["error"]
+    assert np.abs(np.array(told["next"]).sum(axis=1) - 1).max() < 1e-5
+
+
+def test_the_error_is_said_in_its_parts(file: Path) -> None:
+    claim = modelfile.read(file).header["claim"]
+    assert 0 < claim["error"] - claim["model_error"] < 1e-4
+
+
+def test_the_evidence_is_rechecked(call: Call, file: Path, tmp_path: Path) -> None:
+    evidence = tmp_path / "e.json"
+    assert call("verify", file, "--proof", "--evidence", evidence)[0] == 0
+    code, told = call("recheck", file, evidence)
+    assert (code, told["verdict"]) == (0, "verified")
+    assert told["facts"]["situations"] == 31
+
+
+def test_finitely_many_beliefs_are_followed_exactly(tmp_path: Path) -> None:
+    model = krohn.compile(golden(), 64)
+    assert model.construction.startswith("beliefs-")
+    assert model.file.header["claim"]["error"] < 1e-6
+    model.save(tmp_path / "g.safetensors")
+    report = krohn.verify(tmp_path / "g.safetensors", proof=True, exhaustive=8)
+    assert report.verdict == "verified"
+
+
+def test_a_machine_says_its_belief() -> None:
+    model = krohn.compile("FlipFlop", 32, "beliefs")
+    assert model.summary()["depth"] == 1
+    assert model.summary()["claim"] == "within"
+
+
+def test_a_network_that_is_further_off_is_refuted_by_runs(
+    file: Path, tmp_path: Path
+) -> None:
+    model = modelfile.read(file)
+    claim = {**model.header["claim"], "error": 1e-4}
+    tight = ModelFile({**model.header, "claim": claim}, model.tensors, model.precision)
+    path = tmp_path / "g.safetensors"
+    modelfile.write(path, tight.header, tight.tensors)
+    assert krohn.verify(path).verdict == "undecided"
+    report = krohn.verify(path, sample=20)
+    assert report.verdict == "refuted"
+    assert report.counterexample is not None
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({}, "needs the longest length"),
+        ({"length": 9}, "beliefs: .* window: .* say --within E"),
+        ({"length": 9, "within": 2.0}, "between 0 and 1"),
+        ({"length": 9, "construction": "scan"}, "auto or beliefs or window"),
+        ({"length": 9, "construction": "beliefs", "within": 0.1}, "no finite machine"),
+        (
+            {"length": 9, "within": 1e-9},
+            r"\d+ contexts of up to \d+ letters still leave",
+        ),
+        ({"length": 9, "within": 1e-3, "dtype": "bfloat16"}, "try --dtype float64"),
+    ],
+)
+def test_what_does_not_suit_is_refused(options: dict[str, Any], reason: str) -> None:
+    with pytest.raises(KrohnError, match=reason):
+        krohn.compile(mixing(3, 3, 1), **options)
+
+
+def test_within_means_nothing_to_a_machine() -> None:
+    with pytest.raises(KrohnError, match="--within is for beliefs"):
+        krohn.compile("FlipFlop", 8, within=0.1)
+    with pytest.raises(KrohnError, match="--within means nothing to a linear-system"):
+        krohn.compile("MatMul2,2@1", 8, within=0.1)

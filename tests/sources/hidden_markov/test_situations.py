@@ -1,0 +1,93 @@
+"""Theorems W8 and W9: the belief of every word is where its situation says it is."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from belief_networks import MODELS, golden, mixing
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from program.errors import Refused
+from sources.hidden_markov import HiddenMarkovModel, named
+from sources.hidden_markov.situations import contexts, reached
+
+
+def beliefs(
+    model: HiddenMarkovModel, length: int
+) -> dict[tuple[int, ...], list[float]]:
+    """The belief after each possible word of up to so many letters, exactly."""
+    found = {(): [float(x) for x in model.start]}
+    for word in product(range(len(model.letters)), repeat=length):
+        try:
+            every = model.exactly(word)
+        except Refused:
+            continue  # impossible; what is possible before it goes on otherwise
+        for n, belief in enumerate(every, 1):
+            if word[:n] not in found:
+                found[word[:n]] = [float(x) for x in belief]
+    return found
+
+
+@settings(max_examples=10, deadline=None)
+@given(MODELS, st.sampled_from([0.3, 0.1, 0.03]))
+def test_no_word_is_further_from_its_context_than_the_error(
+    model: HiddenMarkovModel, error: float
+) -> None:
+    """All words of up to 7 letters (5, if there are three)."""
+    try:
+        found = contexts(model, error)
+    except Refused:
+        return  # it does not forget
+    assert found.error <= error
+    bos = len(model.letters)
+    for word, belief in beliefs(model, 7 if bos == 2 else 5).items():
+        seen = (*word[::-1], *[bos] * found.width)[: found.width]
+        law = found.laws[found.numbers[seen]]
+        assert np.abs(law - belief).max() <= found.error + 1e-12
+
+
+@settings(max_examples=20, deadline=None)
+@given(MODELS)
+def test_contexts_are_laws(model: HiddenMarkovModel) -> None:
+    try:
+        found = contexts(model, 0.1)
+    except Refused:
+        return
+    assert (found.laws >= 0).all()
+    assert np.abs(found.laws.sum(axis=1) - 1).max() < 1e-9
+    assert (found.numbers >= 0).all()
+
+
+def test_the_reached_beliefs_are_those_of_all_words() -> None:
+    model = golden()
+    found = reached(model)
+    assert len(found.beliefs) == 3
+    for word, belief in beliefs(model, 6).items():
+        at = 0
+        for letter in word:
+            at = int(found.transitions[letter, at])
+        assert np.allclose(found.beliefs[at], belief, atol=1e-15)
+
+
+def test_cyclic_hard_has_a_belief_for_each_state_and_one_at_the_start() -> None:
+    model = named("Cyclic-HARD5,5@3")
+    assert model is not None
+    found = reached(model)
+    assert len(found.beliefs) == 76
+    assert (found.beliefs.max(axis=1) == 1).sum() == 75
+
+
+def test_too_many_beliefs_and_contexts_are_refused_with_their_number() -> None:
+    with pytest.raises(Refused, match=r"more than \d+ beliefs"):
+        reached(mixing(3, 2, 1))
+    with pytest.raises(
+        Refused, match="contexts of up to 11 letters still leave an error"
+    ):
+        contexts(slow(), 1e-3)
+
+
+def slow() -> HiddenMarkovModel:
+    """Two states that hardly ever change, and letters that hardly tell them apart."""
+    step = np.array([[0.99, 0.01], [0.01, 0.99]])
+    return HiddenMarkovModel.of("slow", step, [[0.51, 0.49], [0.49, 0.51]], [1, 0])
