@@ -232,3 +232,8 @@ def mark_scores(flags: tuple[int, ...]) -> FloatArray:
     """The score of BOS where n marked positions are seen, ``(T + 1,)``: e^score + n = C."""
     scale = mark_scale(sum(flags))
     return np.asarray(np.log(scale - np.cumsum(flags, dtype=np.float64)))
+
+
+def feature_scale(precision: Precision) -> float:
+    """μ: φ(−μ) = e^−μ is below the rounding error of φ(x) = elu(x) + 1 near 0."""
+    return float(2 ** ceil(log2(-log(precision.unit))))

@@ -1,7 +1,7 @@
 """Which position features a Program needs, and what a format can hold of it."""
 
 from compiler.attention import Lowering, flags
-from compiler.attention.block_sum import check_block_sum
+from compiler.attention.block_sum import blocks, check_block_sum
 from compiler.attention.latest import fits_plainly
 from compiler.attention_scales import (
     CIRCLE_PLATEAU,
@@ -66,7 +66,11 @@ def positions(
             )
         ),
         blocks=tuple(
-            dict.fromkeys(op.size for op in operations if isinstance(op, BlockSum))
+            dict.fromkeys(
+                (op.size, blocks(program, op))
+                for op in operations
+                if isinstance(op, BlockSum)
+            )
         ),
         spread=not uniform
         and ordered == {Latest}
@@ -134,7 +138,7 @@ def budget(
             plateau = _plateau(program, name, activation)
             check_count(program.length, most, common, precision, plateau)
         elif isinstance(operation, BlockSum):
-            most, blocks = max(program.domains[name]), max(features.block_counts)
+            most, blocks = max(program.domains[name]), features.block_entries
             check_block_sum(program.length, operation.size, most, blocks, precision)
 
 

@@ -9,13 +9,18 @@ import numpy as np
 from compiler.attention_scales import (
     PositionCode,
     count_scores,
+    feature_scale,
     mark_scores,
     spread,
 )
 from network.precision import FloatArray, Precision
 from program import Operation
+from program.domains import IntArray
+from program.operations.block_sum import members
 
-FEATURES = ("one", "bos", "code", "index", "count", "marked", "bits", "block")
+FEATURES = (
+    *("one", "bos", "code", "index", "count", "marked", "bits", "block", "asked"),
+)
 """All of them, in the order in which they lie."""
 
 
@@ -34,7 +39,8 @@ class Positions:
         marks: The flags, position by position, by which its marked sums choose.
         spread: Whether the index of a position is a number on either side of 0, of
             which a format holds more, and not the position itself.
-        blocks: The sizes of the blocks over which linear heads add up.
+        blocks: For each way in which linear heads add up a block the size of blocks, and
+            the number of the one that is meant at each position.
     """
 
     length: int
@@ -45,7 +51,7 @@ class Positions:
     uniform: bool = False
     marks: tuple[tuple[int, ...], ...] = ()
     spread: bool = False
-    blocks: tuple[int, ...] = ()
+    blocks: tuple[tuple[int, tuple[int, ...]], ...] = ()
 
     @cached_property
     def sizes(self) -> Mapping[str, int]:
@@ -54,7 +60,8 @@ class Positions:
             "code": self.code.dimensions if self.code else 0,
             "marked": len(self.marks),
             "bits": self.bits,
-            "block": sum(self.block_counts),
+            "block": sum(self.block_counts.values()),
+            "asked": sum(self.block_counts[size] + 1 for size, _ in self.blocks),
         }
         return {name: wide.get(name, 1) for name in FEATURES if name in self.needed}
 
@@ -72,13 +79,10 @@ class Positions:
         if self.marks:
             whole["marked"] = np.stack([mark_scores(m) for m in self.marks], axis=1)
         if self.blocks:
-            numbers = zip(self.blocks, self.block_counts, strict=True)
-            whole["block"] = np.hstack(
-                [
-                    np.eye(count)[np.ceil(t / size).astype(int)]
-                    for size, count in numbers
-                ]
-            )
+            counts = self.block_counts.items()
+            own = [(-(-t // size), count) for size, count in counts]
+            whole["block"] = np.hstack([_unit(x, count) for x, count in own])
+            whole["asked"] = np.hstack([self._asked(*each) for each in self.blocks])
         if self.code:
             # BOS is found by the sink alone, so its code is empty.
             whole["code"] = self.code.vectors(t) * (t > 0)[:, None]
@@ -89,10 +93,33 @@ class Positions:
             return t
         return spread((self.length + 1) // 2, self.precision)[: self.length + 1]
 
+    def _asked(self, size: int, numbers: tuple[int, ...]) -> FloatArray:
+        """The block that is meant as a unit vector; then what BOS weighs, before φ."""
+        t, number = np.arange(self.length + 1), np.array(numbers)
+        present = members(number, t, size).sum(axis=1)
+        filler = np.full(len(t), -feature_scale(self.precision))
+        filler[present < size] = np.log1p(-present[present < size] / size)
+        return np.column_stack([_unit(number, self.block_counts[size]), filler])
+
+    @cached_property
+    def block_counts(self) -> Mapping[int, int]:
+        """How many blocks of each size there are."""
+        return {size: -(-self.length // size) for size, _ in self.blocks}
+
     @property
-    def block_counts(self) -> list[int]:
-        """How many blocks of each size there are; BOS is one."""
-        return [-(-self.length // size) + 1 for size in self.blocks]
+    def block_entries(self) -> int:
+        """How many entries queries and keys of linear heads have."""
+        return max(self.block_counts.values()) + 1
+
+    def block_place(self, size: int) -> int:
+        """Where the number of the own block of a size stands in its feature."""
+        before = list(self.block_counts)[: list(self.block_counts).index(size)]
+        return sum(self.block_counts[each] for each in before)
+
+    def asked_by(self, numbers: tuple[int, ...], size: int) -> int:
+        """Where the number of the block that is meant stands in its feature."""
+        before = self.blocks[: self.blocks.index((size, numbers))]
+        return sum(self.block_counts[each] + 1 for each, _ in before)
 
     @property
     def bits(self) -> int:
@@ -103,3 +130,8 @@ class Positions:
     def horizon(self) -> int:
         """The longest word that the temperature of look-backs is chosen for."""
         return 2**self.precision.digits if self.uniform else self.length
+
+
+def _unit(numbers: FloatArray | IntArray, count: int) -> FloatArray:
+    """``(positions, count)``: unit vectors of 1, …, count; 0 is the zero vector."""
+    return np.eye(count + 1)[numbers.astype(np.int64), 1:]

@@ -55,13 +55,15 @@ class Piecewise:
             demand(found >= 0, "a piecewise function can be negative")
             return Values(bos, np.unique(found[1:]), found)
         box = {i: (int(v.later[0]), int(v.later[-1])) for i, v in enumerate(read)}
-        ends = [Bounds(box | p).of(self.expression) for p in _patterns(known)]
+        patterns, here = _patterns(known)
+        ends = [Bounds(box | p).of(self.expression) for p in patterns]
         low = min(bos, *(low for low, _ in ends))
         demand(low >= 0, f"a piecewise function can be negative ({low})")
         count = sum(high - low + 1 for low, high in ends)
         demand(count <= MOST, "a piecewise function takes too many values")
         runs = [np.arange(low, high + 1) for low, high in ends]
-        return Values(bos, np.unique(np.concatenate(runs)))
+        most = np.array([bos, *(ends[p][1] for p in here)]) if known else None
+        return Values(bos, np.unique(np.concatenate(runs)), most=most)
 
     def step(self, own: ChannelDomain, read: Sequence[PossibleValues]) -> BoolArray:
         """What it may be: of every joint value of the inputs."""
@@ -100,13 +102,21 @@ def flat(expression: Expression) -> bool:
     return "value" not in kinds and all(kind == "argument" for kind in nested)
 
 
-def _patterns(known: Mapping[int, IntArray]) -> list[dict[int, tuple[int, int]]]:
-    """What inputs that the position decides are together; {} if that is too much."""
+def _patterns(
+    known: Mapping[int, IntArray],
+) -> tuple[list[dict[int, tuple[int, int]]], list[int]]:
+    """What inputs that the position decides are together; {} if that is too much.
+
+    Returns:
+        The patterns, and which one there is at each position after BOS.
+    """
     if not known:
-        return [{}]
-    rows = np.unique(np.stack([v[1:] for v in known.values()], axis=1), axis=0)
+        return [{}], []
+    columns = np.stack([v[1:] for v in known.values()], axis=1)
+    rows, here = np.unique(columns, axis=0, return_inverse=True)
     if len(rows) > MOST_PATTERNS:
-        return [{}]
-    return [
+        return [{}], [0] * len(columns)
+    patterns = [
         {i: (x, x) for i, x in zip(known, row, strict=True)} for row in rows.tolist()
     ]
+    return patterns, here.ravel().tolist()

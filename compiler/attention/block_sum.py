@@ -1,22 +1,14 @@
 """A linear head that finds the mean of a block (Yang et al. 2024, Lemma A.9)."""
 
-from math import ceil, log, log2
-
 import numpy as np
 
 from compiler.attention.base import Lowering, Matrices, blank
-from compiler.attention_scales import STEP_PLATEAU
+from compiler.attention_scales import STEP_PLATEAU, feature_scale
 from compiler.errors import CompileError
 from compiler.layout import Layout
 from compiler.position_table import Positions
 from network.precision import Precision
-from program import BlockSum, Program
-from program.operations.block_sum import before_block
-
-
-def feature_scale(precision: Precision) -> float:
-    """μ: φ(−μ) = e^−μ is below the rounding error of elu(x) + 1 near 0."""
-    return float(2 ** ceil(log2(-log(precision.unit))))
+from program import BlockSum, Position, Program
 
 
 def check_block_sum(
@@ -55,38 +47,56 @@ def check_block_sum(
 class BlockSumLowering(Lowering):
     """Queries and keys 0 at the block that is asked for and −μ at all others.
 
-    After φ these are 1 and almost 0. All heads have entries for the most blocks: one
-    more entry of 0 in both would weigh all positions alike.
+    After φ these are 1 and almost 0. One more entry is for BOS, where every source is 0: if
+    the block has n positions so far, φ is 1 − n/size in the query and size in the key. So
+    all weights add up to `size`, and no count has to be divided out. (Yang et al. 2024
+    multiply by the count in an MLP.) All heads have entries for the most blocks: one more
+    entry of 0 in both would weigh all positions alike.
     """
 
     operation = BlockSum
-    features = frozenset({"one", "block"})
+    features = frozenset({"one", "bos", "block", "asked"})
 
     def matrices(
         self, layout: Layout, positions: Positions, looked: BlockSum
     ) -> Matrices:
-        """The number of a block as a unit vector, and the one before it."""
-        scale, entries = self.largest(positions)[0], max(positions.block_counts)
-        low, _ = layout.features["block"]
-        place = positions.blocks.index(looked.size)
-        low += sum(positions.block_counts[:place])
-        numbers = np.arange(positions.block_counts[place])
-        before = before_block(numbers, 1)
+        """The number of a block as a unit vector, and that of the one that is asked."""
+        scale, entries = self.largest(positions)[0], positions.block_entries
+        count, own = positions.block_counts[looked.size], layout.features["block"][0]
+        own += positions.block_place(looked.size)
+        asked = layout.features["asked"][0]
+        numbers = blocks(layout.plan.program, looked)
+        asked += positions.asked_by(numbers, looked.size)
         query, key = blank(layout, entries)
-        query[low + numbers, before] = key[low + numbers, numbers] = scale
-        query[layout.features["one"][0]] = key[layout.features["one"][0]] = -scale
+        query[layout.features["one"][0], : entries - 1] = -scale
+        key[layout.features["one"][0]] = -scale
+        each = np.arange(count)
+        query[asked + each, each] = key[own + each, each] = scale
+        query[asked + count, -1] = 1.0
+        key[layout.features["bos"][0], -1] = scale + looked.size - 1
         return query, key
 
     def largest(self, positions: Positions) -> list[float]:
-        """μ."""
-        return [feature_scale(positions.precision)]
+        """μ, and the weight of BOS."""
+        return [
+            feature_scale(positions.precision),
+            feature_scale(positions.precision)
+            + max(size for size, _ in positions.blocks),
+        ]
 
     def query_size(
         self, program: Program, positions: Positions, looked: BlockSum
     ) -> int:
-        """One entry for each block."""
-        return max(positions.block_counts)
+        """One entry for each block, and one for BOS."""
+        return positions.block_entries
 
     def gain(self, program: Program, looked: BlockSum) -> float:
         """The mean becomes the sum."""
         return float(looked.size)
+
+
+def blocks(program: Program, operation: BlockSum) -> tuple[int, ...]:
+    """The number of the block that is meant at each position."""
+    where = program.operations[operation.block]
+    assert isinstance(where, Position)
+    return where.values

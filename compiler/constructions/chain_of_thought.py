@@ -8,9 +8,13 @@ is the next token. Only the digits of places, log2 of the length, make the netwo
 Sparse heads see the last B positions and the last one of each block of B (Theorem 4.2,
 Lemma A.12 repaired). So the last one of a block first gathers its block in B slots, by
 look-backs; a place that is out of sight is then read in a slot of the end of its block.
+
+Linear heads can only add up what a feature of a position says (Lemma A.9). A position puts
+its content in one of W slots, by its place in its block of W; a head adds up each slot over
+the block that is asked for, where it holds one content only, and the MLP picks a slot.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import zip_longest
@@ -18,12 +22,14 @@ from math import isqrt
 
 from program import (
     At,
+    BlockSum,
     Map,
     Operation,
     Piecewise,
     Position,
     Program,
     Row,
+    Select,
     Shift,
     Token,
     table,
@@ -32,7 +38,7 @@ from program.chain_of_thought import Argument, ChainOfThought
 from program.expression_bounds import Bounds
 from program.expressions import Atom, Expression, argument, gate, number, rectified
 
-NAME, ATTENTION = "chain-of-thought", ("standard", "sparse")
+NAME, ATTENTION = "chain-of-thought", ("standard", "linear", "sparse")
 SUMMARY = "heads fetch what each number is computed from, at fixed places"
 CONTENT, NEXT = "content", "next"
 NOTHING = Argument(0, 0)
@@ -62,8 +68,13 @@ def chain_of_thought(source: ChainOfThought, attention: str = "standard") -> Pro
         max(source.contents),
     )
     reads = zip_longest(*(s.reads if s else () for s in steps), fillvalue=NOTHING)
-    far = partial(made.far_argument, block_size(source))
-    fetch = far if attention == "sparse" else made.argument
+    size = block_size(source)
+    known: dict[str, Callable[[int, Sequence[Argument]], Expression]] = {
+        "standard": made.argument,
+        "sparse": partial(made.far_argument, size),
+        "linear": partial(made.added_argument, 2 ** (size - 1).bit_length()),
+    }
+    fetch = known[attention]
     arguments = [fetch(k, each) for k, each in enumerate(reads)]
     fixed = [s.token if s and s.token is not None else 0 for s in steps]
     total = made.position("fixed", fixed)
@@ -121,30 +132,59 @@ class _Channels:
         ends of blocks are read. Where nothing is to be fetched, that is what BOS counts: 0.
         """
         places = [read.place for read in reads]
-        added = self.position(f"constant{k}", [r.constant for r in reads])
-        if not any(places):
-            return added
         near = [x if t - x < block else 0 for t, x in enumerate(places)]
-        far = [x - near[t] for t, x in enumerate(places)]
+        far = [x - n for x, n in zip(places, near, strict=True)]
         ends = [-(-x // block) * block for x in far]
-        total = number(0)
-        if any(near):
-            found = self._fetched(f"near{k}", CONTENT, f"near{k}.place", near)
-            flag = self.position(f"is.near{k}", [int(x > 0) for x in near])
-            total = gate(found, flag, self.most + 1)
-        offsets = [end - x for end, x in zip(ends, far, strict=True)]
-        for r in sorted({o for o, end in zip(offsets, ends, strict=True) if end}):
+        offsets = [e - x if e else -1 for e, x in zip(ends, far, strict=True)]
+        self._fetched(f"near{k}", CONTENT, f"near{k}.place", near)
+        found = {-1: f"near{k}"}
+        for r in sorted({*offsets} - {-1}):
             slot = f"slot{r}" if r else CONTENT
             if r:
                 self.operations.setdefault(slot, Shift(CONTENT, r))
-            found = self._fetched(f"far{k}[{r}]", slot, f"end{k}", ends)
-            here = [int(o == r and e > 0) for o, e in zip(offsets, ends, strict=True)]
-            flag = self.position(f"is.far{k}[{r}]", here)
-            total = total + gate(found, flag, self.most + 1)
-        fetched = self.add(total, f"argument{k}")
-        (atom, _), *_ = fetched.terms
-        assert isinstance(atom.inside, int)
-        self.box[atom.inside] = 0, self.most
+            found[r] = f"far{k}[{r}]"
+            self._fetched(found[r], slot, f"end{k}", ends)
+        return self._selected(k, offsets, found, reads)
+
+    def added_argument(
+        self, block: int, k: int, reads: Sequence[Argument]
+    ) -> Expression:
+        """The same where heads add up blocks of positions.
+
+        Slot r of a position is its content if it is the r-th of its block, else 0.
+        """
+        places = [read.place for read in reads]
+        numbers = [-(-x // block) for x in places]
+        self.operations[f"block{k}"] = Position(tuple(numbers))
+        offsets = [x % block if x else -1 for x in places]
+        found = dict[int, str]()
+        for r in sorted({*offsets} - {-1}):
+            here = [int(t % block == r) for t in range(len(reads))]
+            content, flag = self._named(CONTENT, (0, self.most)), f"is.slot{r}"
+            only = gate(content, self.position(flag, here), self.most + 1)
+            (atom, _), *_ = self.add(only, f"slot{r}").terms
+            assert isinstance(atom.inside, int)
+            found[r] = f"sum{k}[{r}]"
+            slot = self.names[atom.inside]
+            self.operations[found[r]] = BlockSum(slot, f"block{k}", block)
+        return self._selected(k, offsets, found, reads)
+
+    def _selected(
+        self,
+        k: int,
+        offsets: Sequence[int],
+        found: Mapping[int, str],
+        reads: Sequence[Argument],
+    ) -> Expression:
+        """An argument, by the offset of its place: one of some channels, or 0."""
+        added = self.position(f"constant{k}", [r.constant for r in reads])
+        if not any(read.place for read in reads):
+            return added
+        order = {offset: i for i, offset in enumerate(found)}
+        name, chosen = f"argument{k}", [order.get(o, 0) for o in offsets]
+        self.operations[f"which{k}"] = Position(tuple(chosen))
+        self.operations[name] = Map(Select(), (f"which{k}", *found.values()))
+        fetched = self._named(name, (0, self.most))
         return fetched + added
 
     def _fetched(

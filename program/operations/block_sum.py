@@ -1,4 +1,4 @@
-"""Sums over the block of positions before."""
+"""Sums over a block of positions that the position chooses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,79 +6,66 @@ from typing import ClassVar
 
 import numpy as np
 
-from program.domains import (
-    MOST,
-    AnyArray,
-    BoolArray,
-    ChannelDomain,
-    IntArray,
-    PossibleValues,
-    Values,
-)
-from program.errors import demand
-from program.operations.base import Frame, Memory, Operation
-from program.operations.prefix_sum import grown
+from program.domains import MOST, AnyArray, BoolArray, IntArray, Values
+from program.errors import Refused, demand
+from program.operations.base import Frame, Operation
 
 
 @dataclass(frozen=True, slots=True)
 class BlockSum(Operation):
-    """The sum of ``source`` over the block of ``size`` positions before that of t.
+    """The sum of ``source`` over the positions of 1..t that lie in one block.
 
-    Blocks are {1, …, size}, {size + 1, …, 2·size} and so on, and BOS is the one before
-    them all. ``source`` is 0 at BOS.
+    Blocks are {1, …, size}, {size + 1, …, 2·size} and so on, numbered from 1. Which one is
+    meant at t is the value there of ``block``, a `Position`; 0 means none, and the sum is
+    0. ``source`` is 0 at BOS. It has no memory: any block so far might be asked for.
     """
 
     wire: ClassVar[str] = "block-sum"
     linear: ClassVar[bool] = True
     source: str
+    block: str
     size: int
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The source."""
-        return (self.source,)
+        """The source and the number of the block."""
+        return (self.source, self.block)
 
     def evaluate(self, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
         """A difference of sums so far."""
         total = np.cumsum(read[0], axis=1)
-        before = before_block(np.arange(tokens.shape[1]), self.size)
-        start = np.maximum(before - 1, 0) * self.size
-        return np.asarray(total[:, before * self.size] - total[:, start])
+        t = np.arange(tokens.shape[1])
+        start = np.minimum(np.maximum(read[1][0] - 1, 0) * self.size, t)
+        end = np.minimum(read[1][0] * self.size, t)
+        return np.asarray(total[:, end] - total[:, start])
 
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
         """Multiples of what all summands are multiples of, up to the largest sum."""
-        (source,) = read
+        source, block = read
         demand(self.size > 0, "a block of no positions")
+        if block.given is None:
+            raise Refused("the sum over a block needs a function of the position")
         demand(
             source.bos == 0 and source.later[0] >= 0,
             "a sum needs a channel that is 0 at BOS and never negative",
         )
-        most = int(source.later[-1]) * min(self.size, frame.length)
+        highest = np.full(frame.length + 1, int(source.later[-1]))
+        highest = highest if source.most is None else source.most
+        here = members(block.given, np.arange(frame.length + 1), self.size)
+        most = int((here @ highest).max())
         step = int(np.gcd.reduce(source.later)) or 1
         demand(most // step <= MOST, "a sum has too many values")
         return Values(0, np.arange(0, most + 1, step))
 
-    def memory(self, own: ChannelDomain, read: Sequence[ChannelDomain]) -> Memory:
-        """How far the block is, its sum so far, and that of the block before."""
-        return Memory(np.union1d(own.domain, np.arange(self.size)), 0, 3)
 
-    def step(
-        self, own: ChannelDomain, read: Sequence[PossibleValues], cells: BoolArray
-    ) -> tuple[BoolArray, BoolArray]:
-        """A full block is the one before; then the sum begins again."""
-        domain = np.union1d(own.domain, np.arange(self.size))
-        sums, passed = np.isin(domain, own.domain), np.arange(self.size)
-        at = np.searchsorted(domain, passed)
-        far, so_far, before = cells[:, 0][:, at], cells[:, 1][:, sums], cells[:, 2]
-        full, going = far[:, :1], far[:, 1:].any(axis=1, keepdims=True)
-        nothing = (own.domain == 0) & full
-        after = np.zeros_like(cells)
-        after[:, 0, at] = np.roll(far, 1, axis=1)
-        after[:, 1, sums] = grown(own, read[0], nothing | so_far & going)
-        after[:, 2] = cells[:, 1] & full | before & going
-        return after[:, 2, sums], after
+def members(block: IntArray, t: IntArray, size: int) -> BoolArray:
+    """``(rows, T + 1)``: the positions of the block that is meant at each t, up to t.
 
-
-def before_block(t: IntArray, size: int) -> IntArray:
-    """The number of the block before that of each position; BOS is number 0."""
-    return np.maximum(-(-t // size) - 1, 0)
+    Args:
+        block: ``(T + 1,)``: the number of the block that is meant at each position.
+        t: ``(rows,)``: positions.
+        size: The positions of a block.
+    """
+    j = np.arange(len(block))
+    here: BoolArray = -(-j // size) == block[t][:, None]
+    return here & (j > 0) & (j <= t[:, None])

@@ -75,6 +75,29 @@ def test_eight_by_eight_by_sparse_heads() -> None:
     assert KIND.sample(model.file, 20, 0, lambda *_: None).passed
 
 
+@cache
+def linear(name: str) -> CompiledModel:
+    return krohn.compile(name, attention="linear")
+
+
+def test_linear_heads_write_every_text_right() -> None:
+    """They add up slots over blocks of a power of two; one layer of them is enough."""
+    for name in ("EditDistance2,3:letters=2", "EditDistance3,3:letters=2,boundary=1"):
+        file = linear(name).file
+        shape = file.header["architecture"]["blocks"]
+        assert [b["attention"] for b in shape if b["heads"]] == [{"kind": "linear"}]
+        assert KIND.every(file, 8, lambda *_: None).passed
+
+
+def test_eight_by_eight_by_linear_heads() -> None:
+    """Yang et al. 2024 need a width of 24·W + 46 and 9 blocks, W the positions of one."""
+    model = linear("EditDistance8,8:letters=4")
+    shape = model.file.header["architecture"]
+    assert shape["d_model"] < 24 * 10 + 46
+    assert len(shape["blocks"]) < 9
+    assert KIND.sample(model.file, 20, 0, lambda *_: None).passed
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -127,7 +150,7 @@ def mutants(file: ModelFile, count: int, seed: int) -> tuple[int, int]:
     return verified, wrong
 
 
-@pytest.mark.parametrize("made", [proved, sparse])
+@pytest.mark.parametrize("made", [proved, sparse, linear])
 def test_no_changed_network_that_writes_wrong_is_verified(made: Any) -> None:
     verified, wrong = mutants(made("EditDistance2,3:letters=3").file, 40, 1)
     assert verified > 3
@@ -135,7 +158,7 @@ def test_no_changed_network_that_writes_wrong_is_verified(made: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("made", [proved, sparse])
+@pytest.mark.parametrize("made", [proved, sparse, linear])
 def test_500_changed_networks(made: Any) -> None:
     verified, wrong = mutants(made("EditDistance2,3:letters=3").file, 500, 2)
     assert verified > 30

@@ -16,6 +16,7 @@ from program.expression_bounds import Bounds, Interval
 from program.expressions import Atom, Expression, argument, number, rectified, value
 from program.functions import Select, Table
 from program.operations.base import LookBack
+from program.operations.block_sum import BlockSum, members
 from program.operations.map import Map
 from program.operations.token import Token
 from program.piecewise import Piecewise
@@ -150,6 +151,8 @@ class Text:
         operation = channel.operation
         if channel.values.given is not None:
             return number(int(channel.given[t]))
+        if isinstance(operation, BlockSum):
+            return self._added_up(channel, operation, t)
         if isinstance(operation, LookBack):
             return self.at(operation.source, self._place(channel, operation, t))
         demand(
@@ -172,6 +175,14 @@ class Text:
                 return inputs[1 + _known_number(inputs[0])]
             case _:
                 return sum(inputs[1:], inputs[0])
+
+    def _added_up(self, channel: Channel, operation: BlockSum, t: int) -> Expression:
+        """The sum over a block of positions."""
+        block = self.program.channels[operation.block].given
+        here = np.flatnonzero(members(block, np.array([t]), operation.size)[0])
+        parts = [self.at(operation.source, int(j)) for j in here]
+        self._spend("atoms", len(parts) + sum(part.size for part in parts))
+        return sum(parts, number(0))
 
     def _place(self, channel: Channel, operation: LookBack, t: int) -> int:
         """From which position a look-back fetches, if that depends on t alone."""
