@@ -56,9 +56,18 @@ def product_scale(size: int, precision: Precision) -> float:
     Raises:
         CompileError: If the format rounds sums more coarsely when it stores them.
     """
+    demand_wide(precision)
+    rounded = sqrt(pi / 2) * size * sqrt(2 * size) * (2 * size + 4) * precision.unit
+    return float(2.0 ** round(log2(4 / (3 * rounded)) / 3))
+
+
+def demand_wide(precision: Precision) -> None:
+    """Refuse formats that cannot hold products of real numbers.
+
+    Raises:
+        CompileError: If the format rounds sums more coarsely when it stores them.
+    """
     if precision.unit > precision.accumulator_unit:
         raise CompileError(
             f"{precision.name} cannot hold products of real numbers; use float64"
         )
-    rounded = sqrt(pi / 2) * size * sqrt(2 * size) * (2 * size + 4) * precision.unit
-    return float(2.0 ** round(log2(4 / (3 * rounded)) / 3))

@@ -13,11 +13,12 @@ from compiler.gelu_units import slope
 from compiler.hidden_layers import HiddenLayers
 from compiler.layout import Layout, code_matrix
 from compiler.matrix_product import matrix_product
+from compiler.normalisation import masses, normalised
 from compiler.sum_of_steps import Linear, too_steep
 from compiler.table_forms import along, circles_of, needs_depth, single
 from compiler.units import Expression, combination
 from network.precision import FloatArray, Precision
-from program import Map, MatrixProduct, Piecewise, Program, Table, is_sum
+from program import Map, MatrixProduct, Normalised, Piecewise, Program, Table, is_sum
 
 
 @dataclass
@@ -59,6 +60,11 @@ class BlockMlp:
             left, right = (self._span(n) for n in operation.reads)
             size = self.program.sizes[name]
             return matrix_product(self.hidden.recognise, left, right, size, self.scale)
+        if isinstance(operation, Normalised):
+            before = masses(self.program)[operation.source]
+            stages, span = self.hidden.stages, self._span(operation.source)
+            vector = np.array(operation.vector)
+            return normalised(stages, span, vector, before, self.scale)
         if name in self.circles:
             assert isinstance(operation, Map)
             assert isinstance(operation.function, Table)

@@ -188,7 +188,8 @@ def _earliest(
         return ready + 1 + (ready == 0)
     before = Before(born, ready)
     summed = added(program, name, before)
-    if is_sum(operation) or not (summed or most_paths):
+    alone = is_sum(operation) or name in program.sizes
+    if alone or not (summed or most_paths):
         return ready + 2
     stored = leaves(program, name, before)
     if not all(n in before for n in stored):

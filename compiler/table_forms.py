@@ -9,7 +9,7 @@ from compiler.layout import code_matrix
 from compiler.passes.base import evaluate_cone
 from compiler.schedule import Schedule
 from compiler.sum_of_steps import Linear, linear, too_steep
-from program import Table, is_sum
+from program import Normalised, Table, is_sum
 
 
 def circles_of(plan: Schedule, maps: Iterable[str]) -> dict[str, Circle]:
@@ -44,7 +44,7 @@ def needs_depth(plan: Schedule, name: str) -> bool:
     """Whether a Map, with those that it opens, needs two hidden layers."""
     program = plan.program
     if is_sum(program.operations[name]) or name in program.sizes:
-        return False
+        return isinstance(program.operations[name], Normalised)
     alone = single(plan, name)
     if alone is not None:
         leaf, function = alone

@@ -20,6 +20,7 @@ from program.operations.map import Map
 from program.operations.marked_sum import MarkedSum
 from program.operations.match_anywhere import MatchAnywhere
 from program.operations.matrix_product import MatrixProduct
+from program.operations.normalised import Normalised
 from program.operations.position import Position
 from program.operations.prefix_sum import PrefixSum
 from program.operations.shift import Shift
@@ -45,6 +46,7 @@ __all__ = [
     "Match",
     "MatchAnywhere",
     "MatrixProduct",
+    "Normalised",
     "Operation",
     "Piecewise",
     "Position",

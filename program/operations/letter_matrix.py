@@ -15,17 +15,19 @@ Matrix: TypeAlias = tuple[tuple[float, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class LetterMatrix(Operation):
-    """The matrix of the letter at the position; at BOS the identity.
+    """The matrix of the letter at the position; at BOS the identity, or a start.
 
     Attributes:
         source: The token.
         matrices: For each letter its matrix, row by row: exact binary fractions.
+        start: Each column of the matrix at BOS; nothing if that is the identity.
     """
 
     wire: ClassVar[str] = "letter-matrix"
     is_attention: ClassVar[bool] = False
     source: str
     matrices: tuple[Matrix, ...]
+    start: tuple[float, ...] = ()
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -36,7 +38,10 @@ class LetterMatrix(Operation):
     def rows(self) -> FloatArray:
         """``(letters + 1, n, n)``: the matrix of each token, that of BOS last."""
         letters = np.array(self.matrices, np.float64)
-        return np.concatenate([letters, np.eye(letters.shape[1])[None]])
+        first = np.eye(letters.shape[1])
+        if self.start:
+            first[:] = np.array(self.start)[:, None]
+        return np.concatenate([letters, first[None]])
 
     def evaluate(self, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
         """``(batch, length + 1, n, n)``."""
@@ -47,12 +52,15 @@ class LetterMatrix(Operation):
         every = np.array_equal(read[0].later, np.arange(frame.letters))
         demand(every and read[0].bos == frame.letters, "it reads no token")
         demand(len(self.matrices) == frame.letters, "a letter has no matrix")
-        return Matrices.of(len(self.matrices[0]))
+        size = len(self.matrices[0])
+        demand(len(self.start) in (0, size), "a start of another size")
+        return Matrices.of(size)
 
     def to_wire(self) -> dict[str, Any]:
         """The source and all numbers."""
         matrices = [[list(row) for row in matrix] for matrix in self.matrices]
-        return {"op": self.wire, "source": self.source, "matrices": matrices}
+        start = {"start": list(self.start)} if self.start else {}
+        return {"op": self.wire, "source": self.source, "matrices": matrices, **start}
 
     @classmethod
     def from_wire(cls, entry: Mapping[str, Any]) -> Self:
@@ -62,7 +70,9 @@ class LetterMatrix(Operation):
         demand(numbers.dtype == np.float64 and square, "no matrices of real numbers")
         demand(np.isfinite(numbers), "a matrix has an entry that is not finite")
         demand(type(entry["source"]) is str, "it does not say what it reads")
-        return cls(entry["source"], matrices_of(numbers))
+        start = np.array(entry.get("start", []), np.float64)
+        demand(start.ndim == 1 and np.isfinite(start).all(), "no start")
+        return cls(entry["source"], matrices_of(numbers), tuple(start.tolist()))
 
 
 def matrices_of(numbers: FloatArray) -> tuple[Matrix, ...]:

@@ -13,11 +13,13 @@ from program.domains import FloatArray
 from program.errors import Refused, demand
 from program.operations.letter_matrix import LetterMatrix
 from program.operations.matrix_product import MatrixProduct
+from program.operations.normalised import Normalised
 from program.operations.shift import Shift
 from program.operations.token import Token
-from program.statement import Statement
+from program.statement import Channel, Statement
 from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
 from verify.checker.attention import Look
+from verify.checker.matrix_errors import MatrixErrors
 from verify.checker.matrix_norms import NORMS, Norm
 from verify.checker.model_file import Format, Model
 from verify.checker.residual_stream import Stream
@@ -40,18 +42,18 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True)
 class Established:
-    """Every bound that was shown of a linear system's network, for all words up to T.
+    """Every bound that was shown of a network of products, for all words up to T.
 
     Attributes:
         streams: As for a machine.
         looks: As for a machine.
-        norm: The norm in which matrices are bounded.
+        norm: How errors of matrices are measured.
         error: How far any output can be off, at any position of any word.
     """
 
     streams: tuple[Stream, ...]
     looks: Mapping[str, Look]
-    norm: Norm
+    norm: MatrixErrors
     error: float
 
     @property
@@ -66,14 +68,14 @@ class Established:
 
     def facts(self) -> dict[str, Any]:
         """In numbers: the error, that of each channel in the norm, the leak of heads."""
-        noise = {n: float(x.max()) for s in self.streams for n, x in s.noise.items()}
+        told, streams = self.norm.told, self.streams
+        noise = {n: told(x) for s in streams for n, x in s.noise.items()}
         return {
             "covers": f"all words of up to {self.program.length} letters",
             "length": self.program.length,
             "dtype": self.form.name,
             "error": self.error,
-            "norm": self.norm.name,
-            "growth": self.norm.growth,
+            **self.norm.facts,
             "noise": noise,
             "leak": {name: look.leak for name, look in self.looks.items()},
         }
@@ -101,23 +103,42 @@ def check_program(program: Statement, source: Source) -> None:
     Raises:
         Refused: If it does not.
     """
-    windows: dict[str, int] = {}
     for name, channel in program.channels.items():
         operation = channel.operation
         if isinstance(operation, LetterMatrix):
             same = np.array_equal(operation.rows[:-1], source.matrices)
             demand(same, f"{name!r} holds other matrices than the letters have")
+            demand(not operation.start, f"{name!r} is not the identity at first")
+        divided = isinstance(operation, Normalised)
+        demand(not divided, f"{name!r} is normalised, and no state of the system is")
+    check_window(program)
+    demand(program.vector == tuple(source.start.tolist()), "it starts elsewhere")
+
+
+def check_window(program: Statement) -> None:
+    """The output is the window of all letters, up to a factor if some are normalised.
+
+    Raises:
+        Refused: If it is not.
+    """
+    windows: dict[str, int] = {}
+    for name, channel in program.channels.items():
+        operation = channel.operation
+        if isinstance(operation, LetterMatrix):
             windows[name] = 1
         elif isinstance(operation, MatrixProduct):
             windows[name] = _joined(program, operation, windows)
+        elif isinstance(operation, Normalised):
+            divided = operation.source in windows
+            demand(divided, f"{name!r} divides what is no product of letters")
+            windows[name] = windows[operation.source]
         else:
             known = isinstance(operation, Token | Shift)
             demand(known, f"{name!r} has no part in a product of letters")
     demand(len(program.outputs) == 1, "the product of the letters is one channel")
     window = windows.get(program.outputs[0], 0)
     demand(window >= program.length, f"the output multiplies {window} letters only")
-    demand(not program.decode, "a linear system decodes no states")
-    demand(program.vector == tuple(source.start.tolist()), "it starts elsewhere")
+    demand(not program.decode, "products of letters decode no states")
 
 
 def _joined(
@@ -162,14 +183,7 @@ def established(model: Model, program: Statement) -> Established:
 
 def _read_out(model: Model, stream: Stream, source: Source, norm: Norm) -> float:
     """How far any output can be off (Theorem W6)."""
-    weight, bias = model.tensors["unembed.weight"], model.tensors["unembed.bias"]
-    channel, start = stream.channel(stream.program.outputs[0]), source.start
-    demand(not bias.any(), "the read-out adds something")
-    right = np.zeros_like(weight)
-    right[channel.span] = np.kron(np.eye(len(start)), start[:, None])
-    demand(
-        np.array_equal(weight, right), "the read-out applies no product to the start"
-    )
+    start, channel = source.start, applied(model, stream, source.start)
     noise, form = float(stream.noise[channel.name].max()), stream.form
     terms = np.count_nonzero(start)
     rounded = terms * form.sum_unit / (1 - terms * form.sum_unit)
@@ -178,6 +192,23 @@ def _read_out(model: Model, stream: Stream, source: Source, norm: Norm) -> float
     demand(largest <= form.largest, "an output can overflow")
     off = norm.applied(noise, start) + rounded * held + terms * UNDERFLOW
     return float(off * INFLATION)
+
+
+def applied(model: Model, stream: Stream, start: FloatArray) -> Channel:
+    """The output channel, if the read-out applies what it holds to the start.
+
+    Raises:
+        Refused: If it does anything else.
+    """
+    weight, bias = model.tensors["unembed.weight"], model.tensors["unembed.bias"]
+    channel = stream.channel(stream.program.outputs[0])
+    demand(not bias.any(), "the read-out adds something")
+    right = np.zeros_like(weight)
+    right[channel.span] = np.kron(np.eye(len(start)), start[:, None])
+    demand(
+        np.array_equal(weight, right), "the read-out applies no product to the start"
+    )
+    return channel
 
 
 def claimed(said: Mapping[str, Any], shown: float) -> None:

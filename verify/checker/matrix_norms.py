@@ -1,15 +1,18 @@
 """Norms in which no product of the letters' matrices is large (docs/within.md, 2)."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any
 
 import numpy as np
 
 from program.domains import FloatArray
 from program.errors import demand
-from verify.checker.affine_arithmetic import INFLATION
+from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
+from verify.checker.matrix_errors import MatrixErrors
+from verify.checker.model_file import Format
+from verify.checker.product_gates import SLACK, Gates
 
 LARGEST_GROWTH = 2.0
 """A product of letters beyond it: they have no such norm."""
@@ -20,18 +23,17 @@ from larger ones, which may be no float64."""
 
 
 @dataclass(frozen=True)
-class Norm(ABC):
+class Norm(MatrixErrors):
     """A norm N with N(XY) ≤ N(X)·N(Y), N(X∘Y) ≤ N(X)·N(Y), |X_ij| ≤ N(X) ≤ n·max|X|.
 
-    X∘Y is the product entry by entry. All bounds that it gives are rounded up.
+    X∘Y is the product entry by entry. All bounds that it gives are rounded up. The noise
+    of a channel is ``(1,)``: the norm of what it is off by.
 
     Attributes:
-        name: What it is called.
         size: n.
         growth: ν ≥ 1: N of every product of up to T letters is at most ν.
     """
 
-    name: ClassVar[str]
     size: int
     growth: float
 
@@ -66,6 +68,63 @@ class Norm(ABC):
     @abstractmethod
     def applied(self, bound: float, vector: FloatArray) -> float:
         """The largest entry of Xv, for N(X) ≤ bound."""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The norm, and what products of letters have in it."""
+        return {"norm": self.name, "growth": self.growth}
+
+    def told(self, noise: FloatArray) -> float:
+        """The norm of what it is off by."""
+        return float(noise.max())
+
+    def embedded(self) -> FloatArray:
+        """None."""
+        return np.zeros(1)
+
+    def largest(self, noise: FloatArray) -> float:
+        """No entry is larger than the norm."""
+        return self.growth + float(noise.max())
+
+    def fetched(
+        self, noise: FloatArray, by: int, leak: float, astray: float
+    ) -> FloatArray:
+        """Theorem W2."""
+        largest = self.largest(noise)
+        off = noise + astray * self.absolute(largest) + 4 * leak * self.size * largest
+        return np.array([float(off.max()) * INFLATION])
+
+    def multiplied(
+        self, name: str, left: FloatArray, right: FloatArray, units: Gates, form: Format
+    ) -> FloatArray:
+        """Theorem W5."""
+        most, x, y = self.growth, float(left.max()), float(right.max())
+        passed = most * (x + y) + x * y
+        found = passed + self._by_units(units, most + x, most + y, form)
+        demand(found < most, f"{name!r} can be off by {found:.2g}, its own size")
+        return np.array([found * INFLATION])
+
+    def _by_units(self, units: Gates, left: float, right: float, form: Format) -> float:
+        """How far a product is off beside its factors' errors (Theorem W4).
+
+        Args:
+            units: Their weights.
+            left: A bound of the left factor as it is held.
+            right: One of the right factor.
+            form: The format.
+        """
+        (w, c), n = units, self.size
+        inside = 1 if units.exact else 3
+        inner, outer = units.rounding(left + right, (inside, 4 * n), form)
+        curve = w * w * (left**3 * right + left * right**3) / 3
+        rest = 12 * left**5 * right + 40 * left**3 * right**3 + 12 * left * right**5
+        curve += n * n * w**4 * rest / 160
+        gain = abs(units.gain - 1) + 2.0**-50
+        rounded = inner * self.sums(left, right) + outer * self.maxima(left, right)
+        flushed = 4 * n * n * (8 * c + 1) * UNDERFLOW
+        total = gain * (left * right + curve) + curve
+        total += SLACK * 4 * c * w * rounded + flushed
+        return float(total * INFLATION)
 
 
 class Spectral(Norm):

@@ -8,6 +8,8 @@ import numpy as np
 from program.domains import BoolArray, IntArray, Matrices
 from program.errors import demand
 from program.functions import FUNCTIONS
+from program.operations.matrix_product import MatrixProduct
+from program.operations.normalised import Normalised
 from program.piecewise import Piecewise
 from program.statement import Channel
 from verify.checker.affine_arithmetic import (
@@ -22,10 +24,11 @@ from verify.checker.affine_arithmetic import (
 )
 from verify.checker.contributions import Sources, added_up, below
 from verify.checker.erasure import erased, eraser
-from verify.checker.matrix_product import gates, multiplied
 from verify.checker.model_file import FloatArray, StrArray
+from verify.checker.normaliser import normaliser
 from verify.checker.passed_sums import stored_either_way
 from verify.checker.piecewise import Ridges
+from verify.checker.product_gates import gates
 from verify.checker.residual_stream import FREE, Stream, per_value
 
 CELLS = 2**18
@@ -52,7 +55,7 @@ class Mlp:
     def written(self, channel: Channel) -> FloatArray:
         """``(values,)``: the noise of each value of a channel that is written here."""
         if isinstance(channel.values, Matrices):
-            return self._multiplied(channel)
+            return self._matrices(channel)
         demand(channel.op in FUNCTIONS, f"{channel.name!r} is no map")
         demand(len(self.layers) > 1, "a block without an MLP writes nothing")
         dims = np.array(channel.span)
@@ -72,20 +75,25 @@ class Mlp:
         )
         return per_value(channel, results[of], off)
 
-    def _multiplied(self, channel: Channel) -> FloatArray:
-        """``(1,)``: how far a product of two matrices is off, in their norm."""
-        demand(channel.op == "matrix-product", f"no MLP computes {channel.name!r}")
-        stream, span = self.stream, channel.span
+    def _matrices(self, channel: Channel) -> FloatArray:
+        """How far a product of matrices, or one that is normalised, is off."""
+        stream, span, operation = self.stream, channel.span, channel.operation
         fresh = (stream.owner[span] == FREE) & (stream.free[span] == 0)
         demand(
             fresh | (self.mask[span] == 0), f"{channel.name!r} is added to something"
         )
-        left, right = (stream.channel(name) for name in channel.inputs)
-        norm, spans = stream.of_matrices, (left.span, right.span)
-        units = gates(self.layers, self.activations, spans, span, norm.size)
-        errors = [float(stream.noise[c.name].max()) for c in (left, right)]
-        found = multiplied(channel.name, errors, units, norm, stream.form)
-        return np.array([found])
+        errors, read = stream.of_matrices, [stream.channel(n) for n in channel.inputs]
+        noise = [stream.noise[c.name] for c in read]
+        units = self.layers, self.activations
+        if isinstance(operation, Normalised):
+            vector = np.array(operation.vector)
+            found = normaliser(*units, read[0].span, span, vector)
+            return errors.normalised(channel.name, noise[0], found, stream.form)
+        known = isinstance(operation, MatrixProduct)
+        demand(known, f"no MLP computes {channel.name!r}")
+        spans = read[0].span, read[1].span
+        alike = gates(*units, spans, span, errors.size)
+        return errors.multiplied(channel.name, noise[0], noise[1], alike, stream.form)
 
     def cleared(self, free: BoolArray) -> FloatArray:
         """``(d,)``: how far dimensions that must hold 0 can be from it after the MLP."""
@@ -100,7 +108,7 @@ class Mlp:
             if off is not None:
                 left[dim] = off
                 continue
-            demand(self.stream.norm is None, "an MLP writes where no channel is")
+            demand(self.stream.matrices is None, "an MLP writes where no channel is")
             needed, sources = below(self.layers, np.array([dim])), self._apart(())
             cases = np.zeros((1, len(sources.each)), np.int64)
             named, zero = self._read(sources, needed), np.zeros((2, 1))

@@ -11,8 +11,10 @@ import numpy as np
 from program.blocks import KIND, Blocks
 from program.chain_of_thought import ChainOfThought
 from program.errors import Refused, demand
+from program.operations.letter_matrix import LetterMatrix
 from program.statement import Statement, parse
 from verify.checker import (
+    belief_products,
     generation,
     generator,
     hidden_markov,
@@ -259,8 +261,14 @@ def _multiplied(model: Model, source: Any, said: Any) -> linear_system.Establish
     return linear_system.established(model, program)
 
 
-def _filtered(model: Model, source: Any, said: Any) -> hidden_markov.Established:
-    """Of a hidden Markov model."""
+def _filtered(
+    model: Model, source: Any, said: Any
+) -> hidden_markov.Established | linear_system.Established:
+    """Of a hidden Markov model: by products of operators, or by situations."""
+    channels = model.header["program"]["channels"]
+    if any(channel["op"] == LetterMatrix.wire for channel in channels):
+        program = stated(model, len(names(source, "letters")), matrices=True)
+        return belief_products.established(model, program)
     program = stated(model, len(names(source, "letters")), vectors=True)
     return hidden_markov.established(model, causal(program), said)
 

@@ -9,7 +9,7 @@ from program.domains import IntArray, Matrices
 from program.errors import Refused, demand
 from program.statement import Channel, Statement
 from verify.checker.affine_arithmetic import Noisy
-from verify.checker.matrix_norms import Norm
+from verify.checker.matrix_errors import MatrixErrors
 from verify.checker.model_file import FloatArray, Format
 
 FREE, FEATURE = -1, -2
@@ -25,9 +25,9 @@ class Stream:
         positions: ``(T + 1, d)``: the position features, 0 elsewhere.
         owner: ``(d,)``: the place of the owner in ``noise``, `FREE` or `FEATURE`.
         noise: For each live channel ``(values,)``: how far each value can be off; of one
-            that holds matrices ``(1,)``: how far they can be off in the norm.
+            that holds matrices what ``matrices`` means by it.
         free: ``(d,)``: how far free dimensions can be from 0.
-        norm: That of matrices; None if no channel holds any.
+        matrices: How errors of matrices are measured; None if no channel holds any.
     """
 
     program: Statement
@@ -36,7 +36,7 @@ class Stream:
     owner: IntArray
     noise: Mapping[str, FloatArray]
     free: FloatArray
-    norm: Norm | None = None
+    matrices: MatrixErrors | None = None
 
     def channel(self, name: str) -> Channel:
         """A live channel by its name."""
@@ -45,17 +45,17 @@ class Stream:
 
     def reach(self, name: str) -> FloatArray:
         """``(dimensions,)``: the largest numbers that a channel can hold."""
-        channel, noise = self.program.channels[name], self.noise[name].max()
+        channel, noise = self.program.channels[name], self.noise[name]
         if isinstance(channel.values, Matrices):
-            return np.full(len(channel.span), self.of_matrices.growth + noise)
-        most: FloatArray = np.abs(channel.code(channel.domain)).max(axis=0) + noise
-        return most
+            return np.full(len(channel.span), self.of_matrices.largest(noise))
+        most: FloatArray = np.abs(channel.code(channel.domain)).max(axis=0)
+        return np.asarray(most + noise.max())
 
     @property
-    def of_matrices(self) -> Norm:
-        """The norm, where there are matrices."""
-        assert self.norm is not None
-        return self.norm
+    def of_matrices(self) -> MatrixErrors:
+        """How errors are measured, where there are matrices."""
+        assert self.matrices is not None
+        return self.matrices
 
     def at(self, values: Mapping[str, IntArray], base: FloatArray) -> Noisy:
         """The stream with channels at values ``(rows,)`` of theirs, else as in ``base``."""

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from program.domains import Matrices
 from program.errors import demand
 from program.operations.letter_matrix import LetterMatrix
 from program.statement import Channel, Statement, whole
 from verify.checker.affine_arithmetic import ACTIVATIONS
 from verify.checker.attention import Heads, Look
 from verify.checker.attention.kinds import kind_of
-from verify.checker.matrix_norms import Norm
+from verify.checker.matrix_errors import MatrixErrors
 from verify.checker.mlp import Mlp
 from verify.checker.model_file import FloatArray, Model, StrArray
 from verify.checker.residual_stream import FEATURE, FREE, Stream, owners
@@ -33,8 +34,10 @@ def followed(model: Model, stream: Stream) -> Iterator[tuple[Stream, dict[str, L
         yield stream, {}
 
 
-def embedding(model: Model, program: Statement, norm: Norm | None = None) -> Stream:
-    """The stream after the embedding; with the norm of matrices, if there are any."""
+def embedding(
+    model: Model, program: Statement, matrices: MatrixErrors | None = None
+) -> Stream:
+    """The stream after the embedding; with how errors of matrices are measured."""
     token, position = model.tensors["embed.token"], model.tensors["embed.position"]
     owner, names = owners(program, 0, token.shape[1])
     position = position[: program.length + 1]
@@ -55,8 +58,11 @@ def embedding(model: Model, program: Statement, norm: Norm | None = None) -> Str
             f"{channel.name!r} is embedded wrongly",
         )
     noise = {n: np.zeros(max(1, len(program.channels[n].domain))) for n in names}
+    if matrices is not None:
+        real = (n for n in names if isinstance(program.channels[n].values, Matrices))
+        noise |= {n: matrices.embedded() for n in real}
     features, nowhere = position * (owner == FEATURE), np.zeros(len(owner))
-    return Stream(program, model.format, features, owner, noise, nowhere, norm)
+    return Stream(program, model.format, features, owner, noise, nowhere, matrices)
 
 
 def attention(

@@ -47,9 +47,8 @@ def _(found: linear_rnn.Established, evidence: Mapping[str, Any]) -> list[Any]:
 @steps.register
 def _(found: linear_system.Established, evidence: Mapping[str, Any]) -> list[Any]:
     """The norm, the embedding, every sublayer and the read-out."""
-    norm = {"norm": found.norm.name, "growth": found.norm.growth}
     read_out = {"sublayer": "read-out", "error": found.error}
-    return [norm, {"sublayer": "embedding"}, *_sublayers(found), read_out]
+    return [found.norm.facts, {"sublayer": "embedding"}, *_sublayers(found), read_out]
 
 
 @steps.register

@@ -10,6 +10,7 @@ import numpy as np
 from program.domains import BoolArray, IntArray, Matrices
 from program.errors import Refused, demand
 from program.operations.base import LookBack
+from program.operations.shift import Shift
 from program.statement import Channel
 from verify.checker.affine_arithmetic import (
     INFLATION,
@@ -142,15 +143,14 @@ class Heads:
     def _matrices(
         self, source: Channel, channel: Channel, leak: float, astray: float
     ) -> FloatArray:
-        """``(1,)``: the same of matrices, in their norm (Theorem W2)."""
-        stream, norm = self.stream, self.stream.of_matrices
+        """The same of matrices (Theorems W2 and W9)."""
+        stream, errors = self.stream, self.stream.of_matrices
         demand(stream.form.unit == stream.form.sum_unit, "matrices in a narrow format")
         demand(not stream.free[channel.span].any(), "a matrix is added to something")
-        noise = float(stream.noise[source.name].max())
-        largest = norm.growth + noise
-        self.check_sums(largest)
-        off = noise + astray * norm.absolute(largest) + 4 * leak * norm.size * largest
-        return np.array([off * INFLATION])
+        noise = stream.noise[source.name]
+        self.check_sums(errors.largest(noise))
+        assert isinstance(channel.operation, Shift)
+        return errors.fetched(noise, channel.operation.by, leak, astray)
 
     def check_sums(self, largest: float) -> None:
         """Refuse values of which a sum over all positions can overflow."""

@@ -1,20 +1,12 @@
 """An MLP that multiplies two matrices by GeLU units (docs/within.md, 3)."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from program.domains import FloatArray, IntArray
 from program.errors import demand
-from verify.checker.affine_arithmetic import (
-    GELU,
-    GELU_SMALL,
-    INFLATION,
-    SMALL,
-    UNDERFLOW,
-)
-from verify.checker.matrix_norms import Norm
+from verify.checker.affine_arithmetic import GELU, GELU_SMALL, SMALL, UNDERFLOW
 from verify.checker.model_file import LARGEST_FLOAT32, Format, StrArray
 
 SLACK = 1 + 2.0**-10
@@ -31,6 +23,42 @@ class Gates(NamedTuple):
 
     inside: float
     outside: float
+
+    @property
+    def gain(self) -> float:
+        """What products are multiplied by: 8cw²/√(2π), 1 if c is the right one."""
+        return float(8 * self.outside * self.inside**2 / np.sqrt(2 * np.pi))
+
+    def rounding(
+        self, reach: float, terms: tuple[int, int], form: Format
+    ) -> tuple[float, float]:
+        """What is i and o in Theorem W4: what sums inside and outside of units are off by.
+
+        Args:
+            reach: The largest |a| + |b| of two factors.
+            terms: How many numbers are added inside, in two units less than what is
+                rounded there, and outside.
+            form: The format.
+
+        Raises:
+            Refused: If the format stores sums more coarsely than it makes them, or a sum
+                can overflow.
+        """
+        narrow = form.unit > form.sum_unit
+        demand(not narrow, f"{form.name} cannot hold products of real numbers")
+        w, c = self
+        size, u, (below, above) = SLACK * w * reach, form.sum_unit, terms
+        demand(above * (u + c * UNDERFLOW) < 2.0**-10, "a product has too many terms")
+        most = 2 * above * c * max(size, 1.0)
+        demand(most <= LARGEST_FLOAT32, "a product can overflow")
+        inner = (0.5 + 0.8 * size) * growth(below, u)
+        outer = (GELU_SMALL if size < SMALL else GELU) * u
+        return inner, outer + growth(above, u) * (0.5 + 0.4 * size)
+
+    @property
+    def exact(self) -> bool:
+        """Whether products with w are: it is a power of two."""
+        return bool(np.frexp(self.inside)[0] == 0.5)
 
 
 def gates(
@@ -59,9 +87,9 @@ def gates(
     demand(not set(left) & set(right), "a product of a matrix with itself")
     read, written = below[:, units].T, above[units][:, result]
     demand((read != 0).sum(axis=1) == 2, "a unit of a product reads too much")
-    a, sign_a, inside = _single(read[:, left])
-    b, sign_b, also = _single(read[:, right])
-    entry, sign, outside = _single(written)
+    a, sign_a, inside = single(read[:, left])
+    b, sign_b, also = single(read[:, right])
+    entry, sign, outside = single(written)
     row, column = a // size, b % size
     demand(a % size == b // size, "a unit multiplies entries that do not meet")
     demand(entry == row * size + column, "a product is added to another entry")
@@ -74,7 +102,7 @@ def gates(
     return Gates(w, c)
 
 
-def _single(weights: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+def single(weights: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
     """Of rows with one entry that is not 0: its place, its sign, its absolute value."""
     demand((weights != 0).sum(axis=1) == 1, "a unit of a product reads or writes amiss")
     place = np.abs(weights).argmax(axis=1)
@@ -82,63 +110,6 @@ def _single(weights: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
     return place, np.sign(value).astype(np.int64), np.abs(value)
 
 
-def product_error(
-    units: Gates, norm: Norm, left: float, right: float, form: Format
-) -> float:
-    """How far a product can be off in a norm, beside its factors' errors (Theorem W4).
-
-    Args:
-        units: Their weights.
-        norm: The norm.
-        left: A bound of the left factor as it is held.
-        right: One of the right factor.
-        form: The format.
-
-    Raises:
-        Refused: If the format stores sums more coarsely than it makes them, or a sum can
-            overflow.
-    """
-    narrow = form.unit > form.sum_unit
-    demand(not narrow, f"{form.name} cannot hold products of real numbers")
-    w, c = units
-    size, u, n = SLACK * w * (left + right), form.sum_unit, norm.size
-    demand(4 * n * (u + c * UNDERFLOW) < 2.0**-10, "a product has too many terms")
-    demand(8 * n * c * max(size, 1.0) <= LARGEST_FLOAT32, "a product can overflow")
-    curve = w * w * (left**3 * right + left * right**3) / 3
-    rest = 12 * left**5 * right + 40 * left**3 * right**3 + 12 * left * right**5
-    curve += n * n * w**4 * rest / 160
-    gain = abs(8 * c * w * w / np.sqrt(2 * np.pi) - 1) + 2.0**-50
-    exact = np.frexp(w)[0] == 0.5
-    inner = (0.5 + 0.8 * size) * _growth(1 if exact else 3, u)
-    outer = (GELU_SMALL if size < SMALL else GELU) * u
-    outer += _growth(4 * n, u) * (0.5 + 0.4 * size)
-    rounded = inner * norm.sums(left, right) + outer * norm.maxima(left, right)
-    flushed = 4 * n * n * (8 * c + 1) * UNDERFLOW
-    total = (
-        gain * (left * right + curve) + curve + SLACK * 4 * c * w * rounded + flushed
-    )
-    return float(total * INFLATION)
-
-
-def _growth(terms: int, unit: float) -> float:
+def growth(terms: int, unit: float) -> float:
+    """γ: what a sum of so many terms is off by, in units of their absolute values."""
     return terms * unit / (1 - terms * unit)
-
-
-def multiplied(
-    name: str, errors: Sequence[float], units: Gates, norm: Norm, form: Format
-) -> float:
-    """The error of a channel that holds a product, in a norm (Theorem W5).
-
-    Args:
-        name: The channel.
-        errors: Those of the left and of the right factor.
-        units: The weights of its units.
-        norm: The norm.
-        form: The format.
-    """
-    most = norm.growth
-    left, right = errors
-    passed = most * (left + right) + left * right
-    found = passed + product_error(units, norm, most + left, most + right, form)
-    demand(found < most, f"{name!r} can be off by {found:.2g}, its own size")
-    return found * INFLATION

@@ -1,0 +1,109 @@
+"""The belief of a hidden Markov model in log depth (arXiv 2406.04089, Theorem 5.3).
+
+The matrices of windows that double are multiplied, and made to have mass 1 in each level.
+"""
+
+import numpy as np
+
+from compiler.errors import CompileError
+from compiler.normalisation import normalised_scale
+from compiler.pipeline import Options, arrange
+from compiler.transformer import Network, describe, lower
+from network.precision import FloatArray, Precision
+from program import (
+    LetterMatrix,
+    MatrixProduct,
+    Normalised,
+    Operation,
+    Program,
+    Shift,
+    Token,
+)
+from program.operations.letter_matrix import matrices_of
+from sources.hidden_markov import HiddenMarkovModel
+
+NAME = "normalised-products"
+SUMMARY = "multiply the operators of windows that double, normalised in each level"
+
+
+def normalised_products(
+    model: HiddenMarkovModel, length: int, precision: Precision
+) -> Program:
+    """The Program of a hidden Markov model for words up to ``length``.
+
+    After l levels ``belief{2^l}`` is A_{o_t} … A_{o_{t−2^l+1}}, divided by its mass: the
+    sum of what it makes of the start. At BOS each column is the start: a window that ends
+    there has equal columns, and that of BOS itself does not change it. The last channel is
+    normalised twice, for the first function that does it leaves a mass that is only near
+    1; applied to the start it is the belief.
+
+    Departure from the paper, which multiplies what is not normalised with O(T) bits and
+    divides once: numbers here are of the size of 1 in every level.
+    """
+    start, letters = tuple(model.start.tolist()), _letters(model, precision)
+    operations: dict[str, Operation] = {
+        "token": Token(),
+        "belief1": LetterMatrix("token", matrices_of(letters), start),
+    }
+    window = 1
+    while window < length:
+        now, before = f"belief{window}", f"before{window}"
+        window *= 2
+        operations[before] = Shift(now, window // 2)
+        operations[f"product{window}"] = MatrixProduct(now, before)
+        operations[f"belief{window}"] = Normalised(f"product{window}", start)
+    operations["belief"] = Normalised(f"belief{window}", start)
+    return Program(
+        letters=model.letters,
+        states=model.size,
+        length=length,
+        operations=operations,
+        outputs=("belief",),
+        decode={},
+        domains={"token": tuple(range(len(model.letters) + 1))},
+        sizes=dict.fromkeys(list(operations)[1:], model.size),
+        vector=start,
+    )
+
+
+def _letters(model: HiddenMarkovModel, precision: Precision) -> FloatArray:
+    """``(letters, n, n)``: the operators with mass 1, as the format holds them."""
+    masses = (model.operators @ model.start).sum(axis=1)
+    return precision.round(model.operators / masses[:, None, None])
+
+
+def realise(
+    model: HiddenMarkovModel,
+    length: int,
+    options: Options,
+    scale: float | None = None,
+) -> tuple[Network, dict[str, object]]:
+    """The network of a hidden Markov model, and what a file says of its Program.
+
+    Args:
+        model: Its operators must be positive.
+        length: T.
+        options: How to lower; not strict.
+        scale: λ; None for the one by which the proof's error is least.
+
+    Raises:
+        CompileError: If an operator has an entry 0, or the form is strict.
+    """
+    zeros = np.argwhere(model.operators <= 0)
+    if len(zeros):
+        letter, after, before = zeros[0]
+        raise CompileError(
+            f"{NAME} needs positive operators: in {model.name} letter "
+            f"{model.letters[letter]!r} never leads from state {model.states[before]!r} "
+            f"to {model.states[after]!r}; use another construction"
+        )
+    if options.strict:
+        raise CompileError(
+            f"{NAME} needs two hidden layers in an MLP, and the strict form has one; "
+            "leave it out"
+        )
+    best = normalised_scale(_letters(model, options.precision), options.precision)
+    program = normalised_products(model, length, options.precision)
+    layout, features = arrange(program, options)
+    network = lower(layout, features, options.strict, scale=scale or best)
+    return network, describe(layout, network)

@@ -1,0 +1,59 @@
+"""A matrix, divided by the sum of what it makes of a vector."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from program.domains import AnyArray, IntArray, Matrices, Values
+from program.errors import demand
+from program.operations.base import Frame, Operation
+
+
+@dataclass(frozen=True, slots=True)
+class Normalised(Operation):
+    """``source`` divided by its *mass*, the sum of what it makes of a vector.
+
+    Attributes:
+        source: The matrix.
+        vector: The vector, which has no negative entry.
+    """
+
+    wire: ClassVar[str] = "normalised"
+    is_attention: ClassVar[bool] = False
+    on_matrices: ClassVar[bool] = True
+    source: str
+    vector: tuple[float, ...]
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The matrix."""
+        return (self.source,)
+
+    def evaluate(self, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
+        """``(batch, length + 1, n, n)``, in float64."""
+        mass = (read[0] @ np.array(self.vector)).sum(axis=-1)
+        return np.asarray(read[0] / mass[..., None, None])
+
+    def infer(self, read: Sequence[Values], frame: Frame) -> Values:
+        """Matrices of the same size."""
+        (source,) = read
+        demand(isinstance(source, Matrices), "a channel that holds no matrices")
+        assert isinstance(source, Matrices)
+        demand(len(self.vector) == source.size, "a vector of another size")
+        return source
+
+    def to_wire(self) -> dict[str, Any]:
+        """The source and the vector."""
+        return {"op": self.wire, "source": self.source, "vector": list(self.vector)}
+
+    @classmethod
+    def from_wire(cls, entry: Mapping[str, Any]) -> Self:
+        """The same, read strictly."""
+        vector = np.array(entry["vector"])
+        demand(vector.dtype == np.float64 and vector.ndim == 1, "no vector")
+        mass = np.isfinite(vector).all() and (vector >= 0).all() and vector.any()
+        demand(mass, "a vector without a mass")
+        demand(type(entry["source"]) is str, "it does not say what it reads")
+        return cls(entry["source"], tuple(vector.tolist()))

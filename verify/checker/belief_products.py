@@ -1,0 +1,80 @@
+"""Beliefs of a hidden Markov model by products of its operators (docs/within.md, 6)."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from program.domains import FloatArray
+from program.errors import demand
+from program.operations.letter_matrix import LetterMatrix
+from program.statement import Statement
+from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
+from verify.checker.linear_system import Established, applied, check_window
+from verify.checker.model_file import Model
+from verify.checker.product_gates import growth
+from verify.checker.projective_metric import Projective
+from verify.checker.residual_stream import Stream
+from verify.checker.sublayers import embedding, followed
+
+KIND = "hidden-markov"
+
+
+class Source(NamedTuple):
+    """A hidden Markov model as a header states it.
+
+    Attributes:
+        operators: ``(letters, n, n)``.
+        start: ``(n,)``.
+    """
+
+    operators: FloatArray
+    start: FloatArray
+
+
+def source_of(said: Mapping[str, Any]) -> Source:
+    """The hidden Markov model of a header.
+
+    Raises:
+        Refused: If it states none.
+    """
+    demand(said["kind"] == KIND, "this is no hidden Markov model")
+    operators, start = np.array(said["matrices"]), np.array(said["start"])
+    real = operators.dtype == np.float64 and start.dtype == np.float64
+    shape = (len(said["letters"]), len(start), len(start))
+    demand(real and operators.shape == shape, "a model has no real operators")
+    return Source(operators, start)
+
+
+def established(model: Model, program: Statement) -> Established:
+    """The error that can be shown; `linear_system.claimed` says if it is enough.
+
+    Raises:
+        Refused: If the network, or its Program, is another one.
+    """
+    source = source_of(model.header["source"])
+    check_window(program)
+    demand(program.vector == tuple(source.start.tolist()), "it starts elsewhere")
+    operations = program.operations.values()
+    letters = [o for o in operations if isinstance(o, LetterMatrix)]
+    demand(len(letters) == 1, "letters have matrices in several channels")
+    demand(letters[0].start == program.vector, "a word starts elsewhere")
+    metric = Projective.of(*source, letters[0].rows[:-1], program.length)
+    known = list(followed(model, embedding(model, program, metric)))
+    looks = {name: look for _, heads in known for name, look in heads.items()}
+    streams = tuple(stream for stream, _ in known)
+    error = _read_out(model, streams[-1], source, metric)
+    return Established(streams, looks, metric, error)
+
+
+def _read_out(
+    model: Model, stream: Stream, source: Source, metric: Projective
+) -> float:
+    """How far any output can be off."""
+    channel = applied(model, stream, source.start)
+    apart, low, high = metric.belief(stream.noise[channel.name])
+    terms = int(np.count_nonzero(source.start))
+    rounded = growth(terms, stream.form.sum_unit) * high + terms * UNDERFLOW
+    demand(high + rounded <= stream.form.largest, "an output can overflow")
+    off = max(high - 1, 1 - low) + high * np.tanh(apart / 4) + rounded
+    return float(off * INFLATION)

@@ -1,0 +1,128 @@
+"""An MLP that makes matrices have mass 1 by ReLU and GeLU units (docs/within.md, 6)."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from program.domains import BoolArray, FloatArray, IntArray
+from program.errors import demand
+from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
+from verify.checker.model_file import Format, StrArray
+from verify.checker.product_gates import Gates, growth, single
+
+
+class Normaliser(NamedTuple):
+    """What all units that multiply the entries of a matrix by c(v) have in common.
+
+    c(v) = (base + Σ_k steps_k·max(points_k − v, 0))/w of the mass v.
+
+    Attributes:
+        gates: w, and what units are multiplied by.
+        base: w·c beyond all points; not negative.
+        points: ``(pieces,)``.
+        steps: ``(pieces,)``; not negative.
+        vector: What is summed is the matrix, applied to it.
+    """
+
+    gates: Gates
+    base: float
+    points: FloatArray
+    steps: FloatArray
+    vector: FloatArray
+
+    @property
+    def terms(self) -> int:
+        """How many numbers are added inside a unit, and two roundings of products."""
+        return len(self.points) + 4
+
+    def masses(
+        self, low: FloatArray, high: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Between which numbers v·c(v) is, for masses v from ``low`` to ``high``.
+
+        Each piece is a concave parabola v·(α − βv): it is least at an end of a piece, and
+        largest there or at α/(2β).
+        """
+        order = np.sort(self.points)
+        ends = np.clip(order, low[:, None], high[:, None])
+        ends = np.hstack([low[:, None], ends, high[:, None]])
+        before = self.points[None, :] >= np.append(order, np.inf)[:, None]
+        flat = self.base + before @ (self.steps * self.points)
+        fall = before @ self.steps
+        with np.errstate(divide="ignore", invalid="ignore"):
+            tops = np.where(fall > 0, flat / (2 * fall), 0.0)
+        tops = np.clip(tops, ends[:, :-1], ends[:, 1:])
+        least, most = ends * self.factor(ends), tops * self.factor(tops)
+        found = least.min(axis=1), np.maximum(least.max(axis=1), most.max(axis=1))
+        return found[0] / INFLATION, found[1] * INFLATION
+
+    def factor(self, mass: FloatArray) -> FloatArray:
+        """The factor c of exact masses."""
+        above = np.maximum(self.points - mass[..., None], 0.0)
+        return np.asarray((self.base + above @ self.steps) / self.gates.inside)
+
+    def astray(self, high: FloatArray, form: Format) -> FloatArray:
+        """How far c can be off: by the rounding of masses up to ``high``."""
+        count = len(self.vector) ** 2 + 1
+        off = growth(count, form.sum_unit) * (high[:, None] + self.points)
+        total = (off + (count + 1) * UNDERFLOW) @ self.steps / self.gates.inside
+        return np.asarray(total * INFLATION)
+
+
+def normaliser(
+    layers: list[tuple[FloatArray, FloatArray]],
+    activations: list[StrArray],
+    source: range,
+    result: range,
+    vector: FloatArray,
+) -> Normaliser:
+    """The units that multiply the entries of a matrix, each of which is the right one.
+
+    Each entry is passed on by a ReLU, the mass is read by others with weights −b_j and a
+    bias; an entry times c(v) is put together by four GeLUs, as in a product.
+
+    Raises:
+        Refused: If a unit reads or writes anything else.
+    """
+    demand(len(layers) == 3, "what is normalised needs two hidden layers")
+    (below, before), (middle, shift), (above, after) = layers
+    units = np.flatnonzero(above[:, result].any(axis=1))
+    demand(len(units) == 4 * len(source), "something is normalised by other units")
+    demand(activations[1][units] == "gelu", "a unit that multiplies is no GeLU")
+    demand(after[result] == 0, "what is normalised has a bias")
+    used = np.flatnonzero(middle[:, units].any(axis=1))
+    demand(activations[0][used] == "relu", "a unit that reads a mass is no ReLU")
+    passes, entry = _passing(below[:, used].T, before[used], source, vector)
+    weights, bias = middle[np.ix_(used, units)].T, shift[units]
+    read, sign_read, inside = single(weights[:, passes])
+    base, steps, sign = _alike(bias, weights[:, ~passes])
+    written, sign_written, outside = single(above[units][:, result])
+    demand(entry[read] == written, "an entry is written to another place")
+    demand(sign_written == sign_read * sign, "a unit that multiplies has a wrong sign")
+    ways = np.stack([written, sign_read, sign], axis=1)
+    demand(len(np.unique(ways, axis=0)) == len(units), "a unit is missing")
+    w, c = float(inside[0]), float(outside[0])
+    demand((inside == w) & (outside == c), "units that multiply have unlike weights")
+    return Normaliser(Gates(w, c), base, before[used][~passes], steps, vector)
+
+
+def _passing(
+    weights: FloatArray, bias: FloatArray, source: range, vector: FloatArray
+) -> tuple[BoolArray, IntArray]:
+    """Which units pass an entry on, where others read the mass; and which entry."""
+    demand(np.delete(weights, source, axis=1) == 0, "a mass has parts elsewhere")
+    own = weights[:, source]
+    masses = (own == -np.tile(vector, len(vector))).all(axis=1)
+    alone = ((own != 0).sum(axis=1) == 1) & (own.max(axis=1) == 1) & (bias == 0)
+    demand(masses != alone, "a unit reads neither an entry nor the mass")
+    return alone, own[alone].argmax(axis=1)
+
+
+def _alike(bias: FloatArray, weights: FloatArray) -> tuple[float, FloatArray, IntArray]:
+    """The bias and weights that all units have up to the sign; and their signs."""
+    both = np.hstack([bias[:, None], weights])
+    first = np.abs(both[0])
+    demand(np.isfinite(first) & (first.sum() > 0), "a factor is no number, or always 0")
+    plus, minus = (both == first).all(axis=1), (both == -first).all(axis=1)
+    demand(plus | minus, "units multiply by unlike factors")
+    return float(first[0]), first[1:], np.where(plus, 1, -1)
