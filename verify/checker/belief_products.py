@@ -1,49 +1,18 @@
 """Beliefs of a hidden Markov model by products of its operators (docs/within.md, 6)."""
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
-
 import numpy as np
 
-from program.domains import FloatArray
 from program.errors import demand
 from program.operations.letter_matrix import LetterMatrix
 from program.statement import Statement
 from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
+from verify.checker.hidden_markov import Source, source_of
 from verify.checker.linear_system import Established, applied, check_window
 from verify.checker.model_file import Model
 from verify.checker.product_gates import growth
 from verify.checker.projective_metric import Projective
 from verify.checker.residual_stream import Stream
 from verify.checker.sublayers import embedding, followed
-
-KIND = "hidden-markov"
-
-
-class Source(NamedTuple):
-    """A hidden Markov model as a header states it.
-
-    Attributes:
-        operators: ``(letters, n, n)``.
-        start: ``(n,)``.
-    """
-
-    operators: FloatArray
-    start: FloatArray
-
-
-def source_of(said: Mapping[str, Any]) -> Source:
-    """The hidden Markov model of a header.
-
-    Raises:
-        Refused: If it states none.
-    """
-    demand(said["kind"] == KIND, "this is no hidden Markov model")
-    operators, start = np.array(said["matrices"]), np.array(said["start"])
-    real = operators.dtype == np.float64 and start.dtype == np.float64
-    shape = (len(said["letters"]), len(start), len(start))
-    demand(real and operators.shape == shape, "a model has no real operators")
-    return Source(operators, start)
 
 
 def established(model: Model, program: Statement) -> Established:

@@ -1,19 +1,19 @@
 """Beliefs within an error: what is shown of normalised products, and what is not."""
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
-from normalised_networks import built, errors, model, positive, words_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from linear_networks import changed, shown
+from normalised_networks import built, errors, model, positive, words_of
 
 from compiler.errors import CompileError
 from network.modelfile import ModelFile
 from program.errors import Refused
-from sources.hidden_markov import HiddenMarkovModel
 
 ROUNDED = 2.0**-44
 """More than the reference, in float64, is off on short words."""
@@ -36,17 +36,14 @@ def test_120_letters_of_the_family_of_the_paper() -> None:
     st.integers(1, 4),
     st.integers(0, 10**6),
     st.integers(1, 20),
-    st.sampled_from([2.0**6, 2.0**10, None, 3e4]),
+    st.sampled_from([2.0**6, 2.0**12, None, 3e4]),
 )
 def test_no_error_is_above_what_is_shown(
     states: int, letters: int, seed: int, length: int, scale: float | None
 ) -> None:
-    file = built(positive(states, letters, seed), length, scale=scale)
-    try:
-        most = shown(file).error
-    except Refused as reason:
-        assert "off by" in str(reason) or "nothing is left" in str(reason)
-        return
+    file = built(positive(states, letters, seed, 0.02), length, scale=scale)
+    most = shown(file).error
+    assert most < 1e-4 or scale == 2.0**6
     assert errors(file, words_of(file, 40, seed)).max() <= most + ROUNDED
 
 
@@ -58,7 +55,7 @@ def test_float32_holds_some_models(length: int) -> None:
 
 def test_the_error_of_the_curve_falls_as_the_square_of_its_scale() -> None:
     bounds = [shown(built("RanHMM5,5@3", 64, scale=2.0**k)).error for k in (8, 9, 10)]
-    assert all(3.5 < a / b < 4.5 for a, b in zip(bounds, bounds[1:], strict=False))
+    assert all(3.5 < a / b < 4.5 for a, b in pairwise(bounds))
 
 
 def test_what_is_shown_hardly_grows_with_the_length() -> None:
@@ -172,7 +169,7 @@ def earlier_times_later(file: ModelFile) -> ModelFile:
 def other_letter(file: ModelFile) -> ModelFile:
     """In the source alone: the Program's letter is no multiple of it any more."""
     matrices = np.array(file.header["source"]["matrices"])
-    matrices[1, 2, 0] *= 1.5
+    matrices[1, 2, 0] *= 1.01
     return replace_source(file, matrices=matrices.tolist())
 
 
@@ -209,7 +206,7 @@ def without_the_last(file: ModelFile) -> ModelFile:
         (other_mass, "neither an entry nor the mass"),
         (one_weight, "unlike"),
         (one_gain, "unlike weights"),
-        (not_a_number, "other weights|no number|other units"),
+        (not_a_number, "reads or writes amiss"),
         (earlier_times_later, "do not meet|another entry"),
         (other_start, "starts elsewhere"),
         (fewer_letters, "too few positions"),
@@ -225,12 +222,8 @@ def test_damage_is_refused_with_a_reason(damage: Any, reason: str) -> None:
 def test_another_source_is_shown_as_an_error() -> None:
     """Letters need not be multiples of the operators: what they are not counts."""
     file = built("RanHMM3,2@1", 8)
-    other = other_letter(file)
-    wanted = HiddenMarkovModel.from_wire
     assert shown(file).error < 1e-5
-    with pytest.raises(Refused, match="columns|adds? up|probabilities"):
-        wanted(other.header["source"])
-    assert shown(other).error > 0.01
+    assert 1e-3 < shown(other_letter(file)).error < 0.1
 
 
 def test_a_moved_point_is_shown_as_an_error() -> None:
