@@ -3,33 +3,44 @@
     python benchmarks/hidden_markov_training.py
 
 The experiments of arXiv 2406.04089, section 4, at the scale of a desk: words of 16 letters,
-Transformers of width 32, 2,000 batches of 64
-(3,000 where little is asked). Results are in results/hidden_markov, one
-file for each network; what is there is not done again. ``--seconds 0`` only shows it.
+Transformers of width 32, 2,000 batches of 64 (3,000 where little is asked). Results are in
+results/hidden_markov, one file for each network; what is there is not done again.
+``--seconds 0`` only shows it. ``--picture FILE`` draws beliefs of Mess3 in a triangle, for
+which the weights must be there.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 
-import numpy as np
 from experiment import options, trained
 from report import Row, Table, publish
-from scipy import stats
 
-from compare.measures.belief_scores import BeliefScores, scores
-from compare.measures.beliefs import fit
-from compare.measures.windows import best_window
-from compare.models import Architecture, Gpt, Rnn
+from algebra.errors import KrohnError
+from algebra.formats.files import atomic_write
+from compare.models import Architecture, Gpt
 from compare.tasks.beliefs import BeliefTask, task_of
-from compare.training.beliefs import BeliefRecipe, doubling, outputs
+from compare.training.belief_presets import preset
+from compare.training.beliefs import BeliefRecipe, doubling
 from compare.training.cells import Cell
-from compare.training.run import Run
 from compare.training.sweep import Result
+from krohn.comparison.belief_comparison import triangle
+from krohn.comparison.belief_headline import over_seeds
+from krohn.comparison.belief_networks import Looked, derived, look, rules
+from krohn.comparison.belief_result import BeliefModel
+from krohn.comparison.json_values import read
+from krohn.drawing import render
+from krohn.page.belief_charts import triangles
+from program.errors import Refused
 from sources import hidden_markov, linear_systems
+from sources.hidden_markov.forms import driven
+from sources.hidden_markov.mixing import mixing_time
+from sources.linear_systems import LinearSystem
 
-LENGTH, BATCH, WIDTH, BLOCK = 16, 64, 32, 4
-STEPS, MORE = 2000, 3000
+DESK = preset("desk")
+RNN, LENGTH = DESK.recurrent, DESK.recipe.length
+BLOCK, MORE = 4, 3000
 SEEDS = (0, 1, 2)
 DEPTHS = (1, 2, 3, 4)
 CYCLES = "Cyclic-DET5,2@3"
@@ -40,167 +51,181 @@ SWEEP = (
     "Cyclic-RND5,2@3:epsilon=0.01",
 )
 """The faster a model mixes, the earlier it stands."""
-UNSEEN = 1 << 20
-"""The seed of the words that networks are measured on; runs have small ones."""
-RNN = Rnn(64)
+FRACTAL = "Mess3"
+SAMPLES = 500
+Shape = tuple[str, Architecture, BeliefRecipe]
 
 
 def task(name: str) -> BeliefTask:
-    """The task of a model of a family."""
+    """The task of a model; of the fractal one, the next letter (as Shai et al. train)."""
     source = linear_systems.named(name) or hidden_markov.named(name)
     assert source is not None
-    return task_of(source)
+    return BeliefTask(source, "next") if name == FRACTAL else task_of(source)
 
 
 def gpt(depth: int) -> Gpt:
     """A Transformer of so many blocks."""
-    return Gpt(depth, WIDTH, 4, 4 * WIDTH, positions="learned")
+    return DESK.of_depth(depth)[0]
 
 
 def recipe(
-    stages: tuple[int, ...] = (), block: int = 0, steps: int = STEPS
+    stages: tuple[int, ...] = (), block: int = 0, steps: int = DESK.recipe.steps
 ) -> BeliefRecipe:
     """How a network is trained."""
-    return BeliefRecipe(
-        steps, BATCH, LENGTH, 2e-3, 100, every=200, stages=stages, block=block
+    return replace(DESK.recipe, stages=stages, block=block, steps=steps)
+
+
+def deep(depth: int) -> Shape:
+    """A Transformer of some depth, with the doubling curriculum."""
+    return (
+        f"Transformer, {depth} blocks",
+        gpt(depth),
+        recipe(doubling(depth, LENGTH)),
     )
+
+
+PLAIN: Shape = ("RNN of 64 ReLUs", RNN, recipe())
+TWO: Shape = ("Transformer, 2 blocks", gpt(2), recipe())
+FED: Shape = (
+    f"2 blocks, reads its answer every {BLOCK} letters",
+    gpt(2),
+    recipe(doubling(2, LENGTH), BLOCK),
+)
+SHAPES: dict[str, tuple[Shape, ...]] = {
+    CYCLES: (PLAIN, *map(deep, DEPTHS), FED),
+    HARD: (
+        (PLAIN[0], RNN, recipe(steps=MORE)),
+        (TWO[0], gpt(2), recipe(steps=MORE)),
+    ),
+    **dict.fromkeys(SWEEP, (PLAIN, TWO)),
+    FRACTAL: (PLAIN, TWO),
+}
+"""What is trained on each model, those first of which the tables say most."""
 
 
 def cells() -> Iterator[Cell]:
-    """The networks, those first of which the tables say most."""
+    """The networks, one seed after the other; of the fractal model there is one."""
     for seed in SEEDS:
-        yield Cell(task(CYCLES), RNN, recipe(), seed)
-        for depth in DEPTHS:
-            yield Cell(task(CYCLES), gpt(depth), recipe(doubling(depth, LENGTH)), seed)
-        for shape in (RNN, gpt(2)):
-            yield Cell(task(HARD), shape, recipe(steps=MORE), seed)
-        stages = doubling(2, LENGTH)
-        yield Cell(task(CYCLES), gpt(2), recipe(stages, BLOCK), seed)
-        for name in SWEEP:
-            for shape in (RNN, gpt(2)):
-                yield Cell(task(name), shape, recipe(), seed)
+        for name, shapes in SHAPES.items():
+            if name != FRACTAL or seed == SEEDS[0]:
+                for _, shape, taught in shapes:
+                    yield Cell(task(name), shape, taught, seed)
 
 
-def measure(run: Run) -> Any:
-    """Scores on fresh words of the training length, and fit lengths over evaluations."""
-    assert isinstance(run.task, BeliefTask)
-    asked = run.task
-    found = scores(
-        lambda words: outputs(run.network, asked, words), asked, LENGTH, UNSEEN
-    )
-    errors = [point.errors for point in run.history if point.errors is not None]
-    return asdict(found) | {"since": fit(errors, 0.05).since}
-
-
-def mean(values: Sequence[float]) -> str:
-    """The mean, and Student's 95 % interval of it over seeds."""
-    found = np.array(values)
-    if len(found) < 2:
-        return f"{found.mean():.3g}"
-    half = stats.t.ppf(0.975, len(found) - 1) * found.std(ddof=1) / len(found) ** 0.5
-    return f"{found.mean():.3g} ± {half:.2g} ({len(found)})"
-
-
-def row(said: str, found: Sequence[Result]) -> Row:
-    """What seeds of one kind of network came to."""
-    measured = [r.measured for r in found]
-    line: Row = {"network": said}
-    if measured:
-        for at, epsilon in enumerate(("0.05", "0.1")):
-            fits = sorted(m["fits"][at] for m in measured)
-            line[f"{epsilon}-fit length"] = ", ".join(map(str, fits))
-        line["mean error"] = mean([m["error"] for m in measured])
-        if all(m["excess"] is not None for m in measured):
-            line["nats above the floor"] = mean([m["excess"] for m in measured])
-    return line
-
-
-def reference(asked: BeliefTask, said: str, found: BeliefScores) -> Row:
-    """What needs no training."""
-    return {
-        "network": said,
-        "0.05-fit length": str(found.fits[0]),
-        "0.1-fit length": str(found.fits[1]),
-        "mean error": f"{found.error:.3g}",
-        "nats above the floor": None if found.excess is None else f"{found.excess:.3g}",
-    }
-
-
-def beside(name: str) -> list[Row]:
-    """The n-gram and the exact filter."""
-    asked = task(name)
-    window = best_window(asked, UNSEEN + 1, LENGTH)
-    exact = asked.label
-    rows = [(f"n-gram (last {window.orders[-1]} letters)", window)]
-    found = [
-        reference(asked, said, scores(answers, asked, LENGTH, UNSEEN))
-        for said, answers in rows
+def those(results: Sequence[Result], name: str, shape: Shape) -> list[Result]:
+    """The results of one kind of network on one model."""
+    return [
+        r
+        for r in results
+        if r.cell.task.name == task(name).name
+        and (r.cell.architecture, r.cell.recipe) == shape[1:]
     ]
-    if asked.asks == "belief":
-        filtered = scores(lambda w: exact(w).truth, asked, LENGTH, UNSEEN)
-        found.append(reference(asked, "exact filter", filtered))
-        if filtered.floor is not None:
-            found[-1]["network"] += f" (floor {filtered.floor:.3f} nats)"
+
+
+def beside(name: str) -> list[BeliefModel]:
+    """The n-gram, the exact filter, and a compiled network if there is one."""
+    found = rules(task(name), LENGTH)[::-1]
+    with suppress(KrohnError, Refused):  # nothing can be certified
+        found.append(derived(task(name), LENGTH)[0])
     return found
 
 
-def table(
-    title: str,
-    results: Sequence[Result],
-    name: str,
-    shapes: Sequence[tuple[str, Architecture, BeliefRecipe]],
-    note: str,
-) -> Table:
-    """A table about one model."""
-    rows = []
-    for said, shape, taught in shapes:
-        same = [
-            r
-            for r in results
-            if r.cell.task.name == task(name).name
-            and r.cell.architecture == shape
-            and r.cell.recipe == taught
-        ]
-        rows.append(row(said, same))
-    return Table(f"{title}: {name}", [*rows, *beside(name)], note)
+def row(title: str, looked: Sequence[Looked]) -> Row:
+    """What the seeds of one kind of network came to."""
+    found = [one.scores for one in looked]
+    line: Row = {"network": title}
+    if found:
+        line["0.05-fit"] = ", ".join(str(s.fits[0]) for s in found)
+        line["0.1-fit"] = ", ".join(str(s.fits[1]) for s in found)
+        line["error"] = over_seeds([s.error for s in found])
+        line["nats above the floor"] = over_seeds([s.excess for s in found])
+    return line
+
+
+def table(results: Sequence[Result], name: str, others: Sequence[BeliefModel]) -> Table:
+    """All that is known of one model."""
+    looked = {
+        shape[0]: [read(Looked, r.measured, name) for r in those(results, name, shape)]
+        for shape in SHAPES[name]
+    }
+    rows = [row(title, found) for title, found in looked.items()]
+    for model in others:
+        one = model.ones[0]
+        title = f"{model.title} ({model.about})"
+        rows.append(row(title, [Looked(one.scores, (), (), 0)]))
+    floor = others[0].ones[0].scores.floor or 0.0
+    note = f"Floor of the cross entropy: {floor:.3f} nats. Mixing time: {mixing(name)}."
+    return Table(name, rows, note)
+
+
+def mixing(name: str) -> str:
+    """The mixing time in letters; of Cyclic-HARD, that of its cycles: none."""
+    source = task(name).source
+    model = driven(source) if isinstance(source, LinearSystem) else source
+    if name in (CYCLES, HARD):
+        return "none"
+    return f"{mixing_time(model, SAMPLES, longest=512).time} letters"
+
+
+def probed(results: Sequence[Result], others: Sequence[BeliefModel]) -> Table:
+    """What is read after each layer, of the first seed; of compiled ones, each block."""
+    shown = {}
+    for shape in SHAPES[CYCLES]:
+        found = those(results, CYCLES, shape)[:1]
+        if found:
+            shown[shape[0]] = read(Looked, found[0].measured, CYCLES)
+    for model in others:
+        if model.key == "compiled":
+            one = model.ones[0]
+            shown["compiled"] = Looked(one.scores, one.probes[::2], one.moved, 0)
+    rows: list[Row] = [
+        {
+            "network": title,
+            "belief, R²": each(p.belief for p in found.probes),
+            "likeliest state": each(p.state for p in found.probes),
+            "letter before": each(p.letters[1] for p in found.probes),
+            "3 before": each(p.letters[3] for p in found.probes),
+            "attention moves": each(found.moved),
+        }
+        for title, found in shown.items()
+    ]
+    note = "After the embedding, and after each block; on words held out."
+    return Table(f"What can be read ({CYCLES})", rows, note)
+
+
+def each(values: Iterable[float]) -> str:
+    """Numbers of layers."""
+    return " ".join(f"{v:.2f}" for v in values) or "–"
 
 
 def tables(results: Sequence[Result]) -> Iterator[Table]:
     """All of it."""
-    blocks = doubling(2, LENGTH)
-    plain = ("RNN of 64 ReLUs", RNN, recipe())
-    fed = f"Transformer, 2 blocks, reads its answer every {BLOCK} letters"
-    yield table(
-        "Depth",
-        results,
-        CYCLES,
-        [
-            plain,
-            *(
-                (f"Transformer, {d} blocks", gpt(d), recipe(doubling(d, LENGTH)))
-                for d in DEPTHS
-            ),
-            (fed, gpt(2), recipe(blocks, BLOCK)),
-        ],
-        "Transformers with the doubling curriculum. 2^L is what the theorem asks for.",
-    )
-    longer = recipe(steps=MORE)
-    yield table(
-        "Hard",
-        results,
-        HARD,
-        [(plain[0], RNN, longer), ("Transformer, 2 blocks", gpt(2), longer)],
-        "The next letter is asked for; it counts after *, where the state is revealed.",
-    )
-    for name in SWEEP:
-        shapes = [("Transformer, 2 blocks", gpt(2), recipe())]
-        yield table("Mixing", results, name, [plain, *shapes], "No curriculum.")
+    for name in SHAPES:
+        others = beside(name)
+        yield table(results, name, others)
+        if name == CYCLES:
+            yield probed(results, others)
+
+
+def draw(results: Sequence[Result], path: Path) -> None:
+    """Beliefs of the fractal model, exact and as read from what was trained on it."""
+    found = [(s[0], those(results, FRACTAL, s)[0].run()) for s in SHAPES[FRACTAL]]
+    shown = [
+        triangle(title, task(FRACTAL), LENGTH, run.network, 4000)
+        for title, run in found
+    ]
+    atomic_write(path, render(triangles(shown, "#555555"), path.suffix))
 
 
 def main() -> None:
     """Train what is missing, and print the tables."""
-    chosen = options(__doc__).parse_args()
-    publish(tables(trained("hidden_markov", cells(), measure, chosen)), chosen)
+    asked = options(__doc__)
+    asked.add_argument("--picture", type=Path, help="where the triangle is drawn")
+    chosen = asked.parse_args()
+    results = trained("hidden_markov", cells(), look, chosen)
+    publish(tables(results), chosen)
+    if chosen.picture is not None:
+        draw(results, chosen.picture)
 
 
 if __name__ == "__main__":

@@ -128,10 +128,13 @@ def _geometry(
             best = results[errors.index(min(errors))]
             title = f"{model.title}, seed {best.cell.seed}"
             shown.append((title, best.run().network))
-    return tuple(_triangle(title, task, length, each) for title, each in shown)
+    return tuple(triangle(title, task, length, each) for title, each in shown)
 
 
-def _triangle(title: str, task: BeliefTask, length: int, network: Network) -> Geometry:
+def triangle(
+    title: str, task: BeliefTask, length: int, network: Network, most: int = SHOWN
+) -> Geometry:
+    """Beliefs of fresh words, and as read after the last layer, so many at most."""
     exact, said = read_beliefs(network, task, length, PROBED)
-    points = [tuple(map(tuple, x[:SHOWN].round(4).tolist())) for x in (exact, said)]
+    points = [tuple(map(tuple, x[:most].round(4).tolist())) for x in (exact, said)]
     return Geometry(title, points[0], points[1])
