@@ -82,7 +82,7 @@ def test_a_table_is_printed(call: Call) -> None:
     assert code == 0
     assert "the vector b_t" in out
     assert "above floor" not in out  # there is no entropy
-    assert "Transformer, 2" in out
+    assert "depth 2" in out
 
 
 def test_of_hard_instances_the_revealed_state_is_asked(tmp_path: Path) -> None:
@@ -140,3 +140,15 @@ def test_refusals_are_one_line(
     assert said in err
     assert len(err.strip().splitlines()) == 1
     assert not out
+
+
+def test_a_model_that_forgets_is_compiled_within_the_threshold() -> None:
+    found = krohn.compare(
+        "RanHMM5,2@3", depth=1, steps=4, seeds=1, jobs=1, width=16, length=4
+    )
+    assert isinstance(found, BeliefComparison)
+    assert found.proved is not None
+    assert 0 < found.proved.error <= 0.05
+    compiled = found.models[0].ones[0].scores
+    assert 0 < compiled.error <= found.proved.error
+    assert compiled.fits == (4, 4)
