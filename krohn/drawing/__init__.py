@@ -12,6 +12,7 @@ from algebra.formats.files import atomic_write
 from krohn.drawing.canvas import DrawingError
 from krohn.drawing.cascade import draw_cascade
 from krohn.drawing.eggbox import draw_eggboxes
+from krohn.drawing.hidden_markov import draw_hidden_markov
 from krohn.drawing.machine import draw_machine
 from krohn.drawing.model import draw_model
 
@@ -20,6 +21,7 @@ __all__ = [
     "check_suffix",
     "draw_cascade",
     "draw_eggboxes",
+    "draw_hidden_markov",
     "draw_machine",
     "draw_model",
     "render",

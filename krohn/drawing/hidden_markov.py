@@ -1,0 +1,205 @@
+"""Drawing a hidden Markov model: states as circles, arrows as wide as they are likely."""
+
+from itertools import product
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from algebra.wording import count
+from krohn.drawing.arrows import (
+    LABEL_SIZE,
+    Arc,
+    Labels,
+    at,
+    free_angle,
+    join,
+    loop,
+    part,
+    route,
+)
+from krohn.drawing.canvas import (
+    INK,
+    PALETTE,
+    SOFT,
+    Canvas,
+    DrawingError,
+    Points,
+    legible,
+    measure,
+)
+from krohn.drawing.layout import Layout, arrange
+from sources.hidden_markov import HiddenMarkovModel
+from sources.hidden_markov.forms import undriven
+
+MOST_STATES, MOST_LABELS = 40, 40
+"""Of how many states a picture is drawn, and how many letters are written at arrows."""
+LEAST = 0.02
+"""Arrows of a smaller probability are left out."""
+THIN, WIDE = 0.6, 5.0
+"""Line widths of probability 0 and 1, in points."""
+NEIGHBOURS = 3
+"""The likeliest steps of each state that the layout looks at."""
+
+
+def draw_hidden_markov(model: HiddenMarkovModel) -> Figure:
+    """A picture of a model: its steps, and where they are few the letters at them.
+
+    Raises:
+        DrawingError: If it has more than 40 states.
+    """
+    if model.size > MOST_STATES:
+        raise DrawingError(
+            f"{legible(model.name)} has {model.size} states, and a picture of a hidden "
+            f"Markov model shows up to {MOST_STATES}"
+        )
+    operators = undriven(model).operators
+    steps = operators.sum(axis=0)
+    arcs = _arcs(model, operators)
+    radius = max(0.22, *(measure(_name(s), 9)[0] / 2 + 0.07 for s in model.states))
+    layout = _layout(steps, int(model.start.argmax()), radius)
+    curves, used = _curves(arcs, layout, radius)
+    few, canvas = sum(len(arc.letters) for arc in arcs) <= MOST_LABELS, Canvas()
+    for arc, curve in curves.items():
+        color = _color(model, arc) if few else INK
+        _arrow(canvas, curve, float(steps[arc.target, arc.source]), color)
+    for name, (x, y) in zip(model.states, layout.places.tolist(), strict=True):
+        canvas.circle(x, y, radius)
+        canvas.text(x, y, _name(name), size=9)
+    if (model.start > 0).sum() == 1:
+        _entry(canvas, layout, int(model.start.argmax()), radius, used)
+    missing = _labels(canvas, model, curves, layout, radius) if few else 0
+    _caption(canvas, model, steps, few, missing)
+    return canvas.finish()
+
+
+def _name(state: str) -> str:
+    return legible(state, 14)
+
+
+def _arcs(model: HiddenMarkovModel, operators: Points) -> list[Arc]:
+    """An arc for each step that is likely enough, with its letters."""
+    steps, found = operators.sum(axis=0), []
+    for source, target in product(range(model.size), repeat=2):
+        if steps[target, source] < LEAST:
+            continue
+        letters = np.flatnonzero(operators[:, target, source]).tolist()
+        chances = operators[letters, target, source] * _share(model)
+        labels = tuple(
+            f"{legible(model.letters[o], 12)}: {p:.2g}"
+            for o, p in zip(letters, chances.tolist(), strict=True)
+        )
+        paired = source != target and steps[source, target] >= LEAST
+        found.append(Arc(source, target, tuple(letters), labels, paired=paired))
+    return found
+
+
+def _share(model: HiddenMarkovModel) -> int:
+    """Labels say the probability given the action; all actions are as likely."""
+    return len(set(model.actions)) if model.actions else 1
+
+
+def _layout(steps: Points, start: int, radius: float) -> Layout:
+    """Places by the likeliest steps; others would pull all states together."""
+    others = steps * (1 - np.eye(len(steps)))
+    order = np.argsort(-others, axis=0, kind="stable")[:NEIGHBOURS]
+    likely = np.take_along_axis(others, order, axis=0) >= LEAST
+    table = np.where(likely, order, np.arange(len(steps)))
+    return arrange(table, start, 2 * radius + 1.2, 2 * radius + 0.5)
+
+
+def _curves(
+    arcs: list[Arc], layout: Layout, radius: float
+) -> tuple[dict[Arc, Points], list[list[float]]]:
+    """How arrows run, and the directions in which they leave and reach each state."""
+    places = layout.places
+    curves = {a: route(a, places, radius) for a in arcs if a.source != a.target}
+    used: list[list[float]] = [[] for _ in places]
+    for arc, curve in curves.items():
+        for state, end in ((arc.source, curve[0]), (arc.target, curve[-1])):
+            used[state].append(_angle(end - places[state]))
+    for arc in arcs:
+        if arc.source == arc.target:
+            here = used[arc.source]
+            angle = free_angle(here, float(layout.outward[arc.source]))
+            here += [angle - 0.35, angle, angle + 0.35]
+            curves[arc] = loop(places[arc.source], radius, angle)
+    return curves, used
+
+
+def _angle(vector: Points) -> float:
+    return float(np.arctan2(vector[1], vector[0]))
+
+
+def _color(model: HiddenMarkovModel, arc: Arc) -> str:
+    """That of the letter, if it is the only one of the arrow."""
+    alone = len(arc.letters) == 1 and len(model.letters) <= len(PALETTE)
+    return PALETTE[arc.letters[0]] if alone else INK
+
+
+def _arrow(canvas: Canvas, curve: Points, chance: float, color: str) -> None:
+    width = THIN + (WIDE - THIN) * chance
+    head = 0.09 + 0.022 * width
+    tip, before = at(curve, np.array([1.0, 0.96]))
+    length = float(np.linalg.norm(np.diff(at(curve, np.linspace(0, 1, 9)), axis=0)))
+    # The line stops inside the head, or its square end would show beside the tip.
+    line = part(curve, 0.0, 1 - min(0.3, 0.7 * head / max(length, 1e-9) / 2.4))
+    canvas.curve(line, color=color, width=width)
+    canvas.head(tip, tip - before, color, head)
+
+
+def _entry(
+    canvas: Canvas, layout: Layout, start: int, radius: float, used: list[list[float]]
+) -> None:
+    """The arrow from nowhere to the state in which the model starts."""
+    angle = free_angle(used[start], np.pi)
+    unit, centre = np.array([np.cos(angle), np.sin(angle)]), layout.places[start]
+    reach = radius + 0.02
+    line = np.array([centre + (reach + 0.42) * unit, centre + reach * unit])
+    canvas.arrow(line, color=SOFT, width=1.8, head=0.14)
+
+
+def _labels(
+    canvas: Canvas,
+    model: HiddenMarkovModel,
+    curves: dict[Arc, Points],
+    layout: Layout,
+    radius: float,
+) -> int:
+    """The letters of each arrow with their probabilities; how many did not fit."""
+    lines = np.concatenate(
+        [at(curve, np.linspace(0, 1, 40)) for curve in curves.values()]
+    )
+    labels, missing = Labels(layout.places, radius, lines, []), 0
+    for arc, curve in curves.items():
+        text = join(arc.labels)
+        place = layout.places[arc.source]
+        looped = arc.source == arc.target
+        box = (
+            labels.beyond(curve, place, text) if looped else labels.beside(curve, text)
+        )
+        if box is None:
+            missing += 1
+            continue
+        color = _color(model, arc)
+        canvas.text(*box.middle, text, size=LABEL_SIZE, color=color, halo=True)
+    return missing
+
+
+def _caption(
+    canvas: Canvas, model: HiddenMarkovModel, steps: Points, few: bool, missing: int
+) -> None:
+    notes = ["An arrow is as wide as its step is likely."]
+    if model.actions is not None:
+        notes[0] = "An arrow is as wide as its step is likely if actions are uniform."
+    if not few:
+        notes.append("The letters are not written: there are too many.")
+    if missing:
+        notes.append(f"Left out for want of room: {count(missing, 'label')}.")
+    rare = int(((steps > 0) & (steps < LEAST)).sum())
+    if rare:
+        notes.append(f"{count(rare, 'step')} of a probability below {LEAST} left out.")
+    if (model.start > 0).sum() > 1:
+        notes.append("It starts in one of several states.")
+    canvas.notes(notes)
+    facts = count(model.size, "state"), count(len(model.letters), "letter")
+    canvas.heading(legible(model.name), ", ".join(facts))
