@@ -37,7 +37,7 @@ def facts(model: HiddenMarkovModel) -> dict[str, Any]:
         nothing, or it is open) and ``contraction``; ``mixing_time`` with its ``interval``
         and the number of ``samples``, null where it is longer than was looked at;
         ``rank``; ``observability`` (γ, and in how many ``steps``), null if not computed;
-        ``depth`` (sentences).
+        ``depth_growth`` (sentences: what it means for networks).
     """
     structure = Structure(model)
     mixing = mixing_time(model, SAMPLES, work=WORK)
@@ -55,7 +55,7 @@ def facts(model: HiddenMarkovModel) -> dict[str, Any]:
         },
         "rank": rank(model),
         "observability": _observability(structure),
-        "depth": list(_depth(structure)),
+        "depth_growth": list(_depth(structure)),
     }
 
 

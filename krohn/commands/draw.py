@@ -5,9 +5,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from krohn.commands.options import EFFORT, Fill, Json, ReadAs, check, reading, remarks
+from krohn.commands.options import (
+    EFFORT,
+    Fill,
+    Json,
+    ReadAs,
+    check,
+    reading,
+    remarks,
+    typed,
+)
 from krohn.commands.terminal import emit, waiting
-from krohn.option_rules import DRAW
+from krohn.option_rules import DRAW, refuse_others
 
 if TYPE_CHECKING:
     from algebra.automaton import Automaton
@@ -31,14 +40,18 @@ def draw(
     as_json: Json = False,
 ) -> None:
     """Draw a machine, its monoid, or the layers, channels and heads of a model."""
-    from krohn.drawing import check_suffix
+    from krohn.drawing import check_suffix, save
+    from krohn.source_kinds import named
 
     check(context, DRAW)
     check_suffix(output)
     how = reading(complete, kind)
+    remarked: dict[str, object] = {}
     if source.endswith(".safetensors"):
         _draw_model(source, output)
-        remarked = {}
+    elif (other := named(source)) is not None:
+        refuse_others(typed(context), ("source",), other[0].wire)
+        save(other[0].draw(other[1]), output)
     else:
         machine = how.read(source)
         _draw_machine(machine, output, (effort or "high") if eggbox else None)

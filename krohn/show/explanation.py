@@ -37,8 +37,25 @@ def facts(found: dict[str, Any]) -> None:
     """What is known of a source that is no machine, a line each."""
     table = new_table("fact", "value")
     for name, fact in found.items():
-        table.add_row(name, f"{fact:,}" if type(fact) is int else str(fact))
+        table.add_row(name.replace("_", " "), _said(fact))
     print_table(table)
+
+
+def _said(fact: Any) -> str:
+    """A fact as people read it: sentences a line each, other lists on one line."""
+    if fact is None:
+        return "–"
+    if type(fact) is int:
+        return f"{fact:,}"
+    if isinstance(fact, float):
+        return f"{fact:.6g}"
+    if isinstance(fact, dict):
+        parts = (f"{key.replace('_', ' ')} {_said(each)}" for key, each in fact.items())
+        return "; ".join(parts)
+    if isinstance(fact, list):
+        sentences = any(" " in str(each) for each in fact)
+        return ("\n" if sentences else ", ").join(map(_said, fact)) or "–"
+    return str(fact)
 
 
 def explanation(facts: dict[str, Any]) -> None:

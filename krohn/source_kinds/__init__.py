@@ -12,7 +12,6 @@ from krohn.source_kinds.hidden_markov import HiddenMarkovModels
 from krohn.source_kinds.linear_systems import LinearSystems, as_model, as_system
 from krohn.source_kinds.sequence_functions import SequenceFunctions
 from network.modelfile import ModelFile
-from sources.dynamic_programs import SUFFIX
 
 KINDS: dict[str, SourceKind[Any]] = {
     kind.wire: kind
@@ -32,7 +31,7 @@ def named(source: object) -> tuple[SourceKind[Any], Any] | None:
     Raises:
         KrohnError: If one of the numbers in a name is out of range.
     """
-    if isinstance(source, Path) and source.suffix == SUFFIX:
+    if isinstance(source, Path):
         source = str(source)
     for kind in KINDS.values():
         found = kind.named(source) if isinstance(source, str) else source

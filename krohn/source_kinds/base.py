@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from network.modelfile import ModelFile
 from program.domains import IntArray
 from verify.proof import Proof, Verdict, prove
 from verify.testing.simulation_result import Simulation
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 S = TypeVar("S")
 MOST_WORDS = 2**20
@@ -162,6 +165,19 @@ class SourceKind(ABC, Generic[S]):
         self, source: S, length: int | None, options: Options
     ) -> dict[str, Any]:
         """What it is, and what its network needs."""
+
+    def draw(self, source: S) -> "Figure":
+        """A picture of a source itself.
+
+        Raises:
+            DrawingError: If there is none of this kind.
+        """
+        from krohn.drawing import DrawingError
+
+        raise DrawingError(
+            "this source is no machine, so it has no picture; compile it, and draw the "
+            "model file"
+        )
 
     @abstractmethod
     def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:

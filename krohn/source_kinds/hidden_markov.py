@@ -3,7 +3,8 @@
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,11 +28,14 @@ from network.precision import FloatArray
 from program.domains import IntArray
 from program.errors import Refused
 from sources import hidden_markov
-from sources.hidden_markov import HiddenMarkovModel
+from sources.hidden_markov import HiddenMarkovModel, files
 from verify.checker.hidden_markov import Established
 from verify.proof import shown_of
 from verify.search.find import MARGIN
 from verify.testing.simulation_result import Simulation
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 EXPLAINED, TRIES = 128, 4
 """The length that is explained where none is given; how often a window is made finer."""
@@ -48,9 +52,11 @@ class HiddenMarkovModels(SourceKind[HiddenMarkovModel]):
     takes = frozenset({"strict", "activation", "positions", "construction", "within"})
 
     def named(self, text: str) -> HiddenMarkovModel | None:
-        """The model of a name; None if it is of none."""
+        """The model of a name or a file; None if it is of none."""
+        path = Path(text)
         try:
-            return hidden_markov.named(text)
+            found = hidden_markov.named(text)
+            return files.read(path) if found is None and path.suffix else found
         except Refused as reason:
             raise KrohnError(str(reason)) from None
 
@@ -104,12 +110,15 @@ class HiddenMarkovModels(SourceKind[HiddenMarkovModel]):
         self, source: HiddenMarkovModel, length: int | None, options: Options
     ) -> dict[str, Any]:
         """What it is; and if its beliefs are finitely many, its network."""
+        from krohn.model_facts import facts as known
+
         facts = {
             "name": source.name,
             "kind": self.wire,
             "claim": self.claim,
             "size": source.size,
             "letters": len(source.letters),
+            **known(source),
             "length": length or EXPLAINED,
         }
         try:
@@ -124,6 +133,12 @@ class HiddenMarkovModels(SourceKind[HiddenMarkovModel]):
             **sizes(built.cost),
             "dtype": options.precision.name,
         }
+
+    def draw(self, source: HiddenMarkovModel) -> "Figure":
+        """Its states, and arrows as wide as steps are likely."""
+        from krohn.drawing import draw_hidden_markov
+
+        return draw_hidden_markov(source)
 
     def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
         """The belief after each letter, and the law of the next one."""

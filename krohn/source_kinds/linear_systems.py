@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,12 +24,16 @@ from program.domains import LARGEST_MATRIX
 from program.errors import Refused
 from sources import linear_systems
 from sources.hidden_markov import HiddenMarkovModel
+from sources.hidden_markov.forms import driven
 from sources.linear_systems import LinearSystem
 from verify.checker import linear_rnn
 from verify.checker.linear_system import Established
 from verify.proof import shown_of
 from verify.search.find import MARGIN
 from verify.testing.simulation_result import Simulation
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 CONSTRUCTIONS = {"transformer": NAME, "rnn": gated_rnn.NAME}
 EXPLAINED = 128
@@ -124,6 +128,15 @@ class LinearSystems(SourceKind[LinearSystem]):
             "rnn_width": rnn.network.architecture["hidden"],
             "rnn_error": within["error"],
         }
+
+    def draw(self, source: LinearSystem) -> "Figure":
+        """Its states, if its letters are stochastic: then it is a driven Markov chain."""
+        from krohn.drawing import draw_hidden_markov
+
+        try:
+            return draw_hidden_markov(driven(source))
+        except Refused:
+            return super().draw(source)
 
     def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
         """What the network says after each letter, with the error that it may have."""

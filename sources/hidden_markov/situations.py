@@ -6,18 +6,17 @@ theorems that say why are W8 and W9 of docs/within.md.
 """
 
 import heapq
-from collections import deque
 from dataclasses import dataclass, field
-from fractions import Fraction
-from math import gcd, inf
+from math import inf
 
 import numpy as np
 
 from program.domains import FloatArray, IntArray
-from program.errors import demand
+from program.errors import Refused, demand
+from sources.hidden_markov.beliefs import IMPOSSIBLE, reachable
 from sources.hidden_markov.model import HiddenMarkovModel
 
-MOST_BELIEFS, MOST_DIGITS = 1000, 4096
+MOST_BELIEFS = 1000
 MOST_CONTEXTS, MOST_WINDOWS = 20_000, 200_000
 """Contexts, and words of the longest of them, letters before the first one included."""
 
@@ -41,42 +40,14 @@ def reached(model: HiddenMarkovModel) -> Reached:
     Raises:
         Refused: If there are too many.
     """
-    letters = [_entries(operator) for operator in model.operators]
-    first = _ray(_whole(model.start))
-    number, todo, rows = {first: 0}, deque([first]), list[list[int]]()
-    while todo:
-        ray, row = todo.popleft(), list[int]()
-        for entries in letters:
-            joint = [0] * model.size
-            for i, j, weight in entries:
-                joint[i] += weight * ray[j]
-            to = _ray(joint) if any(joint) else ray
-            if to not in number:
-                number[to] = len(number)
-                todo.append(to)
-            row.append(number[to])
-        rows.append(row)
-        few = len(number) <= MOST_BELIEFS and max(ray).bit_length() <= MOST_DIGITS
-        demand(few, f"words lead to more than {min(len(number), MOST_BELIEFS)} beliefs")
-    totals = [(ray, sum(ray)) for ray in number]
-    beliefs = [[x / total for x in ray] for ray, total in totals]
-    return Reached(np.array(rows).T, np.array(beliefs))
-
-
-def _whole(numbers: FloatArray) -> list[int]:
-    each = [Fraction(x) for x in numbers.ravel().tolist()]
-    most = max(x.denominator for x in each)
-    return [x.numerator * (most // x.denominator) for x in each]
-
-
-def _entries(matrix: FloatArray) -> list[tuple[int, int, int]]:
-    size = len(matrix)
-    return [(*divmod(at, size), x) for at, x in enumerate(_whole(matrix)) if x]
-
-
-def _ray(vector: list[int]) -> tuple[int, ...]:
-    common = gcd(*vector)
-    return tuple(x // common for x in vector)
+    found = reachable(model, MOST_BELIEFS)
+    if found is None:
+        raise Refused(
+            f"words lead to more than {MOST_BELIEFS} beliefs, or too long ones"
+        )
+    stay = np.arange(len(found.weights))
+    transitions = np.where(found.following == IMPOSSIBLE, stay, found.following)
+    return Reached(transitions, found.laws)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """What is said of hidden Markov models, and of the depth of their networks."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +9,11 @@ import pytest
 
 from krohn.model_facts import facts, machine_of_beliefs
 from sources import hidden_markov, linear_systems
-from sources.hidden_markov import HiddenMarkovModel
+from sources.hidden_markov import HiddenMarkovModel, files
 from sources.hidden_markov.beliefs import reachable
-from sources.hidden_markov.files import read
 from sources.hidden_markov.forms import driven
 
+Call = Callable[..., tuple[int, Any]]
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
@@ -26,7 +27,7 @@ def model(name: str) -> HiddenMarkovModel:
 
 
 def depth(name: str) -> str:
-    sentences = facts(model(name))["depth"]
+    sentences = facts(model(name))["depth_growth"]
     assert "log₂ T" in sentences[-1]
     return " ".join(sentences[:-1])
 
@@ -41,7 +42,7 @@ def test_depth_is_logarithmic_where_they_are_not() -> None:
     assert "unless TC⁰ = NC¹" in depth("Cyclic-DET5,5@3")
     found = facts(model("Cyclic-HARD5,5@3"))
     assert found["beliefs"] == 76
-    assert "unless TC⁰ = NC¹" in found["depth"][1]
+    assert "unless TC⁰ = NC¹" in found["depth_growth"][1]
 
 
 def test_depth_is_constant_within_an_error_where_all_words_forget() -> None:
@@ -70,7 +71,7 @@ def test_facts_are_numbers(name: str, key: str, value: Any) -> None:
 
 
 def test_a_file_has_facts_too() -> None:
-    tiger = read(EXAMPLES / "tiger.pomdp")
+    tiger = files.read(EXAMPLES / "tiger.pomdp")
     assert tiger is not None
     found = facts(tiger)
     assert found["properties"] == ["driven"]
@@ -88,3 +89,46 @@ def test_the_machine_of_beliefs_follows_the_filter() -> None:
         for letter, law in zip(word, source.filter([word])[0][0], strict=True):
             state = int(machine.transitions[letter, state])
             assert np.allclose(beliefs.laws[state], law, atol=1e-12)
+
+
+def test_explain_says_them(call: Call) -> None:
+    code, told = call("explain", str(EXAMPLES / "tiger.pomdp"))
+    assert code == 0
+    assert told["name"] == "tiger"
+    assert told["properties"] == ["driven"]
+    assert told["depth_growth"][0].startswith("no depth that does not grow")
+    code, told = call("explain", "GoldenMean", "-T", "20")
+    assert (code, told["beliefs"]) == (0, 3)
+    assert told["construction"].startswith("beliefs")
+
+
+def test_a_file_is_compiled_like_a_name(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "golden.json").write_text(files.text(model("GoldenMean")))
+    out = tmp_path / "g.safetensors"
+    code, told = call("compile", tmp_path / "golden.json", "-T", "16", "-o", out)
+    assert (code, told["verdict"]) == (0, "verified")
+    assert call("verify", out, "--proof", "--sample", "20")[1]["verdict"] == "verified"
+
+
+@pytest.mark.parametrize("name", ["Mess3", "Cyclic-RND5,5@3"])
+def test_models_are_drawn_by_name(call: Call, tmp_path: Path, name: str) -> None:
+    assert call("draw", name, "-o", tmp_path / "m.svg")[0] == 0
+    assert (tmp_path / "m.svg").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        (["draw", "Mess3", "--eggbox", "-o", "x.svg"], "--eggbox means nothing to a"),
+        (["draw", "MatMul5,5@3", "-o", "x.svg"], "has no picture"),
+        (["draw", "Cyclic-HARD5,5@3", "-o", "x.svg"], "up to 40"),
+        (["explain", "absent.pomdp"], "absent.pomdp cannot be read"),
+        (["explain", "absent.npz"], "absent.npz cannot be read"),
+        (["explain", "absent.json"], "absent.json"),
+        (["explain", "RanHMM1,1@3"], "2 to 64 states"),
+    ],
+)
+def test_bad_input_is_one_line(call: Call, command: list[str], reason: str) -> None:
+    code, told = call(*command)
+    assert code == 2
+    assert reason in str(told)

@@ -21,8 +21,9 @@ def read(path: Path) -> HiddenMarkovModel | None:
     Raises:
         Refused: If it is, but is damaged, too large, or states no probabilities.
     """
-    reader = {".pomdp": _pomdp, ".npz": _npz, ".json": _json}.get(path.suffix.lower())
-    if reader is None:
+    suffix = path.suffix.lower()
+    reader = {".pomdp": _pomdp, ".npz": _npz, ".json": _json}.get(suffix)
+    if reader is None or (suffix == ".json" and not path.is_file()):
         return None
     try:
         demand(path.stat().st_size <= MOST_BYTES, "it is larger than 64 MiB")
