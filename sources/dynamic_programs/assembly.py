@@ -154,8 +154,8 @@ def _ways(numbers: Sequence[Number]) -> list[Way]:
         groups.setdefault(shape(each.term), []).append(i)
     found = dict[int, Way]()
     for members in groups.values():
-        rule = Rule([numbers[i].term for i in members])
         try:
+            rule = Rule([numbers[i].term for i in members])
             read(rule.expression.to_wire(), len(rule.reads))
         except Refused as reason:
             first = numbers[members[0]]

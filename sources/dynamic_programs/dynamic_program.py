@@ -10,12 +10,11 @@ from typing import Any
 from program.chain_of_thought import ChainOfThought
 from program.errors import Refused, demand
 from sources.dynamic_programs.assembly import Comma, Input, Number, assembled
+from sources.dynamic_programs.choices import choose, joined
 from sources.dynamic_programs.terms import (
     Cell,
     Term,
     Value,
-    choose,
-    joined,
     maximum,
     minimum,
     numbers,

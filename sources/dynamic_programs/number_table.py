@@ -6,7 +6,8 @@ from itertools import product
 from math import prod
 
 from program.errors import demand
-from sources.dynamic_programs.terms import MOST_ENTRIES, Term, Value, entry, position
+from sources.dynamic_programs.choices import MOST_ENTRIES, entry, position
+from sources.dynamic_programs.terms import Term, Value
 
 
 @dataclass(frozen=True)

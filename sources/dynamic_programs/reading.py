@@ -1,11 +1,8 @@
 """A dynamic program from its text: each cell of each table, in its order."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
-from typing import TypeAlias
 
-from program.domains import LARGEST
 from program.errors import Refused, demand
 from sources.dynamic_programs.dynamic_program import (
     MOST_TOKENS,
@@ -13,27 +10,12 @@ from sources.dynamic_programs.dynamic_program import (
     Table,
     letters,
 )
+from sources.dynamic_programs.evaluation import Evaluator, Index, Later, Scope
 from sources.dynamic_programs.number_table import NumberTable
-from sources.dynamic_programs.syntax import COMPARISONS, Node, Statement, parse
-from sources.dynamic_programs.terms import (
-    Cell,
-    Value,
-    bit,
-    both,
-    choose,
-    compared,
-    either,
-    fixed,
-    joined,
-    maximum,
-    minimum,
-    read,
-)
+from sources.dynamic_programs.syntax import Node, Statement, parse
 
-Scope: TypeAlias = Mapping[str, int]
-Index: TypeAlias = tuple[int, ...]
-MOST_WORK, MOST_PROBED = 2**20, 500
-"""Expressions that are evaluated; cells that are looked at to find a circle."""
+MOST_PROBED = 500
+"""Cells that are looked at to find a circle."""
 
 
 def read_text(
@@ -51,11 +33,14 @@ def read_text(
     Raises:
         Refused: With the line that is wrong.
     """
-    reader = Reader(DynamicProgram(name, text), sizes, dict(options or {}))
+    reader = Reader(
+        DynamicProgram(name, text), sizes=sizes, options=dict(options or {})
+    )
     statements = parse(text)
     for each in statements:
         if each.kind == "rule":
             reader.rules.setdefault(each.parts[0], []).append(each)
+    reader.to_come = tuple(reader.rules)
     for each in statements:
         reader.do(each)
     reader.finish()
@@ -63,36 +48,23 @@ def read_text(
 
 
 @dataclass
-class Reader:
-    """What is known while a text is read.
+class Reader(Evaluator):
+    """A text that is being read, statement by statement.
 
     Attributes:
-        program: What is made.
         sizes: Numbers for sizes that were given and not used yet.
         options: Numbers for options that were given and not used yet.
         rules: The lines of each table.
-        constants: Numbers by name.
-        arrays: Tables of numbers by name.
         alphabets: Letters by name.
-        tables: Tables and inputs by name.
-        indices: The cells of each table, whether computed yet or not.
-        spent: How much was evaluated.
     """
 
-    program: DynamicProgram
-    sizes: Sequence[int]
-    options: dict[str, int]
+    sizes: Sequence[int] = ()
+    options: dict[str, int] = field(default_factory=dict)
     rules: dict[str, list[Statement]] = field(default_factory=dict)
-    constants: dict[str, int] = field(default_factory=dict)
-    arrays: dict[str, NumberTable] = field(default_factory=dict)
     alphabets: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    tables: dict[str, Table] = field(default_factory=dict)
-    indices: dict[str, dict[Index, None]] = field(default_factory=dict)
-    spent: int = 0
     _title: str = ""
     _named: list[str] = field(default_factory=list)
     _sized: list[int] = field(default_factory=list)
-    _missing: list[tuple[str, Index]] | None = None
 
     def do(self, statement: Statement) -> None:
         """What a line says.
@@ -329,191 +301,11 @@ class Reader:
 
     def _read_by(self, name: str, at: Index) -> list[tuple[str, Index]]:
         """What a cell reads that is not computed yet."""
-        self._missing = []
+        self.missing = []
         try:
             _, said, scope = self._rule(self.tables[name], at)
             self.value(said, scope)
         except Refused:
             pass
-        found, self._missing = self._missing, None
+        found, self.missing = self.missing, None
         return found
-
-    def scopes(
-        self, binders: Sequence[tuple[str, Node]], scope: Scope
-    ) -> Iterator[dict[str, int]]:
-        """The names of indices in each of their ranges, the first one outermost."""
-        if not binders:
-            yield dict(scope)
-            return
-        (name, node), *rest = binders
-        low, high = self.ends(node, scope)
-        demand(name not in self.constants, f"{name!r} is a constant")
-        for i in range(low, high + 1):
-            self._spend()
-            yield from self.scopes(rest, {**scope, name: i})
-
-    def ends(self, node: Node, scope: Scope) -> tuple[int, int]:
-        """The two ends of a range."""
-        low, high = (self.whole(each, scope) for each in node.parts)
-        return low, high
-
-    def whole(self, node: Node, scope: Scope) -> int:
-        """A number that indices and constants alone decide.
-
-        Raises:
-            Refused: If it depends on the input.
-        """
-        found = self.value(node, scope)
-        demand(isinstance(found, int), "this must not depend on the input")
-        assert isinstance(found, int)
-        return found
-
-    def _spend(self) -> None:
-        self.spent += 1
-        demand(self.spent <= MOST_WORK, "the table is too large to be computed")
-
-    def value(self, node: Node, scope: Scope) -> Value:
-        """What an expression is."""
-        self._spend()
-        if node.kind in _SIGNS:
-            found = _SIGNS[node.kind](*(self.value(each, scope) for each in node.parts))
-            small = not isinstance(found, int) or abs(found) < LARGEST
-            demand(small, "a number is too large")
-            return found
-        return _KINDS[node.kind](self, node.parts, scope)
-
-    def _number(self, parts: tuple[str], scope: Scope) -> Value:
-        return int(parts[0])
-
-    def _letter(self, parts: tuple[str], scope: Scope) -> Value:
-        return self.program.letter(parts[0])
-
-    def _name(self, parts: tuple[str], scope: Scope) -> Value:
-        (name,) = parts
-        known = {**self.constants, **scope}
-        demand(name in known, f"there is no {name!r}")
-        return known[name]
-
-    def _cell(self, parts: tuple[str, tuple[Node, ...]], scope: Scope) -> Value:
-        name, told = parts
-        at = [self.value(each, scope) for each in told]
-        if name in self.arrays:
-            return self.arrays[name].at(at, self.program.alphabet)
-        if name not in self.tables:
-            later = "is computed later" if name in self.rules else "is not there"
-            raise Refused(f"the table {name!r} {later}")
-        demand(fixed(*at), f"an index of {name!r} depends on the input")
-        table, index = self.tables[name], tuple(i for i in at if isinstance(i, int))
-        inside = index in self.indices[name]
-        demand(inside, f"{table.called(index)} is outside of {name!r}")
-        if index in table.cells:
-            return table.cells[index]
-        if self._missing is None:
-            raise Later(name, index)
-        self._missing.append((name, index))
-        return read(Cell("", 0), 0, 1)
-
-    def _if(self, parts: tuple[Node, Node, Node], scope: Scope) -> Value:
-        condition = self.value(parts[0], scope)
-        if isinstance(condition, int):
-            return self.value(parts[1 if condition else 2], scope)
-        one, zero = (self.value(each, scope) for each in parts[1:])
-        return choose(condition, one, zero)
-
-    def _and(self, parts: tuple[Node, Node], scope: Scope) -> Value:
-        first = self.value(parts[0], scope)
-        decided = isinstance(first, int) and bit(first) == 0
-        return 0 if decided else both(first, self.value(parts[1], scope))
-
-    def _or(self, parts: tuple[Node, Node], scope: Scope) -> Value:
-        first = self.value(parts[0], scope)
-        decided = isinstance(first, int) and bit(first) == 1
-        return 1 if decided else either(first, self.value(parts[1], scope))
-
-    def _fold(self, parts: tuple[str, tuple[Node, ...]], scope: Scope) -> Value:
-        how, told = parts
-        items = [x for each in told for x in self._items(each.parts, scope)]
-        if any(each.parts[1] for each in told):
-            known = [x for x in items if x[1] is not None]
-            if how == "sum":
-                known = [(0, None), *known]
-            given = [x if c is None else (x, c) for x, c in items]
-            start: list[Value] = [0] if how == "sum" else []
-            if fixed(*(x for x, _ in items)) and all(c is None for _, c in items):
-                plain = [*start, *(x for x, _ in items)]
-                demand(
-                    bool(plain),
-                    f"{how} of nothing; say a first number, as in {how}(0, …)",
-                )
-                return reduce(lambda x, y: joined(how, x, y), plain)
-            return self.program.chain(how, [*start, *given], f"{how} so far")
-        values = [x for x, _ in items]
-        if how == "sum":
-            return reduce(lambda x, y: x + y, values)
-        return minimum(*values) if how == "min" else maximum(*values)
-
-    def _items(
-        self,
-        parts: tuple[Node, tuple[tuple[str, Node], ...], Node | None],
-        scope: Scope,
-    ) -> Iterator[tuple[Value, Value | None]]:
-        """The numbers of a fold, each with its condition if it depends on the input."""
-        said, binders, condition = parts
-        for inner in self.scopes(binders, scope):
-            holds = 1 if condition is None else bit(self.value(condition, inner))
-            if not isinstance(holds, int):
-                yield self.value(said, inner), holds
-            elif holds:
-                yield self.value(said, inner), None
-
-    def _not_here(self, parts: tuple[Node, ...], scope: Scope) -> Value:
-        raise Refused("a list or a range is no number")
-
-
-class Later(Refused):
-    """A cell is read before it is computed."""
-
-    def __init__(self, name: str, at: Index) -> None:
-        super().__init__(f"{name}{list(at)} is not computed yet")
-        self.cell = name, at
-
-
-def _whole(how: Callable[[int, int], int]) -> Callable[[Value, Value], Value]:
-    def divided(x: Value, y: Value) -> Value:
-        whole = isinstance(x, int) and isinstance(y, int)
-        demand(whole, "// and % are for indices; what is divided depends on the input")
-        demand(y != 0, "this divides by 0")
-        assert isinstance(x, int)
-        assert isinstance(y, int)
-        return how(x, y)
-
-    return divided
-
-
-def _compared(sign: str) -> Callable[[Value, Value], Value]:
-    return lambda x, y: compared(sign, x, y)
-
-
-_SIGNS: dict[str, Callable[..., Value]] = {
-    "+": lambda x, y: x + y,
-    "-": lambda x, y: x - y,
-    "*": lambda x, y: x * y,
-    "//": _whole(lambda x, y: x // y),
-    "%": _whole(lambda x, y: x % y),
-    "minus": lambda x: -x,
-    "not": lambda x: 1 - bit(x),
-    **{sign: _compared(sign) for sign in COMPARISONS},
-}
-_KINDS: dict[str, Callable[..., Value]] = {
-    "number": Reader._number,
-    "letter": Reader._letter,
-    "name": Reader._name,
-    "cell": Reader._cell,
-    "if": Reader._if,
-    "and": Reader._and,
-    "or": Reader._or,
-    "fold": Reader._fold,
-    "list": Reader._not_here,
-    "range": Reader._not_here,
-    "letters": Reader._not_here,
-}

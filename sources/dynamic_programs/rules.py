@@ -4,6 +4,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from program.errors import demand
 from program.expressions import (
     Expression,
     argument,
@@ -18,6 +19,7 @@ from program.expressions import (
 )
 from sources.dynamic_programs.terms import Cell, Term
 
+MOST_ATOMS = 4096
 Ends: TypeAlias = list[tuple[int, int]]
 Read: TypeAlias = tuple[Cell, bool]
 """What an argument is in one step, and whether that is a letter."""
@@ -99,7 +101,11 @@ class Rule:
         for _ in node.inner:
             ends.append(self._ends(self._at))
             inner.append(self._built())
-        return _MADE[node.kind](node, inner, ends)
+        found = _MADE[node.kind](node, inner, ends)
+        demand(
+            found.size <= MOST_ATOMS, "an expression is too large; say it in two steps"
+        )
+        return found
 
 
 def _affine(node: Term, inner: list[Expression], ends: Ends) -> Expression:

@@ -4,20 +4,15 @@ Nothing is computed here, and nothing is believed: what is malformed, nested too
 too long is refused with its line.
 """
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from program.errors import Refused, demand
+from program.errors import demand
+from sources.dynamic_programs.lexemes import Lexeme, statements_of
 
 MOST_TEXT, MOST_DIGITS, DEEPEST, MOST_SIGNS = 2**16, 9, 30, 100
 """Characters of a text; digits of a number; nesting and operators of a line."""
-_TOKEN = re.compile(
-    r"[ \t]*(?:(?P<name>[^\W\d]\w*)|(?P<number>\d+)|'(?P<letter>[^'\s]+)'"
-    r"|(?P<sign>\.\.|//|[=!<>]=|[-+*%<>=()\[\],]))"
-)
-_OPEN, _CLOSED = "([", ")]"
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 FOLDS = ("min", "max", "sum")
 WORDS = (
@@ -35,20 +30,6 @@ WORDS = (
     "of",
 )
 """Names that are words of the language."""
-
-
-class Lexeme(NamedTuple):
-    """A word of a line.
-
-    Attributes:
-        kind: ``name``, ``number``, ``letter``, ``sign`` or ``end``.
-        text: What it is.
-        line: Where it stands.
-    """
-
-    kind: str
-    text: str
-    line: int
 
 
 class Node(NamedTuple):
@@ -85,36 +66,7 @@ def parse(text: str) -> list[Statement]:
         Refused: With the line that is malformed.
     """
     demand(len(text) <= MOST_TEXT, f"the text has more than {MOST_TEXT} characters")
-    return [Line(lexemes).statement() for lexemes in _lines(text)]
-
-
-def _lines(text: str) -> list[list[Lexeme]]:
-    """The words of each statement; in open brackets it goes on in the next line."""
-    found, current, depth = list[list[Lexeme]](), list[Lexeme](), 0
-    for line, whole in enumerate(text.splitlines(), 1):
-        said = _without_comment(whole).rstrip()
-        at = 0
-        while at < len(said):
-            match = _TOKEN.match(said, at)
-            if match is None or match.lastgroup is None:
-                rest = said[at:].strip()[:12]
-                raise Refused(f"line {line}: {rest!r} is nothing of the language")
-            current.append(Lexeme(match.lastgroup, match[match.lastgroup], line))
-            sign = match["sign"] or ""
-            depth += (sign != "" and sign in _OPEN) - (sign != "" and sign in _CLOSED)
-            at = match.end()
-        if current and depth <= 0:
-            found.append([*current, Lexeme("end", "the end of the line", line)])
-            current, depth = [], 0
-    demand(
-        not current, f"line {current[0].line if current else 0}: a bracket stays open"
-    )
-    return found
-
-
-def _without_comment(line: str) -> str:
-    """A line up to a # that is no letter."""
-    return re.sub(r"'#'|#.*", lambda m: m[0] if m[0] == "'#'" else "", line)
+    return [Line(lexemes).statement() for lexemes in statements_of(text)]
 
 
 @dataclass

@@ -14,9 +14,8 @@ from typing import NamedTuple, NoReturn, TypeAlias
 from program.domains import LARGEST
 from program.errors import Refused, demand
 
-MOST_FACTOR, MOST_ENTRIES = 64, 1024
-"""Values of the smaller factor of a product; entries of a table that an input chooses."""
-MOST_NODES, DEEPEST = 2000, 100
+MOST_FACTOR, MOST_NODES, DEEPEST = 64, 2000, 100
+"""Values of the smaller factor of a product; nodes of a term, and how deep they are."""
 
 
 class Cell(NamedTuple):
@@ -66,7 +65,7 @@ class Term:
     def __add__(self, other: "Value") -> "Term":
         first, second = numbers(self, other)
         low, high = first.low + second.low, first.high + second.high
-        return _term("sum", (first, second), low, high)
+        return made("sum", (first, second), low, high)
 
     __radd__ = __add__
 
@@ -143,7 +142,7 @@ Compared = {
 
 def constant(value: int) -> Term:
     """A whole number that may differ from cell to cell."""
-    return _term("constant", (), value, value)
+    return made("constant", (), value, value)
 
 
 def letter(at: int) -> Term:
@@ -153,10 +152,10 @@ def letter(at: int) -> Term:
 
 def read(cell: Cell, low: int, high: int) -> Term:
     """A number of the text."""
-    return _term("number", (), low, high, cell=cell)
+    return made("number", (), low, high, cell=cell)
 
 
-def _term(
+def made(
     kind: str,
     inner: tuple[Term, ...],
     low: int,
@@ -164,6 +163,11 @@ def _term(
     detail: int | tuple[int, ...] = 0,
     cell: Cell | None = None,
 ) -> Term:
+    """A node of a tree.
+
+    Raises:
+        Refused: If a number, or the tree, becomes too large.
+    """
     demand(max(-low, high) < LARGEST, "a number can become too large")
     size = 1 + sum(each.size for each in inner)
     deep = 1 + max((each.deep for each in inner), default=0)
@@ -211,7 +215,7 @@ def _scaled(term: Term, factor: int) -> Term:
     if term.kind == "constant":
         return constant(term.low * factor)
     ends = sorted((term.low * factor, term.high * factor))
-    return _term("scaled", (term,), ends[0], ends[1], factor)
+    return made("scaled", (term,), ends[0], ends[1], factor)
 
 
 def multiplied(left: Value, right: Value) -> Value:
@@ -237,7 +241,7 @@ def multiplied(left: Value, right: Value) -> Value:
     ends = [
         x * y for x, y in product((first.low, first.high), (second.low, second.high))
     ]
-    return _term("product", (first, second), min(ends), max(ends))
+    return made("product", (first, second), min(ends), max(ends))
 
 
 def _extreme(kind: str, choose: Callable[..., int], values: Sequence[Value]) -> Value:
@@ -248,7 +252,7 @@ def _extreme(kind: str, choose: Callable[..., int], values: Sequence[Value]) -> 
     sides = _extreme(kind, choose, values[:half]), _extreme(kind, choose, values[half:])
     left, right = numbers(*sides)
     low, high = choose(left.low, right.low), choose(left.high, right.high)
-    return _term(kind, (left, right), low, high)
+    return made(kind, (left, right), low, high)
 
 
 def minimum(*values: Value) -> Value:
@@ -299,64 +303,10 @@ def compared(sign: str, left: object, right: object) -> Value:
 
 def _greater(left: Term, right: Term) -> Term:
     least, most = int(left.low > right.high), int(left.high > right.low)
-    return _term("greater", (left, right), least, most)
+    return made("greater", (left, right), least, most)
 
 
 def _differs(left: Term, right: Term) -> Term:
     least = int(left.low > right.high or right.low > left.high)
     most = int(not left.low == left.high == right.low == right.high)
-    return _term("differs", (left, right), least, most)
-
-
-def choose(condition: Value, one: Value, zero: Value) -> Value:
-    """``one`` where a condition holds, else ``zero``."""
-    if isinstance(condition, int):
-        demand(condition in (0, 1), f"a condition is 0 or 1, not {condition}")
-        return one if condition else zero
-    flag, first, second = numbers(bit(condition), one, zero)
-    low, high = min(first.low, second.low), max(first.high, second.high)
-    return _term("choice", (flag, first, second), low, high)
-
-
-def joined(how: str, found: Value, new: Value, condition: Value = 1) -> Value:
-    """``min``, ``max`` or ``sum`` of two numbers; the first where a condition fails.
-
-    Raises:
-        Refused: If there is no such way, or the condition can be no 0 or 1.
-    """
-    demand(how in ("min", "max", "sum"), f"numbers are not joined by {how!r}")
-    if how == "sum":
-        return found + choose(condition, new, 0)
-    if isinstance(condition, int):
-        extreme = minimum if how == "min" else maximum
-        return extreme(found, new) if condition else found
-    flag, first, second = numbers(bit(condition), found, new)
-    low, high = first.low, max(first.high, second.high)
-    if how == "min":
-        low, high = min(first.low, second.low), first.high
-    return _term(f"{how}imum-if", (flag, first, second), low, high)
-
-
-def entry(entries: Sequence[int], at: Value) -> Value:
-    """The number of a table at a place from 0 that may depend on the input.
-
-    Raises:
-        Refused: If the place can be outside of the table.
-    """
-    (term,) = numbers(at)
-    inside = 0 <= term.low and term.high < len(entries)
-    demand(inside, "an index can be outside of its range")
-    demand(
-        len(entries) <= MOST_ENTRIES, f"a table has more than {MOST_ENTRIES} entries"
-    )
-    if isinstance(at, int):
-        return entries[at]
-    told = entries[term.low : term.high + 1]
-    return _term("entry", (term,), min(told), max(told), tuple(entries))
-
-
-def position(term: Term, first: int) -> Term:
-    """A letter as a number: its place among those of its alphabet, from 0."""
-    assert term.kind == "letter"
-    assert term.cell is not None
-    return _term("letter-place", (term,), term.low - first, term.high - first, first)
+    return made("differs", (left, right), least, most)

@@ -1,0 +1,188 @@
+"""Texts of dynamic programs: what the words mean, and which line is refused for what."""
+
+import time
+from itertools import product
+
+import numpy as np
+import pytest
+
+from program.errors import Refused
+from sources.dynamic_programs import CATALOGUE, named, read_text
+
+HEAD = "size n = 3\ninput x[1..n] of 0..4\ninput w[1..n] of 'a', 'b'\n"
+
+
+def answer(text: str, word: list[int]) -> int:
+    """What a text says of a word of numbers."""
+    chain = read_text(text, "test").chain_of_thought
+    prompt = [chain.tokens.index(str(x)) for x in word]
+    prompt.append(chain.tokens.index("<sep>"))
+    found = chain.continued(np.array([prompt]))[0]
+    return int(chain.tokens[found[chain.answer - 1]])
+
+
+def value(said: str, x: list[int]) -> int:
+    """What an expression of three numbers is."""
+    text = f"input x[1..3] of 0..4\ntable A[i in 1..1]\nA[i] = {said}\nanswer A[1]"
+    return answer(text, x)
+
+
+EXPRESSIONS = [
+    ("x[1] + 2 * x[2] - x[3]", lambda a, b, c: a + 2 * b - c),
+    ("x[1] * x[2] * x[3]", lambda a, b, c: a * b * c),
+    ("(x[1] - 2) * (x[2] - 3)", lambda a, b, c: (a - 2) * (b - 3)),
+    ("min(x[1], x[2], x[3])", lambda a, b, c: min(a, b, c)),
+    ("max(x[1], 2, x[3])", lambda a, b, c: max(a, 2, c)),
+    ("sum(x[1], x[2])", lambda a, b, c: a + b),
+    ("sum(x[i] for i in 1..3 if x[i] > 1)", lambda *x: sum(a for a in x if a > 1)),
+    ("min(7, x[i] for i in 1..3 if x[i] != 0)", lambda *x: min([7, *filter(None, x)])),
+    (
+        "max(-1, x[i] - 3 for i in 1..3 if x[i] < 4)",
+        lambda *x: max(-1, *(a - 3 for a in x if a < 4), -1),
+    ),
+    ("if x[1] < x[2] then x[3] else -x[1]", lambda a, b, c: c if a < b else -a),
+    ("if x[1] == 3 then 5 else 0", lambda a, b, c: 5 * (a == 3)),
+    ("x[1] <= x[2] and not x[2] >= x[3]", lambda a, b, c: int(a <= b and not b >= c)),
+    ("x[1] == x[2] or x[2] != x[3]", lambda a, b, c: int(a == b or b != c)),
+    ("7 // 2 + 7 % 4 + x[1]", lambda a, b, c: 6 + a),
+]
+
+
+@pytest.mark.parametrize(("said", "meant"), EXPRESSIONS)
+def test_expressions_mean_what_they_say(said: str, meant: object) -> None:
+    assert callable(meant)
+    for x in np.random.default_rng(0).integers(0, 5, size=(12, 3)).tolist():
+        assert value(said, x) == meant(*x)
+
+
+def test_a_table_of_numbers_is_read_at_an_index_of_the_input() -> None:
+    text = (
+        "let t[0..4, 1..2] = [[3, 1], [0, 7], [-2, 5], [4, 4], [9, -9]]\n"
+        "input x[1..2] of 0..4\ntable A[i in 1..1]\n"
+        "A[i] = t[x[1], 2] - t[x[2], i]\nanswer A[1]"
+    )
+    second, first = [1, 7, 5, 4, -9], [3, 0, -2, 4, 9]
+    for a, b in product(range(5), repeat=2):
+        assert answer(text, [a, b]) == second[a] - first[b]
+
+
+def test_constants_and_copies_are_not_written() -> None:
+    text = HEAD + (
+        "table A[i in 1..n]\nA[1] = 4\nA[2] = x[2]\nA[3] = A[1] + A[2]\nanswer A[3]"
+    )
+    program = read_text(text, "test")
+    assert program.cells == ["A[3]", "", "answer", ""]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("table A[i in 1..n]\nA[i] = A[i]", "line 5: A[1] reads itself"),
+        (
+            "table A[i in 1..n]\nA[i] = A[i % n + 1] + x[i]",
+            "A[1] and A[2] need each other",
+        ),
+        (
+            "table A[i in 1..n]\nA[3] = x[1] + 0\nA[i] = A[i+1] + 1",
+            "line 6: A[1] reads A[2], which comes later",
+        ),
+        ("table A[i in 1..n]\nA[i] = A[i-1] + x[i]", "line 5: A[1]: A[0] is outside"),
+        ("table A[i in 1..n]\nA[i] = x[i+1] + 1", "line 5: A[3]: x[4] is outside"),
+        (
+            "table A[i in 1..n] in 0..4\nA[i] = x[i] + i\nanswer A[1]",
+            "A[1] can be 1 to 5, and the table",
+        ),
+        ("table A[i in 1..n]\nA[1] = 0", "line 4: no line says what A[2] is"),
+        ("table A[i in 1..n]\nA[i] = y[i]", "the table 'y' is not there"),
+        ("table A[i in 1..n]\nA[i] = k", "line 5: A[1]: there is no 'k'"),
+        (
+            "table A[i in 1..n]\nA[i] = B[i]\ntable B[i in 1..n]\nB[i] = 1",
+            "computed later",
+        ),
+        ("table A[i in 1..n]\nA[i] = x[x[i]]", "an index of 'x' depends on the input"),
+        ("table A[i in 1..n]\nA[i] = x[i] // 2", "// and % are for indices"),
+        ("table A[i in 1..n]\nA[i] = i // 0", "line 5: A[1]: this divides by 0"),
+        ("table A[i in 1..n]\nA[i] = w[i] + 1", "a letter, not a number"),
+        ("table A[i in 1..n]\nA[i] = w[i] == 1", "a letter is held against a number"),
+        ("table A[i in 1..n]\nA[i] = w[i] < 'b'", "letters are equal or not"),
+        ("table A[i in 1..n]\nA[i] = w[i] == 'c'", "'c' is a letter of no input"),
+        ("table A[i in 1..n]\nA[i] = x[i] and 1", "a condition is 0 or 1"),
+        ("table A[i in 1..n]\nA[i, i] = 0", "line 5: A has 1 indices"),
+        ("table A[i in 1..n]\nA[i] = max(x[k] for k in 1..i-1)", "max of nothing"),
+        (
+            "table A[i in 1..n]\nA[i] = max(x[k] for k in 1..i if x[k] > 1)",
+            "first number",
+        ),
+        (
+            "table A[i in 1..n]\nA[i] = x[i] +",
+            "line 5: a name is missing before the end",
+        ),
+        ("table A[i in 1..n]\nA[i] = (x[i]", "line 5: a bracket stays open"),
+        (
+            "table A[i in 1..n]\nA[i] = x[i] ? 2",
+            "line 5: '? 2' is nothing of the language",
+        ),
+        ("table A[i in 1..n]\nA[i] = 1 2", "line 5: nothing is known of '2' here"),
+        ("table A[i in 1..n]\nA[i] = 1 < 2 < 3", "join comparisons by 'and'"),
+        ("table A[i in 3..n-1]\nA[i] = 1", "line 4: the table has no cells"),
+        ("table n[i in 1..n]\nn[i] = 1", "'n' is said twice"),
+        ("B[i] = 1", "line 4: there is no table 'B'"),
+        ("size m = 3 in 4..5", "line 4: m is 3, not 4 to 5"),
+        ("let t[1..2] = [1, 2, 3]", "line 4: there is no list of 2"),
+        ("input y[1..0] of 0..1", "line 4: the input 'y' has 0 tokens"),
+        ("answer x[1]\nanswer x[2]", "line 5: there is an answer already"),
+        ("table A[i in 1..n]\nA[i] = x[i] + 1", "nothing says what the answer is"),
+        ("table A[i in 1..n]\nA[i] = x[i] * 9999\nanswer A[1]", "at most 4096 numbers"),
+        ("input y[1..2] of '0', '1'\nanswer x[1]", "'0' is also the name of another"),
+    ],
+)
+def test_the_line_that_is_wrong_is_named(text: str, reason: str) -> None:
+    with pytest.raises(Refused) as refused:
+        _ = read_text(HEAD + text, "test").chain_of_thought
+    assert reason in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "size n = 999999999\ninput x[1..n] of 0..1",
+        "input x[1..2] of 0..1\ntable A[i in 1..999999999]\nA[i] = x[1] + i",
+        "input x[1..2] of 0..1\ntable A[i in 1..1]\n"
+        "A[i] = sum(x[1] for k in 1..999999 for l in 1..999999)\nanswer A[1]",
+        "input x[1..2] of 0..999999999\ntable A[i in 1..1]\nA[i] = x[1] * x[2]",
+        "input x[1..2] of 0..1\nanswer " + "(" * 500 + "x[1]" + ")" * 500,
+        "answer " + "-" * 60_000 + "1",
+        "answer " + "1 + " * 15_000 + "1",
+        "answer " + "not " * 15_000 + "1",
+        "answer " + "if 1 then " * 5000 + "1",
+        "answer " + "[" * 30_000,
+        "answer 9" + "0" * 5000,
+        "answer 1" + " * 999999999" * 90,
+        "let a = 1\n" * 20_000,
+        "input x[1..2] of letters(999999999)",
+        "input x[1..2] of 0..1\ntable A[i in 0..60]\nA[0] = x[1] + 0\n"
+        "A[i] = A[i-1] + A[i-1]\nanswer A[60]",
+        "input x[1..2] of 0..1\ntable A[i in 1..1]\nA[i] = "
+        + "max(x[1], " * 25
+        + "0"
+        + ")" * 25
+        + "\nanswer A[1]",
+    ],
+)
+def test_hostile_texts_are_refused_at_once(text: str) -> None:
+    began = time.process_time()
+    with pytest.raises(Refused):
+        _ = read_text(text, "test").chain_of_thought
+    assert time.process_time() - began < 8
+
+
+def test_names_and_sizes() -> None:
+    assert named("S5") is None
+    assert named("EditDistance6") is not None
+    for name in ("EditDistance0,3", "EditDistance1,2,3", "LCS8,8:depth=3", "LIS4:most"):
+        with pytest.raises(Refused):
+            named(name)
+    path = CATALOGUE["LCS"]
+    found = named(f"{path}:n=3,letters=2")
+    assert found is not None
+    assert found.name == "LCS3,8:letters=2"
