@@ -1,9 +1,10 @@
 """The choice of a construction: all ways to compute a machine, the best of them first."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from math import isqrt
+from typing import TypeAlias
 
 from algebra.automaton import Automaton
 from algebra.budget import Budget
@@ -29,6 +30,9 @@ from compiler.output_programs import forms, spoken
 from compiler.pipeline import Options
 from program import Program, Vectors
 
+Build: TypeAlias = Callable[[int], Steps[Program]]
+"""The Program of a construction for a length."""
+EMPTY: Mapping[str, Build] = {}
 MOST_PARAMETERS = 500_000_000
 # Of scans of higher radix, which buy depth with size.
 MOST_SCANNED = 10_000_000
@@ -157,6 +161,7 @@ def planning(
     construction: str = "auto",
     budget: Budget | None = None,
     vectors: Vectors | None = None,
+    others: Mapping[str, Build] = EMPTY,
 ) -> Planning:
     """All ways to compute a machine, none of them followed yet.
 
@@ -171,6 +176,7 @@ def planning(
             `CONSTRUCTIONS`, and `scans` of higher radix.
         budget: How much work each search may do; it notes what they left out.
         vectors: What is to be said of each state instead of its name, if that is real.
+        others: More constructions, which are for this machine alone.
     """
     names = (construction,) if construction != "auto" else automatic(length)
     most = dict.fromkeys(names, MOST_PARAMETERS)
@@ -182,6 +188,10 @@ def planning(
         for form in forms(machine)
         for build in (partial(_built, name, form, budget, vectors),)
     ]
+    for name, build in others.items():
+        names, most[name] = (*names, name), MOST_PARAMETERS
+        request = _request(name, machine, length, options, most[name], build)
+        branches.append((name, branch(request)))
     wanted = f"{machine.name} at length {length} in {options.precision.name}"
     return Planning(names, Search.of(branches), wanted)
 
@@ -225,7 +235,7 @@ def _request(
     length: int,
     options: Options,
     most: int,
-    build: Callable[[int], Steps[Program]],
+    build: Build,
 ) -> Request:
     refusal = (
         f"{name} would need at least {{}} parameters for {machine.name} at length "

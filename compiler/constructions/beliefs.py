@@ -1,13 +1,20 @@
 """Finitely many beliefs: the machine of the beliefs, by any of its networks."""
 
 from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
 
 from algebra.automaton import Automaton
 from algebra.semiautomaton import Semiautomaton
+from compiler.bounds import Bound, Steps
 from compiler.compiled_network import CompiledNetwork, realise
 from compiler.construction_choice.planning import planning
+from compiler.constructions import context_scan
 from compiler.errors import CompileError
+from compiler.output_programs import spoken
 from compiler.pipeline import Options
+from program import Program, Vectors
 from program.errors import Refused
 from sources.hidden_markov import HiddenMarkovModel
 from sources.hidden_markov.situations import Reached, reached
@@ -33,7 +40,11 @@ def networks(
     except Refused as reason:
         raise CompileError(f"{model.name} has no finite machine: {reason}") from None
     vectors = tuple(map(tuple, found.beliefs.tolist()))
-    known = planning(machine_of(model, found), length, options, vectors=vectors)
+    points = partial(_points, model.letters, found, vectors)
+    others = {context_scan.NAME: points} if (found.transitions < 0).any() else {}
+    known = planning(
+        machine_of(model, found), length, options, vectors=vectors, others=others
+    )
     tried = False
     for plan in known.best_first():
         if plan.cost.parameters > MOST_PARAMETERS:
@@ -53,8 +64,18 @@ def networks(
         raise CompileError(known.reasons())
 
 
+def _points(
+    letters: tuple[str, ...], found: Reached, vectors: Vectors, length: int
+) -> Steps[Program]:
+    """A scan of few points, as impossible words allow it."""
+    yield Bound()
+    program = context_scan.context_scan(letters, found.transitions, length)
+    return spoken(program, vectors)
+
+
 def machine_of(model: HiddenMarkovModel, found: Reached) -> Automaton:
-    """The beliefs as the states of a machine."""
-    states = tuple(f"belief{i}" for i in range(len(found.beliefs)))
-    transitions = Semiautomaton(found.transitions, model.letters, states)
-    return Automaton(transitions, name=model.name)
+    """The beliefs as the states of a machine, in which impossible letters do nothing."""
+    count = len(found.beliefs)
+    states = tuple(f"belief{i}" for i in range(count))
+    complete = np.where(found.transitions < 0, np.arange(count), found.transitions)
+    return Automaton(Semiautomaton(complete, model.letters, states), name=model.name)

@@ -26,7 +26,7 @@ class Reached:
     """The beliefs that words lead to.
 
     Attributes:
-        transitions: ``(letters, beliefs)``: where a letter leads; an impossible one stays.
+        transitions: ``(letters, beliefs)``: where a letter leads; −1 if it is impossible.
         beliefs: ``(beliefs, n)``, rounded once; that of the start is the first.
     """
 
@@ -45,8 +45,7 @@ def reached(model: HiddenMarkovModel) -> Reached:
         raise Refused(
             f"words lead to more than {MOST_BELIEFS} beliefs, or too long ones"
         )
-    stay = np.arange(len(found.weights))
-    transitions = np.where(found.following == IMPOSSIBLE, stay, found.following)
+    transitions = np.where(found.following == IMPOSSIBLE, -1, found.following)
     return Reached(transitions, found.laws)
 
 

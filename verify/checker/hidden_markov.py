@@ -126,7 +126,9 @@ def followed_by(model: Model) -> Machine | None:
     source, program = model.header.get("source", {}), model.header.get("program", {})
     if source.get("kind") != KIND or "machine" not in program:
         return None
-    transitions = whole(program["machine"]["transitions"], 2)
+    transitions = np.array(program["machine"]["transitions"])
+    real = transitions.dtype == np.int64 and transitions.ndim == 2
+    demand(real and np.all(transitions >= -1), "the situations are no machine")
     start, states = int(whole(program["machine"]["start"], 0)), transitions.shape[1]
     fits = len(transitions) == len(source["letters"]) and start < states
     demand(fits and np.all(transitions < states), "the situations are no machine")
@@ -183,11 +185,13 @@ def beliefs(source: Source, machine: Machine, readings: read_out.Readings) -> La
                 joint[i] += weight * rays[at][j]
             if any(joint):  # otherwise the letter is impossible
                 ray, to = _ray(joint), int(follow[at])
+                demand(to >= 0, "a letter that is possible leads nowhere")
                 if to not in rays:
                     rays[to] = ray
                     todo.append(to)
                 demand(rays[to] == ray, "a situation has two beliefs")
-    laws = {q: [x / sum(ray) for x in ray] for q, ray in rays.items()}
+    totals = {q: sum(ray) for q, ray in rays.items()}
+    laws = {q: [x / totals[q] for x in ray] for q, ray in rays.items()}
     pairs = [(reading[0], laws[q]) for reading, q in readings.items() if q in laws]
     value, belief = zip(*pairs, strict=True)
     return Law(np.array(value), np.array(belief), OWN_UNIT)

@@ -67,6 +67,7 @@ def test_the_reached_beliefs_are_those_of_all_words() -> None:
         at = 0
         for letter in word:
             at = int(found.transitions[letter, at])
+            assert at >= 0
         assert np.allclose(found.beliefs[at], belief, atol=1e-15)
 
 
