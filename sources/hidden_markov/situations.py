@@ -2,7 +2,7 @@
 
 *Reached* beliefs: if the words from the start lead to finitely many beliefs, these are the
 states of a machine. *Contexts*: the last letters, as many as decide the belief nearly. The
-theorems that say why are W8 and W9 of docs/within.md.
+theorems that say why are W8a and W8b of docs/within.md.
 """
 
 import heapq

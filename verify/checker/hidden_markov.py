@@ -1,6 +1,6 @@
 """Hidden Markov models: a Transformer says the belief after each letter, within an error.
 
-The belief is a function of finitely many situations, exactly or nearly: Theorems W8 to W10
+The belief is a function of finitely many situations, exactly or nearly: Theorems W8 to W8c
 of docs/within.md.
 """
 
@@ -169,7 +169,7 @@ def established(model: Model, program: Statement, said: Any) -> Established:
 
 
 def beliefs(source: Source, machine: Machine, readings: read_out.Readings) -> Law:
-    """The belief of each situation that a possible word leads to (Theorem W8).
+    """The belief of each situation that a possible word leads to (Theorem W8a).
 
     Raises:
         Refused: If two words lead to one situation and to different beliefs.
@@ -221,7 +221,7 @@ def _ray(vector: list[int]) -> list[int]:
 
 
 def window(program: Statement, output: Channel, source: Source) -> Law:
-    """The beliefs that are possible after the last few letters (Theorem W9).
+    """The beliefs that are possible after the last few letters (Theorem W8b).
 
     Raises:
         Refused: If the output is no function of the last letters, or there are too many.

@@ -1,4 +1,4 @@
-"""Theorems W8 and W9: the belief of every word is where its situation says it is."""
+"""Theorems W8a and W8b: the belief of every word is where its situation says it is."""
 
 from itertools import product
 

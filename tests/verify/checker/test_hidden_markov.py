@@ -1,0 +1,294 @@
+"""Networks that say beliefs: what is shown is never exceeded, and forgeries are refused."""
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+from belief_networks import (
+    MODELS,
+    built,
+    changed,
+    golden,
+    measured,
+    mixing,
+    outputs,
+    shown,
+    words,
+)
+from hypothesis import given, settings
+
+from algebra.errors import KrohnError
+from network.modelfile import ModelFile
+from program.errors import Refused
+from sources.hidden_markov import HiddenMarkovModel, named
+
+SLACK = 1e-12
+"""How far the reference filter is off at these lengths, at most."""
+
+
+def forged(file: ModelFile, **places: Any) -> ModelFile:
+    """The file with other values in its header; keys are paths, with two underscores."""
+    header = copy.deepcopy(file.header)
+    for path, value in places.items():
+        *way, last = path.split("__")
+        at: Any = header
+        for key in way:
+            at = at[int(key) if key.isdigit() else key]
+        at[int(last) if last.isdigit() else last] = value
+    return changed(file, header)
+
+
+@pytest.fixture(scope="module")
+def window() -> ModelFile:
+    return built(mixing(3, 2, 1), 12, "window", 0.1)
+
+
+@pytest.fixture(scope="module")
+def finite() -> ModelFile:
+    return built(golden(), 12)
+
+
+def channel(file: ModelFile, name: str) -> int:
+    """The place of a channel in the header."""
+    names = [entry["name"] for entry in file.header["program"]["channels"]]
+    return names.index(name)
+
+
+@settings(max_examples=8, deadline=None)
+@given(MODELS)
+def test_no_word_is_further_off_than_what_is_shown(model: HiddenMarkovModel) -> None:
+    """All words of 7 letters (5, if there are three)."""
+    length = 7 if len(model.letters) == 2 else 5
+    try:
+        file = built(model, length, "window", 0.2)
+    except KrohnError:
+        return  # it forgets too slowly
+    assert (
+        measured(file, words(len(model.letters), length)) <= shown(file).error + SLACK
+    )
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
+def test_the_shown_error_holds_in_every_format(dtype: str) -> None:
+    model, every = golden(), words(2, 10)
+    for file in (
+        built(model, 10, dtype=dtype),
+        built(mixing(3, 2, 1), 10, "window", 0.1, dtype),
+    ):
+        found = shown(file)
+        assert measured(file, every) <= found.error + SLACK
+        assert found.error - found.model < {"bfloat16": 2e-2, "float16": 2e-3}.get(
+            dtype, 1e-4
+        )
+
+
+def test_a_read_out_that_adds_something_costs_as_much(window: ModelFile) -> None:
+    bias = window.tensors["unembed.bias"] + 0.5
+    assert shown(window).error < 0.1
+    assert 0.4 < shown(changed(window, unembed__bias=bias)).error < 0.6
+
+
+class TestForgedWindows:
+    def test_a_law_that_is_off_costs_as_much(self, window: ModelFile) -> None:
+        """The vectors of the header are no more than a name for what tensors write."""
+        at = channel(window, "belief")
+        vectors = np.array(window.header["program"]["channels"][at]["vectors"])
+        vectors[:, 0] += 0.01
+        found = forged(
+            window, **{f"program__channels__{at}__vectors": vectors.tolist()}
+        )
+        assert shown(found).error >= shown(window).error - SLACK
+        assert shown(found).error > measured(found, words(2, 8))
+
+    @pytest.mark.parametrize("bad", [float("nan"), float("inf"), 1, "0.5", None])
+    def test_a_law_that_is_no_real_number(self, window: ModelFile, bad: Any) -> None:
+        at = channel(window, "belief")
+        with pytest.raises((Refused, ValueError, TypeError)):
+            shown(forged(window, **{f"program__channels__{at}__vectors__0": [bad] * 3}))
+
+    def test_a_value_without_a_vector(self, window: ModelFile) -> None:
+        at = channel(window, "belief")
+        few = window.header["program"]["channels"][at]["vectors"][:2]
+        with pytest.raises(Refused, match="without a vector"):
+            shown(forged(window, **{f"program__channels__{at}__vectors": few}))
+
+    def test_a_context_that_is_no_suffix(self, window: ModelFile) -> None:
+        """The table reads one letter twice, or letters in another order."""
+        at = channel(window, "belief")
+        inputs = window.header["program"]["channels"][at]["inputs"]
+        for other in ([inputs[0]] * len(inputs), inputs[::-1]):
+            with pytest.raises(Refused):
+                shown(forged(window, **{f"program__channels__{at}__inputs": other}))
+
+    def test_a_look_back_of_another_distance(self, window: ModelFile) -> None:
+        at = channel(window, "back1")
+        with pytest.raises(Refused):
+            shown(forged(window, **{f"program__channels__{at}__by": 2}))
+
+    def test_a_letter_that_is_another(self, window: ModelFile) -> None:
+        at = channel(window, "letter")
+        rows = [[0, 1], [1, 0], [2, 2]]
+        with pytest.raises(Refused):
+            shown(forged(window, **{f"program__channels__{at}__rows": rows}))
+
+    def test_two_contexts_exchanged(self, window: ModelFile) -> None:
+        """The tensors write another law than the table says."""
+        at = channel(window, "belief")
+        rows = np.array(window.header["program"]["channels"][at]["rows"])
+        rows[[0, 1], -1] = rows[[1, 0], -1]
+        if rows[0, -1] != rows[1, -1]:
+            with pytest.raises(Refused):
+                shown(
+                    forged(window, **{f"program__channels__{at}__rows": rows.tolist()})
+                )
+
+    def test_another_operator_is_another_error(self, window: ModelFile) -> None:
+        operators = np.array(window.header["source"]["matrices"])
+        operators[0] = operators[0][::-1]
+        found = forged(window, source__matrices=operators.tolist())
+        assert shown(found).error > 2 * shown(window).error
+        assert shown(found).error + SLACK >= measured(found, words(2, 9))
+
+    @pytest.mark.parametrize(
+        ("entry", "reason"),
+        [
+            (-1e-9, "no weight"),
+            (float("nan"), "no weight"),
+            (1e-300, "leave the range"),
+        ],
+    )
+    def test_an_entry_that_is_no_weight_or_too_small(
+        self, window: ModelFile, entry: float, reason: str
+    ) -> None:
+        with pytest.raises(Refused, match=reason):
+            shown(forged(window, source__matrices__0__0__0=entry))
+
+    def test_a_start_of_nothing(self, window: ModelFile) -> None:
+        with pytest.raises(Refused, match="the start is 0"):
+            shown(forged(window, source__start=[0.0] * 3))
+
+    def test_columns_of_zeros_are_no_beliefs(self) -> None:
+        """States that a letter excludes: no vertex, and no division by 0."""
+        model = mixing(3, 2, 5, zeros=True)
+        operators = model.operators.copy()
+        operators[1] = 0.0
+        operators[0] = np.eye(3)[[1, 2, 0]] @ np.diag([1.0, 1.0, 1.0]) / 3 + 2 / 9
+        source = HiddenMarkovModel(
+            "one", model.states, model.letters, operators, model.start
+        )
+        file = built(source, 6, "window", 0.2)
+        assert shown(file).error + SLACK >= measured(file, words(2, 6))
+
+    def test_a_claim_that_is_too_small_is_refused(self, window: ModelFile) -> None:
+        error = shown(window).error
+        with pytest.raises(Refused, match="the file claims"):
+            shown(forged(window, claim__error=error / 2))
+        for bad in (float("nan"), float("inf"), 0.0, -1.0, 1):
+            with pytest.raises(Refused):
+                shown(forged(window, claim__error=bad))
+
+
+class TestForgedMachines:
+    def test_a_transition_to_another_belief(self, finite: ModelFile) -> None:
+        with pytest.raises(Refused):
+            shown(forged(finite, program__machine__transitions__0__1=2))
+
+    def test_a_possible_letter_called_impossible(self, finite: ModelFile) -> None:
+        moves = np.array(finite.header["program"]["machine"]["transitions"])
+        at = np.argwhere(moves >= 0)[0]
+        moves[tuple(at)] = -1
+        with pytest.raises(Refused, match="leads nowhere"):
+            shown(forged(finite, program__machine__transitions=moves.tolist()))
+
+    def test_two_beliefs_as_one_situation(self, finite: ModelFile) -> None:
+        moves = np.zeros((2, 1), np.int64).tolist()
+        with pytest.raises((Refused, KeyError)):
+            shown(forged(finite, program__machine__transitions=moves))
+
+    def test_another_start(self, finite: ModelFile) -> None:
+        with pytest.raises(Refused):
+            shown(forged(finite, program__machine__start=1))
+
+    def test_an_operator_off_by_a_little(self, finite: ModelFile) -> None:
+        """Then its beliefs are no longer finitely many."""
+        with pytest.raises(Refused, match="two beliefs"):
+            shown(forged(finite, source__matrices__0__1__0=2.0**-40))
+
+    @pytest.mark.parametrize("bad", [[[0.0]], [[-2, 0]], [0, 1], "x", [[9, 9, 9]] * 2])
+    def test_no_machine(self, finite: ModelFile, bad: Any) -> None:
+        with pytest.raises((Refused, ValueError, TypeError)):
+            shown(forged(finite, program__machine__transitions=bad))
+
+    def test_a_program_of_vectors_computes_no_machine(self, finite: ModelFile) -> None:
+        header = {**finite.header, "machine": {"letters": ["0", "1"]}}
+        with pytest.raises(Refused):
+            shown(changed(finite, header))
+
+
+WHOLE = ("scale", "swap rows", "swap columns", "negate all")
+SINGLE = ("zero", "negate", "nudge", "more", "not a number", "infinite", "copy")
+
+
+def mutant(file: ModelFile, seed: int) -> ModelFile:
+    """The file with one tensor damaged, in one entry, two rows or as a whole."""
+    random = np.random.default_rng(seed)
+    name = str(random.choice(sorted(file.tensors)))
+    tensor = file.tensors[name].copy()
+    kind = str(random.choice(WHOLE + SINGLE))
+    axis = {"swap rows": 0, "swap columns": tensor.ndim - 1}.get(kind)
+    if kind == "negate all":
+        tensor = -tensor
+    elif kind == "scale":
+        tensor = tensor * (1 + random.choice([-1, 1]) * 2.0 ** -random.integers(1, 30))
+    elif axis is not None:
+        tensor = np.take(tensor, random.permutation(tensor.shape[axis]), axis=axis)
+    else:
+        flat = tensor.reshape(-1)
+        held = np.flatnonzero(flat)
+        free = random.random() < 0.3 or not len(held)
+        at = int(random.integers(len(flat)) if free else random.choice(held))
+        flat[at] = {
+            "zero": 0.0,
+            "negate": -flat[at],
+            "nudge": flat[at] * (1 + 2.0 ** -random.integers(2, 20)),
+            "more": flat[at] + 2.0 ** -random.integers(0, 20),
+            "not a number": np.nan,
+            "infinite": np.inf,
+            "copy": flat[random.integers(len(flat))],
+        }[kind]
+    return changed(file, **{name.replace(".", "__"): file.precision.round(tensor)})
+
+
+@pytest.mark.parametrize(
+    ("kind", "count"),
+    [
+        ("window", 120),
+        ("beliefs", 180),
+        ("points", 25),
+        pytest.param("points", 300, marks=pytest.mark.slow),
+    ],
+)
+def test_no_mutant_is_worse_than_what_is_shown(kind: str, count: int) -> None:
+    """None is proved with an error that some word exceeds."""
+    if kind == "points":
+        model = named("Cyclic-HARD2,2@1")
+        assert model is not None
+        file = built(model, 6)
+        asked = model.sample(200, 6, np.random.default_rng(0))[0]
+    else:
+        model = golden() if kind == "beliefs" else mixing(3, 2, 1)
+        file = built(model, 8, kind, 0.1)
+        asked = words(2, 8)
+    right = outputs(file, asked)
+    proved = other = 0
+    for seed in range(count):
+        damaged = mutant(file, seed)
+        try:
+            error = shown(damaged).error
+        except Refused:
+            continue
+        proved += 1
+        other += not np.array_equal(outputs(damaged, asked), right)
+        assert measured(damaged, asked) <= error + SLACK, seed
+    assert 0 < proved < 0.8 * count
