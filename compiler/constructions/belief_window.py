@@ -11,7 +11,7 @@ from program import Map, Operation, Program, Row, Shift, Table, Token
 from program.domains import joint
 from program.errors import Refused
 from sources.hidden_markov import HiddenMarkovModel
-from sources.hidden_markov.situations import Contexts, contexts
+from sources.hidden_markov.contexts import Contexts, contexts
 
 NAME = "window"
 SUMMARY = "look at the last letters side by side; a unit for each context says its law"

@@ -15,11 +15,11 @@ from compiler.errors import CompileError
 from compiler.output_programs import spoken
 from compiler.pipeline import Options
 from program import Program, Vectors
-from program.errors import Refused
 from sources.hidden_markov import HiddenMarkovModel
-from sources.hidden_markov.situations import Reached, reached
+from sources.hidden_markov.beliefs import Beliefs, reachable
 
 NAME = "beliefs"
+MOST_BELIEFS = 1000
 MOST_PARAMETERS = 50_000_000
 SUMMARY = "follow the finitely many beliefs as a machine, and say each as a vector"
 
@@ -35,13 +35,15 @@ def networks(
     Raises:
         CompileError: If there are too many beliefs, or no construction serves them.
     """
-    try:
-        found = reached(model)
-    except Refused as reason:
-        raise CompileError(f"{model.name} has no finite machine: {reason}") from None
-    vectors = tuple(map(tuple, found.beliefs.tolist()))
+    found = reachable(model, MOST_BELIEFS)
+    if found is None:
+        raise CompileError(
+            f"the words of {model.name} lead to more than {MOST_BELIEFS} beliefs, or to "
+            "some of too many digits"
+        )
+    vectors = tuple(map(tuple, found.laws.tolist()))
     points = partial(_points, model.letters, found, vectors)
-    others = {context_scan.NAME: points} if (found.transitions < 0).any() else {}
+    others = {context_scan.NAME: points} if (found.following < 0).any() else {}
     known = planning(
         machine_of(model, found), length, options, vectors=vectors, others=others
     )
@@ -49,11 +51,11 @@ def networks(
     for plan in known.best_first():
         if plan.cost.parameters > MOST_PARAMETERS:
             raise CompileError(
-                f"the {len(found.beliefs)} beliefs of {model.name} need a network of "
+                f"the {len(found.weights)} beliefs of {model.name} need a network of "
                 f"{plan.cost.parameters:,} parameters ({plan.construction})"
             )
         tried, built = True, realise(plan)
-        said = {"start": 0, "transitions": found.transitions.tolist()}
+        said = {"start": 0, "transitions": found.following.tolist()}
         yield CompiledNetwork(
             f"{NAME}-{built.construction}",
             built.network,
@@ -65,17 +67,17 @@ def networks(
 
 
 def _points(
-    letters: tuple[str, ...], found: Reached, vectors: Vectors, length: int
+    letters: tuple[str, ...], found: Beliefs, vectors: Vectors, length: int
 ) -> Steps[Program]:
     """A scan of few points, as impossible words allow it."""
     yield Bound()
-    program = context_scan.context_scan(letters, found.transitions, length)
+    program = context_scan.context_scan(letters, found.following, length)
     return spoken(program, vectors)
 
 
-def machine_of(model: HiddenMarkovModel, found: Reached) -> Automaton:
+def machine_of(model: HiddenMarkovModel, found: Beliefs) -> Automaton:
     """The beliefs as the states of a machine, in which impossible letters do nothing."""
-    count = len(found.beliefs)
+    count = len(found.weights)
     states = tuple(f"belief{i}" for i in range(count))
-    complete = np.where(found.transitions < 0, np.arange(count), found.transitions)
+    complete = np.where(found.following < 0, np.arange(count), found.following)
     return Automaton(Semiautomaton(complete, model.letters, states), name=model.name)

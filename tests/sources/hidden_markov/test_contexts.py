@@ -1,16 +1,16 @@
-"""Theorems W8a and W8b: the belief of every word is where its situation says it is."""
+"""Theorem W8b: the belief of every word is where its context says it is."""
 
 from itertools import product
 
 import numpy as np
 import pytest
-from belief_networks import MODELS, golden, mixing
+from belief_networks import MODELS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from program.errors import Refused
-from sources.hidden_markov import HiddenMarkovModel, named
-from sources.hidden_markov.situations import contexts, reached
+from sources.hidden_markov import HiddenMarkovModel
+from sources.hidden_markov.contexts import contexts
 
 
 def beliefs(
@@ -59,29 +59,7 @@ def test_contexts_are_laws(model: HiddenMarkovModel) -> None:
     assert (found.numbers >= 0).all()
 
 
-def test_the_reached_beliefs_are_those_of_all_words() -> None:
-    model = golden()
-    found = reached(model)
-    assert len(found.beliefs) == 3
-    for word, belief in beliefs(model, 6).items():
-        at = 0
-        for letter in word:
-            at = int(found.transitions[letter, at])
-            assert at >= 0
-        assert np.allclose(found.beliefs[at], belief, atol=1e-15)
-
-
-def test_cyclic_hard_has_a_belief_for_each_state_and_one_at_the_start() -> None:
-    model = named("Cyclic-HARD5,5@3")
-    assert model is not None
-    found = reached(model)
-    assert len(found.beliefs) == 76
-    assert (found.beliefs.max(axis=1) == 1).sum() == 75
-
-
-def test_too_many_beliefs_and_contexts_are_refused_with_their_number() -> None:
-    with pytest.raises(Refused, match=r"more than \d+ beliefs"):
-        reached(mixing(3, 2, 1))
+def test_too_many_contexts_are_refused_with_their_number() -> None:
     with pytest.raises(
         Refused, match="contexts of up to 11 letters still leave an error"
     ):

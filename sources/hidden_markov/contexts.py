@@ -1,9 +1,4 @@
-"""Situations of which the belief of a hidden Markov model is a function.
-
-*Reached* beliefs: if the words from the start lead to finitely many beliefs, these are the
-states of a machine. *Contexts*: the last letters, as many as decide the belief nearly. The
-theorems that say why are W8a and W8b of docs/within.md.
-"""
+"""Contexts: the last letters, as many as decide the belief nearly (Theorem W8b)."""
 
 import heapq
 from dataclasses import dataclass, field
@@ -12,41 +7,11 @@ from math import inf
 import numpy as np
 
 from program.domains import FloatArray, IntArray
-from program.errors import Refused, demand
-from sources.hidden_markov.beliefs import IMPOSSIBLE, reachable
+from program.errors import demand
 from sources.hidden_markov.model import HiddenMarkovModel
 
-MOST_BELIEFS = 1000
 MOST_CONTEXTS, MOST_WINDOWS = 20_000, 200_000
 """Contexts, and words of the longest of them, letters before the first one included."""
-
-
-@dataclass(frozen=True)
-class Reached:
-    """The beliefs that words lead to.
-
-    Attributes:
-        transitions: ``(letters, beliefs)``: where a letter leads; −1 if it is impossible.
-        beliefs: ``(beliefs, n)``, rounded once; that of the start is the first.
-    """
-
-    transitions: IntArray
-    beliefs: FloatArray
-
-
-def reached(model: HiddenMarkovModel) -> Reached:
-    """The beliefs of all possible words, found without any error.
-
-    Raises:
-        Refused: If there are too many.
-    """
-    found = reachable(model, MOST_BELIEFS)
-    if found is None:
-        raise Refused(
-            f"words lead to more than {MOST_BELIEFS} beliefs, or too long ones"
-        )
-    transitions = np.where(found.following == IMPOSSIBLE, -1, found.following)
-    return Reached(transitions, found.laws)
 
 
 @dataclass(frozen=True)
