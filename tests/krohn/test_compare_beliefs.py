@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import krohn
+from algebra.errors import KrohnError
 from krohn import cli
 from krohn.comparison import belief_networks
 from krohn.comparison.belief_comparison import belief_source
@@ -15,7 +16,7 @@ from krohn.comparison.belief_networks import plans
 from krohn.comparison.belief_result import BeliefComparison
 from krohn.comparison.settings import Settings
 from krohn.page.belief_page import render
-from sources.hidden_markov import HiddenMarkovModel
+from sources.hidden_markov import HiddenMarkovModel, files
 from sources.linear_systems import LinearSystem
 
 TINY = ("--width", 16, "--steps", 4, "--jobs", 1, "-T", 4, "--depth", 2)
@@ -113,10 +114,31 @@ def test_plans_follow_the_paper() -> None:
     assert chosen["rnn"][3].stages == ()
 
 
-def test_sources_from_python() -> None:
+def test_what_there_was_no_time_for_is_named(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise KrohnError("it forgets too slowly")
+
+    monkeypatch.setattr(belief_networks, "compile_source", refuse)
+    page = tmp_path / "none.html"
+    asked = ("Mess3", *TINY, "--seeds", 1, "--seconds", 0, "-o", page)
+    code, out, _ = call(*asked)
+    assert code == 0
+    assert "The time was up before these were trained: RNN; depth 1" in out
+    assert "No compiled network stands beside: it forgets too slowly" in out
+    assert "What can be read" not in page.read_text()
+
+
+def test_sources_from_python_and_from_files(tmp_path: Path) -> None:
     step = np.array([[0.9, 0.2], [0.1, 0.8]])
     model = HiddenMarkovModel.of("mine", step, step, [1.0, 0.0])
     assert belief_source(model) is model
+    file = tmp_path / "mine.json"
+    file.write_text(files.text(model))
+    kept = belief_source(file)
+    assert isinstance(kept, HiddenMarkovModel)
+    assert np.array_equal(kept.operators, model.operators)
     assert isinstance(belief_source("Cyclic-DET3,2@1"), LinearSystem)
     assert isinstance(belief_source("RanHMM3,2@1"), HiddenMarkovModel)
     assert belief_source("C2") is None
