@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from linear_networks import LOOSE, outputs
 
-from compiler.constructions.normalised_products import realise
+from compiler.constructions.normalised_products import network
 from compiler.pipeline import Options
 from network.modelfile import ModelFile
 from network.precision import PRECISIONS, FloatArray
@@ -43,16 +43,16 @@ def built(
     """The file of a network of products, with a claim that nothing can break."""
     source = model(source) if isinstance(source, str) else source
     precision = PRECISIONS[dtype]
-    network, program = realise(source, length, Options(precision, **options), scale)
+    made = network(source, length, Options(precision, **options), scale)
     claim = {"kind": "within", "error": LOOSE, "length": length, "dtype": dtype}
     header = {
-        "architecture": network.architecture,
+        "architecture": made.network.architecture,
         "source": source.to_wire(),
         "construction": "normalised-products",
         "claim": claim,
-        "program": program,
+        "program": made.program,
     }
-    tensors = {n: precision.round(t) for n, t in network.tensors.items()}
+    tensors = {n: precision.round(t) for n, t in made.network.tensors.items()}
     return ModelFile(header, tensors, precision)
 
 

@@ -5,10 +5,11 @@ The matrices of windows that double are multiplied, and made to have mass 1 in e
 
 import numpy as np
 
+from compiler.compiled_network import CompiledNetwork
 from compiler.errors import CompileError
 from compiler.normalisation import normalised_scale
 from compiler.pipeline import Options, arrange
-from compiler.transformer import Network, describe, lower
+from compiler.transformer import describe, lower
 from network.precision import FloatArray, Precision
 from program import (
     LetterMatrix,
@@ -72,13 +73,13 @@ def _letters(model: HiddenMarkovModel, precision: Precision) -> FloatArray:
     return precision.round(model.operators / masses[:, None, None])
 
 
-def realise(
+def network(
     model: HiddenMarkovModel,
     length: int,
     options: Options,
     scale: float | None = None,
-) -> tuple[Network, dict[str, object]]:
-    """The network of a hidden Markov model, and what a file says of its Program.
+) -> CompiledNetwork:
+    """The network of a hidden Markov model.
 
     Args:
         model: Its operators must be positive.
@@ -105,5 +106,5 @@ def realise(
     best = normalised_scale(_letters(model, options.precision), options.precision)
     program = normalised_products(model, length, options.precision)
     layout, features = arrange(program, options)
-    network = lower(layout, features, options.strict, scale=scale or best)
-    return network, describe(layout, network)
+    made = lower(layout, features, options.strict, scale=scale or best)
+    return CompiledNetwork(NAME, made, describe(layout, made), None)

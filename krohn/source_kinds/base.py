@@ -15,6 +15,7 @@ from compiler.compiled_network import CompiledNetwork
 from compiler.cost import Cost
 from compiler.errors import CompileError
 from compiler.pipeline import Options
+from compiler.transformer import Network
 from krohn.compiled_model import CompiledModel, with_evidence
 from krohn.progress import Progress, silent
 from krohn.report import Report
@@ -116,6 +117,20 @@ def sizes(cost: Cost) -> dict[str, int]:
         "heads": cost.heads,
         "mlp_width": cost.mlp_width,
         "parameters": cost.parameters,
+    }
+
+
+def sizes_of(network: Network) -> dict[str, int]:
+    """The same of a Transformer that nothing was predicted of."""
+    shape = network.architecture
+    blocks = shape["blocks"]
+    return {
+        "depth": sum(block["heads"] > 0 for block in blocks),
+        "layers": len(blocks),
+        "d_model": shape["d_model"],
+        "heads": max((block["heads"] for block in blocks), default=0),
+        "mlp_width": max((sum(block["mlp"]) for block in blocks), default=0),
+        "parameters": sum(tensor.size for tensor in network.tensors.values()),
     }
 
 

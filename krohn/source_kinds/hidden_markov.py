@@ -10,7 +10,7 @@ import numpy as np
 
 from algebra.errors import KrohnError
 from compiler.compiled_network import CompiledNetwork
-from compiler.constructions import belief_window, beliefs
+from compiler.constructions import belief_window, beliefs, normalised_products
 from compiler.errors import CompileError
 from compiler.pipeline import Options
 from krohn.progress import Progress
@@ -21,6 +21,7 @@ from krohn.source_kinds.base import (
     every_word,
     letters_in,
     sizes,
+    sizes_of,
 )
 from krohn.source_kinds.real_outputs import Reference, held, outputs
 from network.modelfile import ModelFile
@@ -30,6 +31,7 @@ from program.errors import Refused
 from sources import hidden_markov
 from sources.hidden_markov import HiddenMarkovModel, files
 from verify.checker.hidden_markov import Established
+from verify.checker.linear_system import Established as Products
 from verify.proof import shown_of
 from verify.search.find import MARGIN
 from verify.testing.simulation_result import Simulation
@@ -125,12 +127,11 @@ class HiddenMarkovModels(SourceKind[HiddenMarkovModel]):
             built, claim = self.build(source, length or EXPLAINED, options)
         except CompileError as reason:
             return {**facts, "construction": None, "reason": str(reason)}
-        assert built.cost is not None
         return {
             **facts,
             "error": claim["error"],
             "construction": built.construction,
-            **sizes(built.cost),
+            **(sizes(built.cost) if built.cost else sizes_of(built.network)),
             "dtype": options.precision.name,
         }
 
@@ -202,7 +203,7 @@ class Asked:
     options: Options
     within: float | None
 
-    def shown(self, built: CompiledNetwork) -> Established:
+    def shown(self, built: CompiledNetwork) -> Established | Products:
         """What the checker shows of a network.
 
         Raises:
@@ -211,13 +212,15 @@ class Asked:
         claim = {"length": self.length, "error": sys.float_info.max}
         file = self.kind.file(self.source, built, claim, self.options)
         found = shown_of(file)
-        assert isinstance(found, Established)
+        assert isinstance(found, Established | Products)
         return found
 
-    def claimed(self, built: CompiledNetwork, shown: Established) -> Compiled:
+    def claimed(
+        self, built: CompiledNetwork, shown: Established | Products
+    ) -> Compiled:
         """The network with its claim."""
-        error = {"error": shown.error * MARGIN, "model_error": shown.model}
-        return built, {"length": self.length, **error}
+        model = {"model_error": shown.model} if isinstance(shown, Established) else {}
+        return built, {"length": self.length, "error": shown.error * MARGIN, **model}
 
 
 def _beliefs(asked: Asked) -> Compiled:
@@ -256,20 +259,41 @@ def _window(asked: Asked) -> Compiled:
             shown = asked.shown(built)
         except Refused as reason:
             raise CompileError(f"a window cannot be proved: {reason}") from None
+        assert isinstance(shown, Established)
+        rounded = shown.error - shown.model
         if shown.error * MARGIN <= within:
             return asked.claimed(built, shown)
-        target = min(target, within - (shown.error - shown.model) * 1.25)
+        target = min(target, within - rounded * 1.25)
         if target <= 0:
             break
     raise CompileError(
-        f"{asked.options.precision.name} alone is off by "
-        f"{shown.error - shown.model:.2g}; try --dtype float64"
+        f"{asked.options.precision.name} alone is off by {rounded:.2g}; try --dtype "
+        "float64"
     )
+
+
+def _normalised(asked: Asked) -> Compiled:
+    """Products of operators, normalised in each level.
+
+    Raises:
+        CompileError: If an operator has an entry 0, or the error is larger than it may be.
+    """
+    name = asked.options.precision.name
+    built = normalised_products.network(asked.source, asked.length, asked.options)
+    try:
+        shown = asked.shown(built)
+    except Refused as reason:
+        raise CompileError(f"nothing is proved in {name}: {reason}") from None
+    if asked.within is not None and shown.error * MARGIN > asked.within:
+        wider = "" if name == "float64" else "; try --dtype float64"
+        raise CompileError(f"the belief is off by {shown.error:.2g} in {name}{wider}")
+    return asked.claimed(built, shown)
 
 
 CONSTRUCTIONS: dict[str, Callable[[Asked], Compiled]] = {
     beliefs.NAME: _beliefs,
     belief_window.NAME: _window,
+    normalised_products.NAME: _normalised,
 }
 """By the order in which they are tried."""
 

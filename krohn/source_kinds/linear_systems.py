@@ -16,7 +16,14 @@ from compiler.errors import CompileError
 from compiler.pipeline import Options
 from compiler.transformer import Network
 from krohn.progress import Progress
-from krohn.source_kinds.base import USUAL, How, SourceKind, every_word, letters_in
+from krohn.source_kinds.base import (
+    USUAL,
+    How,
+    SourceKind,
+    every_word,
+    letters_in,
+    sizes_of,
+)
 from krohn.source_kinds.real_outputs import Reference, held, outputs
 from network.modelfile import ModelFile
 from network.precision import FloatArray
@@ -108,7 +115,6 @@ class LinearSystems(SourceKind[LinearSystem]):
         """What it is, how far its network can be off, and its size."""
         length = length or EXPLAINED
         built, claim = self.build(source, length, options)
-        shape, tensors = built.network.architecture, built.network.tensors
         rnn, within = self.build(source, length, options, How(arch="rnn"))
         return {
             "name": source.name,
@@ -119,11 +125,7 @@ class LinearSystems(SourceKind[LinearSystem]):
             "size": source.size,
             "letters": len(source.letters),
             "construction": NAME,
-            "depth": len(shape["blocks"]),
-            "layers": len(shape["blocks"]),
-            "d_model": shape["d_model"],
-            "mlp_width": max((sum(b["mlp"]) for b in shape["blocks"]), default=0),
-            "parameters": sum(tensor.size for tensor in tensors.values()),
+            **sizes_of(built.network),
             "dtype": options.precision.name,
             "rnn_width": rnn.network.architecture["hidden"],
             "rnn_error": within["error"],

@@ -64,6 +64,22 @@ def test_a_machine_says_its_belief() -> None:
     assert model.summary()["claim"] == "within"
 
 
+def test_products_serve_where_no_word_is_forgotten_soon_enough(
+    call: Call, tmp_path: Path
+) -> None:
+    """The construction of log depth, compiled, proved, rechecked and run."""
+    path, evidence = tmp_path / "m.safetensors", tmp_path / "e.json"
+    krohn.compile("RanHMM3,2@1", 12, dtype="float64").save(path)
+    header = modelfile.read(path).header
+    assert header["construction"] == "normalised-products"
+    assert header["claim"]["error"] < 1e-5
+    options = "--proof", "--exhaustive", 8, "--evidence", evidence
+    code, told = call("verify", path, *options)
+    assert (code, told["verdict"]) == (0, "verified")
+    code, told = call("recheck", path, evidence)
+    assert (code, told["facts"]["norm"]) == (0, "projective metric")
+
+
 def test_a_network_that_is_further_off_is_refuted_by_runs(
     file: Path, tmp_path: Path
 ) -> None:
