@@ -98,7 +98,10 @@ def test_a_network_that_is_further_off_is_refuted_by_runs(
     ("options", "reason"),
     [
         ({}, "needs the longest length"),
-        ({"length": 9}, "beliefs: .* window: .* say --within E"),
+        (
+            {"length": 9, "dtype": "bfloat16"},
+            "beliefs: .* window: .* say --within E; .* bfloat16 cannot hold products",
+        ),
         ({"length": 9, "within": 2.0}, "between 0 and 1"),
         ({"length": 9, "construction": "scan"}, "auto or beliefs or window"),
         (
