@@ -99,7 +99,8 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     began = time.monotonic()
     other = named(machine)
     if block is not None:
-        other = written(machine_of(_machine(machine), start), block)
+        told_of = other[1] if other else machine_of(_machine(machine), start)
+        other = written(told_of, block)
     elif other is None and construction in AS_MATRICES:
         other = AS_MATRICES[construction](machine_of(_machine(machine)))
     dtype = dtype or (other[0].dtype if other else "float32")

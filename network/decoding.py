@@ -1,4 +1,4 @@
-"""Greedy decoding: an output becomes the next input."""
+"""Decoding: an output becomes the next input, as a token or as a vector."""
 
 import torch
 from torch import Tensor
@@ -32,3 +32,30 @@ def decode(network: Transformer, texts: Tensor, first: int = 0) -> Tensor:
         token = torch.where(asked, first + logits.argmax(dim=-1), given)
         found.append(torch.where(asked & ~going, BLANK, token))
     return torch.stack(found, dim=1)
+
+
+def fed_back(network: Transformer, texts: Tensor, dims: range, factor: float) -> Tensor:
+    """What a network says after each token, if what it says is written into the blanks.
+
+    Args:
+        network: Its outputs are numbers. A blank is its last token before BOS.
+        texts: ``(batch, length)`` tokens, or `BLANK`; the first is none.
+        dims: To which dimensions of the embedding of a blank the outputs before it are
+            added, as many as there are, the first ones first.
+        factor: By what they are multiplied; a power of 2.
+
+    Returns:
+        ``(batch, length, outputs)``; at blanks what is said after they were filled in.
+    """
+    said, cache = list[Tensor](), network.start(len(texts))
+    for given in texts.T:
+        written = given == BLANK
+        added = torch.zeros(
+            len(texts), network.token.shape[1], dtype=network.token.dtype
+        )
+        if said:
+            added[:, dims] = factor * said[-1][:, : len(dims)] * written[:, None]
+        token = torch.where(written, len(network.token) - 2, given)
+        outputs, cache = network.step(token, cache, added)
+        said.append(outputs)
+    return torch.stack(said, dim=1)

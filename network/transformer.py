@@ -265,20 +265,25 @@ class Transformer(nn.Module):
             x = mlp(x)
         return x, tuple(parts)
 
-    def step(self, tokens: Tensor, cache: Cache) -> tuple[Tensor, Cache]:
+    def step(
+        self, tokens: Tensor, cache: Cache, added: Tensor | None = None
+    ) -> tuple[Tensor, Cache]:
         """One more letter for every word.
 
         Args:
             tokens: ``(batch,)`` letter indices.
             cache: What `start` or the step before returned.
+            added: ``(batch, d)``: what is added to their embeddings.
 
         Returns:
             Logits ``(batch, states)`` and the longer cache.
         """
-        logits, grow = self.branch(tokens[:, None], cache, Tree(1))
+        logits, grow = self.branch(tokens[:, None], cache, Tree(1), added)
         return logits[:, 0], grow(0, len(tokens))
 
-    def branch(self, tokens: Tensor, cache: Cache, tree: Tree) -> tuple[Tensor, Grow]:
+    def branch(
+        self, tokens: Tensor, cache: Cache, tree: Tree, given: Tensor | None = None
+    ) -> tuple[Tensor, Grow]:
         """All the ways in which a tree continues every word, by one pass.
 
         Args:
@@ -286,12 +291,15 @@ class Transformer(nn.Module):
                 same below every node.
             cache: What `start` or an earlier step returned.
             tree: How the nodes hang together.
+            given: ``(batch, d)``: what is added to the embeddings of a word's nodes.
 
         Returns:
             Logits ``(batch, nodes, states)``, and a function that makes the longer
             cache of some of the ``batch · leaves`` words, for those who go on.
         """
         x, alike = self._nodes(tokens, cache, tree)
+        if given is not None:
+            x, alike = x + given[:, None], False
         added: list[Tensor] = []
         running: list[bool] = []
         for attention, mlp in zip(self.attention, self.mlp, strict=True):

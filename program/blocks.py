@@ -16,6 +16,25 @@ BLANK = -1
 """What stands in a text where a state is to be written."""
 
 
+def passes(letters: int, block: int) -> int:
+    """How often something is written for a word; at last after its last letter."""
+    return -(-letters // block)
+
+
+def longest(letters: int, block: int) -> int:
+    """How many tokens are read for a word: what is written last is not read."""
+    return letters + passes(letters, block) - 1
+
+
+def blanks(words: IntArray, block: int) -> IntArray:
+    """The texts ``(batch, T + ⌈T/b⌉)`` of words ``(batch, T)``, blank where is written."""
+    batch, letters = words.shape
+    text = np.full((batch, letters + passes(letters, block)), BLANK)
+    at = np.arange(letters)
+    text[:, at + at // block] = words
+    return text
+
+
 @dataclass(frozen=True, eq=False)
 class Blocks:
     """A machine whose state is written after every b letters, and read back as a token.
@@ -66,22 +85,6 @@ class Blocks:
         written = np.repeat(states[:, None], len(states), axis=1)
         return np.concatenate([self.transitions, written])
 
-    def passes(self, letters: int) -> int:
-        """How many states are written for a word; the last one after its last letter."""
-        return -(-letters // self.block)
-
-    def longest(self, letters: int) -> int:
-        """How many tokens are read for a word: the last state is written, and not read."""
-        return letters + self.passes(letters) - 1
-
-    def blanks(self, words: IntArray) -> IntArray:
-        """The texts ``(batch, T + ⌈T/b⌉)`` of words ``(batch, T)``, states left blank."""
-        batch, letters = words.shape
-        text = np.full((batch, letters + self.passes(letters)), BLANK)
-        at = np.arange(letters)
-        text[:, at + at // self.block] = words
-        return text
-
     def run(self, texts: IntArray) -> IntArray:
         """``(batch, N)``: the state after each token, from the start state on."""
         state, found = np.full(len(texts), self.start), np.empty_like(texts)
@@ -93,7 +96,7 @@ class Blocks:
 
     def written(self, words: IntArray) -> IntArray:
         """The whole texts of words: every blank is filled in by the right state."""
-        texts = self.blanks(words)
+        texts = blanks(words, self.block)
         return np.where(texts == BLANK, len(self.letters) + self.run(texts), texts)
 
     def legal(self) -> tuple[int, IntArray, IntArray]:

@@ -4,7 +4,7 @@ from algebra.automaton import Automaton
 from algebra.semiautomaton import Semiautomaton
 from compiler.constructions.scan import scan
 from program import Program
-from program.blocks import Blocks
+from program.blocks import Blocks, longest
 
 NAME = "blocks"
 SUMMARY = "compose maps back to the last written state only (arXiv 2406.04089, 4.4)"
@@ -18,4 +18,4 @@ def blocks(source: Blocks, letters: int) -> Program:
     """
     names = source.tokens, source.states
     machine = Automaton(Semiautomaton(source.resets, *names), source.start)
-    return scan(machine, source.longest(letters), window=source.block + 1)
+    return scan(machine, longest(letters, source.block), window=source.block + 1)

@@ -14,7 +14,7 @@ NAME = "products"
 SUMMARY = "multiply the matrices of windows that double, by GeLU units (Theorem 5.2)"
 
 
-def products(system: LinearSystem, length: int) -> Program:
+def products(system: LinearSystem, length: int, window: int | None = None) -> Program:
     """The Program of a linear system for words up to ``length``.
 
     After l levels the channel ``product{2^l}`` holds A_{o_t} … A_{o_{t−2^l+1}}; a window
@@ -23,23 +23,28 @@ def products(system: LinearSystem, length: int) -> Program:
     Departures from the paper: the later factor stands on the left, as matrices act on
     columns (the text multiplies earlier × later); ΛP is multiplied, not Λ(P − 1), which
     costs a fifth of the error in the proof, and nothing in units.
+
+    Args:
+        system: The linear system.
+        length: T.
+        window: Of how many letters matrices are multiplied at least; of all if absent.
     """
     operations: dict[str, Operation] = {
         "token": Token(),
         "product1": LetterMatrix("token", matrices_of(system.matrices)),
     }
-    window = 1
-    while window < length:
-        now, before = f"product{window}", f"before{window}"
-        operations[before] = Shift(now, window)
-        operations[f"product{2 * window}"] = MatrixProduct(now, before)
-        window *= 2
+    width = 1
+    while width < (window or length):
+        now, before = f"product{width}", f"before{width}"
+        operations[before] = Shift(now, width)
+        operations[f"product{2 * width}"] = MatrixProduct(now, before)
+        width *= 2
     return Program(
         letters=system.letters,
         states=system.size,
         length=length,
         operations=operations,
-        outputs=(f"product{window}",),
+        outputs=(f"product{width}",),
         decode={},
         domains={"token": tuple(range(len(system.letters) + 1))},
         sizes=dict.fromkeys(list(operations)[1:], system.size),
@@ -48,7 +53,11 @@ def products(system: LinearSystem, length: int) -> Program:
 
 
 def realise(
-    system: LinearSystem, length: int, options: Options, scale: float | None = None
+    system: LinearSystem,
+    length: int,
+    options: Options,
+    scale: float | None = None,
+    window: int | None = None,
 ) -> tuple[Network, dict[str, object]]:
     """The network of a linear system, and what a model file says of its Program.
 
@@ -57,6 +66,7 @@ def realise(
         length: T.
         options: How to lower.
         scale: λ; None for the one by which the proof's error is least.
+        window: As for `products`.
 
     Raises:
         CompileError: If the format cannot hold letters, products or positions.
@@ -67,6 +77,6 @@ def realise(
             f"{precision.name} cannot hold the matrices of {system.name}; use float64"
         )
     best = product_scale(system.size, precision)
-    layout, features = arrange(products(system, length), options)
+    layout, features = arrange(products(system, length, window), options)
     network = lower(layout, features, options.strict, scale=scale or best)
     return network, describe(layout, network)

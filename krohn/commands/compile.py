@@ -78,7 +78,7 @@ def compile(  # noqa: A001  (the command is called so)
     from krohn.source_kinds import named
 
     asked = dtype if "dtype" in typed(context) else None
-    if (other := named(machine)) is not None:
+    if (other := named(machine)) is not None and block is None:
         refuse_others(typed(context), other[0].takes, other[0].wire)
         taken = [name for name in typed(context) if name in other[0].takes]
         how = {name: context.params[name] for name in taken}
@@ -88,7 +88,7 @@ def compile(  # noqa: A001  (the command is called so)
         refuse_others(typed(context), IN_BLOCKS, "text in blocks")
         how = {"strict": strict, "activation": activation, "positions": positions}
         how |= {"block": block, "start": start, "dtype": asked, "proved": proof}
-        told = reading(complete, kind).read(machine)
+        told = machine if other else reading(complete, kind).read(machine)
         return _write(_other(told, length, **how), output, as_json)
     check(context, COMPILE)
     law = Law(attention, depth_layer, seed, scale, opening)

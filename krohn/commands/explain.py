@@ -6,7 +6,7 @@ from krohn import show
 from krohn.commands import options as common
 from krohn.commands.options import reading, remarks, typed
 from krohn.commands.terminal import emit
-from krohn.option_rules import IN_BLOCKS, refuse_others
+from krohn.option_rules import refuse_others
 
 
 def explain(
@@ -29,15 +29,16 @@ def explain(
     from krohn.source_kinds import named, written
 
     other = named(machine)
-    if block is not None:
+    if block is not None and other is not None:
+        other = written(other[1], block)
+    elif block is not None:
         part = reading(complete, kind).read(machine)
         other = written(part.with_start(start) if start else part, block)
     if other is not None:
         from krohn.compilation import options_of
 
         source_kind, source = other
-        takes = (*source_kind.takes, *(IN_BLOCKS if block else ()))
-        refuse_others(typed(context), takes, source_kind.wire)
+        refuse_others(typed(context), source_kind.takes, source_kind.wire)
         format_ = dtype if "dtype" in typed(context) else source_kind.dtype
         options = options_of(format_, strict, activation)
         asked = length if "length" in typed(context) else None

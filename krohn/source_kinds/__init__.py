@@ -5,13 +5,17 @@ from typing import Any
 
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
+from compiler.errors import CompileError
 from krohn.source_kinds.base import SourceKind
 from krohn.source_kinds.blocks import TextsInBlocks, in_blocks
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.source_kinds.hidden_markov import HiddenMarkovModels
 from krohn.source_kinds.linear_systems import LinearSystems, as_model, as_system
 from krohn.source_kinds.sequence_functions import SequenceFunctions
+from krohn.source_kinds.vectors_in_blocks import LinearSystemsInBlocks
 from network.modelfile import ModelFile
+from program.errors import Refused
+from sources.linear_systems import LinearSystem, VectorsInBlocks
 
 KINDS: dict[str, SourceKind[Any]] = {
     kind.wire: kind
@@ -21,6 +25,7 @@ KINDS: dict[str, SourceKind[Any]] = {
         LinearSystems(),
         SequenceFunctions(),
         TextsInBlocks(),
+        LinearSystemsInBlocks(),
     )
 }
 
@@ -49,13 +54,20 @@ def multiplied(machine: Automaton) -> tuple[SourceKind[Any], Any]:
     return KINDS[LinearSystems.wire], as_system(machine)
 
 
-def written(machine: Automaton, block: int) -> tuple[SourceKind[Any], Any]:
-    """A machine that writes its state after so many letters, with its kind.
+def written(source: object, block: int) -> tuple[SourceKind[Any], Any]:
+    """A machine, or a linear system, that writes its state after so many letters.
 
     Raises:
-        CompileError: If a letter is called like the token of a state.
+        CompileError: If it is neither, or a letter is called like the token of a state.
     """
-    return KINDS[TextsInBlocks.wire], in_blocks(machine, block)
+    if isinstance(source, Automaton):
+        return KINDS[TextsInBlocks.wire], in_blocks(source, block)
+    if not isinstance(source, LinearSystem):
+        raise CompileError("--block is for machines and linear systems")
+    try:
+        return KINDS[LinearSystemsInBlocks.wire], VectorsInBlocks(source, block)
+    except Refused as reason:
+        raise CompileError(f"{source.name} cannot write its states: {reason}") from None
 
 
 def filtered(machine: Automaton) -> tuple[SourceKind[Any], Any]:

@@ -25,7 +25,7 @@ from krohn.source_kinds.base import (
     sizes,
 )
 from network.modelfile import ModelFile
-from program.blocks import KIND, Blocks
+from program.blocks import KIND, Blocks, blanks, longest, passes
 from program.domains import IntArray
 from program.errors import Refused
 from verify.testing.simulation_result import Simulation
@@ -97,8 +97,8 @@ class TextsInBlocks(SourceKind[Blocks]):
             "letters": len(source.letters),
             "length": length,
             "block": source.block,
-            "passes": source.passes(length),
-            "tokens": source.longest(length),
+            "passes": passes(length, source.block),
+            "tokens": longest(length, source.block),
             "construction": NAME,
             **sizes(built.cost),
             "levels": levels(source.block + 1, 2),
@@ -110,18 +110,13 @@ class TextsInBlocks(SourceKind[Blocks]):
         """The text that the network makes of a word: letters, and states in brackets."""
         source = self.of_file(file)
         word = letters_in(words, source.name, source.letters)
-        longest = file.header["claim"]["letters"]
-        if len(word) > longest:
-            raise KrohnError(
-                f"this model is for words of up to {longest} letters; compile it again "
-                f"with a larger length (-T {len(word)})"
-            )
+        check_length(word, file)
         text = _decoded(file, source, word[None])[0]
         names = [source.tokens[i] if i >= 0 else "(no answer)" for i in text]
         return {
             "word": [source.letters[i] for i in word],
             "text": names,
-            "passes": source.passes(len(word)),
+            "passes": passes(len(word), source.block),
             "answer": names[-1],
             "shown": " ".join(names),
         }
@@ -166,6 +161,20 @@ def in_blocks(machine: Automaton, block: int) -> Blocks:
         ) from None
 
 
+def check_length(word: IntArray, file: ModelFile) -> None:
+    """Refuse a word whose text is longer than the texts of a model.
+
+    Raises:
+        KrohnError: If it is.
+    """
+    most = file.header["claim"]["letters"]
+    if len(word) > most:
+        raise KrohnError(
+            f"this model is for words of up to {most} letters; compile it again "
+            f"with a larger length (-T {len(word)})"
+        )
+
+
 def _decoded(file: ModelFile, source: Blocks, words: IntArray) -> IntArray:
     """``(batch, T + ⌈T/b⌉)``: the texts that the network makes of words."""
     import torch
@@ -176,7 +185,7 @@ def _decoded(file: ModelFile, source: Blocks, words: IntArray) -> IntArray:
 
     network = Model(file).network
     assert isinstance(network, Transformer)
-    texts = torch.from_numpy(source.blanks(words))
+    texts = torch.from_numpy(blanks(words, source.block))
     with torch.no_grad():
         return np.asarray(decode(network, texts, len(source.letters)).numpy())
 

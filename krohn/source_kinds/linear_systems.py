@@ -161,13 +161,13 @@ class LinearSystems(SourceKind[LinearSystem]):
         letters = len(source.letters)
         words = np.random.default_rng(seed).integers(letters, size=(count, length))
         words[:letters] = np.arange(min(count, letters))[:, None]
-        return held(file, _reference(source), words, progress)
+        return held(file, reference(source), words, progress)
 
     def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
         """Run every word of so many letters; each of its prefixes is a word."""
         source = self.of_file(file)
         words = every_word(len(source.letters), length)
-        found = held(file, _reference(source), words, progress)
+        found = held(file, reference(source), words, progress)
         return replace(found, every=True)
 
     def covers(self, file: ModelFile) -> str:
@@ -179,7 +179,8 @@ class LinearSystems(SourceKind[LinearSystem]):
         )
 
 
-def _reference(source: LinearSystem) -> Reference:
+def reference(source: LinearSystem) -> Reference:
+    """Its states, as they are held against what networks say."""
     return Reference(source.letters, source.run, source.rounding)
 
 

@@ -45,7 +45,11 @@ def outputs(file: ModelFile, words: IntArray) -> FloatArray:
 
 
 def held(
-    file: ModelFile, right: Reference, words: IntArray, progress: Progress
+    file: ModelFile,
+    right: Reference,
+    words: IntArray,
+    progress: Progress,
+    said: Callable[[ModelFile, IntArray], FloatArray] = outputs,
 ) -> Simulation:
     """Hold the outputs against the reference: are they within the claimed error?"""
     from verify.testing.counterexample import Counterexample
@@ -54,7 +58,7 @@ def held(
     most = file.header["claim"]["error"] + right.rounding(length)
     for at in range(0, len(words), BATCH):
         batch = words[at : at + BATCH]
-        wanted, found = right.run(batch), outputs(file, batch)
+        wanted, found = right.run(batch), said(file, batch)
         progress("running words", at, len(words))
         near = (np.abs(wanted - found) <= most) | np.isnan(wanted)
         near = near.all(axis=2)  # what is no number is not

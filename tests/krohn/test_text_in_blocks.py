@@ -4,12 +4,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import krohn
 from algebra.errors import KrohnError
 from krohn.cli import app
+from krohn.source_kinds.linear_systems import LinearSystems
 from network import modelfile
 from network.modelfile import ModelFile
 
@@ -108,3 +110,25 @@ def test_bad_blocks_are_one_line() -> None:
         krohn.compile("C2", block=3)
     with pytest.raises(KrohnError, match="maps of up to 128"):
         krohn.compile("S6", 9, block=3)
+
+
+def test_a_linear_system_writes_vectors(tmp_path: Path) -> None:
+    path = str(tmp_path / "m.safetensors")
+    told = said("compile", "MatMul5,5@3", "--block", "8", "-T", "40", "-o", path)
+    assert (told["claim"], told["verdict"], told["depth"]) == ("within", "verified", 4)
+    assert 0 < told["error"] < 1e-5
+    told = said("verify", path, "--proof", "--sample", "5")
+    assert (told["verdict"], told["words"]) == ("verified", 5)
+    told = said("run", path, "1 2 3 4 5 1 2 3 4")
+    assert told["passes"] == 2
+    assert np.array(told["outputs"]).shape == (9, 5)
+    plain = krohn.compile("MatMul5,5@3", 9).file
+    kind = LinearSystems()
+    right = kind.run(plain, ["1 2 3 4 5 1 2 3 4"])["outputs"]
+    assert np.abs(np.array(told["outputs"]) - right).max() < 1e-5
+    assert said("explain", "MatMul5,5@3", "--block", "8", "-T", "40")["passes"] == 5
+
+
+def test_what_writes_no_states_is_refused() -> None:
+    with pytest.raises(KrohnError, match="machines and linear systems"):
+        krohn.compile("EditDistance2,2", block=3)

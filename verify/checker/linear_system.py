@@ -97,8 +97,15 @@ def source_of(said: Mapping[str, Any]) -> Source:
     return Source(matrices, start)
 
 
-def check_program(program: Statement, source: Source) -> None:
+def check_program(
+    program: Statement, source: Source, enough: int | None = None
+) -> None:
     """The Program computes the system: its output is the window of all letters (W1).
+
+    Args:
+        program: The Program.
+        source: The system.
+        enough: How many letters are to be multiplied; all if absent.
 
     Raises:
         Refused: If it does not.
@@ -111,11 +118,11 @@ def check_program(program: Statement, source: Source) -> None:
             demand(not operation.start, f"{name!r} is not the identity at first")
         divided = isinstance(operation, Normalised)
         demand(not divided, f"{name!r} is normalised, and no state of the system is")
-    check_window(program)
+    check_window(program, enough)
     demand(program.vector == tuple(source.start.tolist()), "it starts elsewhere")
 
 
-def check_window(program: Statement) -> None:
+def check_window(program: Statement, enough: int | None = None) -> None:
     """The output is the window of all letters, up to a factor if some are normalised.
 
     Raises:
@@ -137,7 +144,8 @@ def check_window(program: Statement) -> None:
             demand(known, f"{name!r} has no part in a product of letters")
     demand(len(program.outputs) == 1, "the product of the letters is one channel")
     window = windows.get(program.outputs[0], 0)
-    demand(window >= program.length, f"the output multiplies {window} letters only")
+    most = program.length if enough is None else enough
+    demand(window >= most, f"the output multiplies {window} letters only")
     demand(not program.decode, "products of letters decode no states")
 
 
@@ -174,15 +182,20 @@ def established(model: Model, program: Statement) -> Established:
             continue
         known = list(followed(model, embedding(model, program, norm)))
         looks = {name: look for _, heads in known for name, look in heads.items()}
-        error = _read_out(model, known[-1][0], source, norm)
+        error = sum(read_out(model, known[-1][0], source, norm)) * INFLATION
         streams = tuple(stream for stream, _ in known)
         found.append(Established(streams, looks, norm, error))
     demand(bool(found), "; ".join(reasons))
     return min(found, key=lambda one: one.error)
 
 
-def _read_out(model: Model, stream: Stream, source: Source, norm: Norm) -> float:
-    """How far any output can be off (Theorem W6)."""
+def read_out(
+    model: Model, stream: Stream, source: Source, norm: Norm
+) -> tuple[float, float]:
+    """How far any output can be off: by what is read, and by rounding (Theorem W6).
+
+    The first is a bound of all outputs together, in the norm of vectors.
+    """
     start, channel = source.start, applied(model, stream, source.start)
     noise, form = float(stream.noise[channel.name].max()), stream.form
     terms = np.count_nonzero(start)
@@ -190,8 +203,8 @@ def _read_out(model: Model, stream: Stream, source: Source, norm: Norm) -> float
     held = (norm.growth + noise) * np.abs(start).sum()
     largest = (1 + rounded) * held * INFLATION
     demand(largest <= form.largest, "an output can overflow")
-    off = norm.applied(noise, start) + rounded * held + terms * UNDERFLOW
-    return float(off * INFLATION)
+    own = (rounded * held + terms * UNDERFLOW) * INFLATION
+    return norm.applied(noise, start), float(own)
 
 
 def applied(model: Model, stream: Stream, start: FloatArray) -> Channel:

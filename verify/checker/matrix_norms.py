@@ -65,6 +65,11 @@ class Norm(MatrixErrors):
     def maxima(self, left: float, right: float) -> float:
         """N of the matrix Σ_k max(|X_ik|, |Y_kj|), likewise."""
 
+    @staticmethod
+    @abstractmethod
+    def beside_one(bound: float) -> float:
+        """N of a matrix whose last column is (v, 1), for N(v) ≤ bound, and else 0."""
+
     @abstractmethod
     def applied(self, bound: float, vector: FloatArray) -> float:
         """The largest entry of Xv, for N(X) ≤ bound."""
@@ -149,6 +154,11 @@ class Spectral(Norm):
         """n√n·√(left² + right²), likewise."""
         return float(self.size**1.5 * np.hypot(left, right) * INFLATION)
 
+    @staticmethod
+    def beside_one(bound: float) -> float:
+        """√(bound² + 1)."""
+        return float(np.hypot(bound, 1.0) * INFLATION)
+
     def applied(self, bound: float, vector: FloatArray) -> float:
         """bound·‖v‖₂."""
         return float(bound * np.sqrt((vector**2).sum()) * INFLATION)
@@ -177,6 +187,11 @@ class ColumnSums(Norm):
     def maxima(self, left: float, right: float) -> float:
         """At most the same."""
         return self.sums(left, right)
+
+    @staticmethod
+    def beside_one(bound: float) -> float:
+        """1 more."""
+        return (bound + 1.0) * INFLATION
 
     def applied(self, bound: float, vector: FloatArray) -> float:
         """bound·‖v‖₁."""

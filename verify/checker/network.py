@@ -24,6 +24,7 @@ from verify.checker import (
     recurrent,
     refinement,
     same_program,
+    vectors_in_blocks,
 )
 from verify.checker.affine_arithmetic import Noisy, exact
 from verify.checker.attention import Look
@@ -258,6 +259,8 @@ def transformer(
 def _multiplied(model: Model, source: Any, said: Any) -> linear_system.Established:
     """Of a linear system."""
     program = stated(model, len(names(source, "letters")), matrices=True)
+    if source["kind"] == vectors_in_blocks.KIND:
+        return vectors_in_blocks.established(model, program)
     return linear_system.established(model, program)
 
 
@@ -323,6 +326,7 @@ COVERS = {
 SOURCES: dict[str, Source] = {"chain-of-thought": _generated, "program": _written}
 WITHIN: dict[str, "Callable[[Model, Any, Any], WithinError]"] = {
     linear_system.KIND: _multiplied,
+    vectors_in_blocks.KIND: _multiplied,
     hidden_markov.KIND: _filtered,
 }
 """Sources of real numbers, which networks say within an error."""

@@ -20,7 +20,7 @@ from network.modelfile import ModelFile
 from network.precision import PRECISIONS
 from network.transformer import Transformer
 from program import Program
-from program.blocks import BLANK, Blocks
+from program.blocks import BLANK, Blocks, blanks, longest, passes
 from program.domains import IntArray
 from program.errors import Refused
 from verify.checker.followed import enough
@@ -43,7 +43,7 @@ def windowed(source: Blocks, letters: int, window: int) -> ModelFile:
     """The network whose maps are composed over ``window`` tokens."""
     names = source.tokens, source.states
     machine = Automaton(Semiautomaton(source.resets, *names), source.start)
-    program = scan(machine, source.longest(letters), window=window)
+    program = scan(machine, longest(letters, source.block), window=window)
     return of_program(source, program, letters)
 
 
@@ -52,7 +52,7 @@ def written(file: ModelFile, source: Blocks, words: IntArray) -> IntArray:
     form = getattr(torch, file.precision.name)
     tensors = {n: torch.from_numpy(t).to(form) for n, t in file.tensors.items()}
     network = Transformer(file.header["architecture"], tensors)
-    texts = torch.from_numpy(source.blanks(words))
+    texts = torch.from_numpy(blanks(words, source.block))
     return np.asarray(decode(network, texts, len(source.letters)).numpy())
 
 
@@ -231,9 +231,11 @@ def test_none_of_400_wrong_mutants_is_proved() -> None:
 def test_texts_and_what_is_blank() -> None:
     source = in_blocks(read("C2"), 2)
     words = np.array([[1, 1, 1, 0, 1]])
-    assert source.blanks(words).tolist() == [[1, 1, BLANK, 1, 0, BLANK, 1, BLANK]]
+    assert blanks(words, source.block).tolist() == [
+        [1, 1, BLANK, 1, 0, BLANK, 1, BLANK]
+    ]
     assert source.written(words).tolist() == [[1, 1, 2, 1, 0, 3, 1, 2]]
-    assert (source.passes(5), source.longest(5)) == (3, 7)
+    assert (passes(5, source.block), longest(5, source.block)) == (3, 7)
 
 
 def test_a_letter_that_is_called_like_a_written_state_is_refused() -> None:

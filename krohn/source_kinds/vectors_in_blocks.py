@@ -1,0 +1,172 @@
+"""Linear systems that write their state as a vector, in the commands."""
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import KrohnError
+from compiler.compiled_network import CompiledNetwork
+from compiler.constructions.blocks import NAME
+from compiler.constructions.products import realise
+from compiler.errors import CompileError
+from compiler.pipeline import Options
+from krohn.progress import Progress
+from krohn.source_kinds.base import USUAL, How, SourceKind, every_word, letters_in
+from krohn.source_kinds.blocks import EXPLAINED, check_length
+from krohn.source_kinds.linear_systems import reference
+from krohn.source_kinds.real_outputs import held
+from network.modelfile import ModelFile
+from network.precision import FloatArray
+from program.blocks import BLANK, blanks, longest, passes
+from program.domains import IntArray
+from program.errors import Refused
+from sources.linear_systems import VectorsInBlocks
+from sources.linear_systems.in_blocks import COORDINATE, KIND
+from verify.checker.vectors_in_blocks import Established
+from verify.proof import shown_of
+from verify.search.find import MARGIN
+from verify.testing.simulation_result import Simulation
+
+
+class LinearSystemsInBlocks(SourceKind[VectorsInBlocks]):
+    """Words in blocks of letters; after each the network reads what it has said."""
+
+    wire = KIND
+    claim = "within"
+    takes = frozenset({"strict", "positions", "block"})
+    dtype = "float64"
+
+    def named(self, text: str) -> VectorsInBlocks | None:
+        """None has a name: a system is given with the letters of a block (--block)."""
+        return None
+
+    def owns(self, source: object) -> bool:
+        """Whether a source is of this kind."""
+        return isinstance(source, VectorsInBlocks)
+
+    def of_file(self, file: ModelFile) -> VectorsInBlocks:
+        """The linear system and the block of a file."""
+        try:
+            return VectorsInBlocks.from_wire(file.header["source"])
+        except (Refused, LookupError, TypeError, ValueError) as error:
+            raise KrohnError(f"the file is damaged: of its source, {error}") from None
+
+    def to_wire(self, source: VectorsInBlocks, length: int | None) -> dict[str, Any]:
+        """As a model file states it."""
+        return source.to_wire()
+
+    def build(
+        self,
+        source: VectorsInBlocks,
+        length: int | None,
+        options: Options,
+        how: How = USUAL,
+    ) -> tuple[CompiledNetwork, dict[str, Any]]:
+        """The network, and the error that the checker shows of all blocks together."""
+        if length is None or length < 1:
+            raise CompileError(
+                "a network that writes vectors needs the longest word it is for (-T)"
+            )
+        tokens = longest(length, source.block)
+        made = realise(source.affine, tokens, options, window=source.block + 1)
+        built = CompiledNetwork(NAME, *made, None)
+        claim = {"length": tokens, "letters": length, "error": sys.float_info.max}
+        try:
+            shown = shown_of(self.file(source, built, claim, options))
+        except Refused as reason:
+            raise CompileError(
+                f"{source.system.name} cannot be computed in {options.precision.name} "
+                f"within any error that can be shown: {reason}"
+            ) from None
+        assert isinstance(shown, Established)
+        return built, {**claim, "error": shown.error * MARGIN}
+
+    def explain(
+        self, source: VectorsInBlocks, length: int | None, options: Options
+    ) -> dict[str, Any]:
+        """Its size, its passes and its error."""
+        length = length or EXPLAINED
+        built, claim = self.build(source, length, options)
+        shape, tensors = built.network.architecture, built.network.tensors
+        return {
+            "name": source.system.name,
+            "kind": self.wire,
+            "claim": self.claim,
+            "error": claim["error"],
+            "length": length,
+            "block": source.block,
+            "passes": passes(length, source.block),
+            "tokens": claim["length"],
+            "size": source.system.size,
+            "construction": NAME,
+            "depth": len(shape["blocks"]),
+            "layers": len(shape["blocks"]),
+            "d_model": shape["d_model"],
+            "mlp_width": max((sum(b["mlp"]) for b in shape["blocks"]), default=0),
+            "parameters": sum(tensor.size for tensor in tensors.values()),
+            "dtype": options.precision.name,
+        }
+
+    def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
+        """What the network says after each letter; a line of dashes where it is read."""
+        source = self.of_file(file)
+        word = letters_in(words, source.system.name, source.system.letters)
+        check_length(word, file)
+        states = _outputs(file, word[None])[0]
+        rows = [" ".join(f"{x: .9g}" for x in state) for state in states.tolist()]
+        ends = range(source.block, len(word), source.block)
+        for at in reversed(ends):
+            rows.insert(at, "--- written, and read back")
+        return {
+            "word": [source.system.letters[o] for o in word.tolist()],
+            "outputs": states.tolist(),
+            "passes": passes(len(word), source.block),
+            "error": file.header["claim"].get("error"),
+            "shown": "\n".join(rows),
+        }
+
+    def sample(
+        self, file: ModelFile, count: int, seed: int, progress: Progress
+    ) -> Simulation:
+        """Run random words of full length."""
+        source, length = self.of_file(file).system, file.header["claim"]["letters"]
+        rng = np.random.default_rng(seed)
+        words = rng.integers(len(source.letters), size=(count, length))
+        return held(file, reference(source), words, progress, _outputs)
+
+    def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
+        """Run every word of so many letters; each of its prefixes is a word."""
+        source = self.of_file(file).system
+        words = every_word(len(source.letters), length)
+        return held(file, reference(source), words, progress, _outputs)
+
+    def covers(self, file: ModelFile) -> str:
+        """What a proof is about, in words."""
+        claim, system = file.header["claim"], self.of_file(file).system
+        return (
+            f"all {len(system.letters)}^{claim['letters']} words of {claim['letters']} "
+            f"letters, and shorter ones: every output within {claim['error']:.3g}, what "
+            "is written and read back included"
+        )
+
+
+def _outputs(file: ModelFile, words: IntArray) -> FloatArray:
+    """``(batch, T, n)``: what the network says after each letter of words."""
+    import torch
+
+    from network.decoding import fed_back
+    from network.model import Model
+    from network.transformer import Transformer
+
+    source = VectorsInBlocks.from_wire(file.header["source"])
+    size, network = source.affine.size, Model(file).network
+    assert isinstance(network, Transformer)
+    texts = blanks(words, source.block)[:, :-1]
+    channels = file.header["program"]["channels"]
+    first = next(c["dims"][0] for c in channels if c["op"] == "letter-matrix")
+    column = range(first + size - 1, first + size * (size - 1), size)
+    with torch.no_grad():
+        said = fed_back(network, torch.from_numpy(texts), column, 1 / COORDINATE)
+    letters = (texts != BLANK)[0]
+    return np.asarray(said.double().numpy()[:, letters, :-1])
