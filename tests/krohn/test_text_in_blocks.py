@@ -88,9 +88,12 @@ def test_explain_says_what_writing_saves() -> None:
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (["--uniform"], "--uniform is for machines"),
-        (["--observe", "outputs"], "--observe is for machines"),
-        (["--construction", "scan"], "--construction is for machines"),
+        (["--uniform"], "--uniform means nothing to a text in blocks"),
+        (["--observe", "outputs"], "--observe means nothing to a text in blocks"),
+        (
+            ["--construction", "scan"],
+            "--construction means nothing to a text in blocks",
+        ),
     ],
 )
 def test_options_without_effect_are_refused(
