@@ -1,10 +1,10 @@
 """A Transformer that learns in context by gradient descent (arXiv 2506.01919, repaired).
 
-The text that is stored of Theorems 1 and 2 has lost its formulas; this is a construction
-of their shape. L − 1 blocks copy the letter before, and the one before that, …; M blocks
-copy the letters that follow, by a head that sees the whole prompt. So each position holds a
-window z and its target y: *decoupled features*. T_0 blocks of ReLU attention take a step of
-gradient descent each, and one more applies W to the last window: L + M + T_0 blocks.
+The formulas of Theorems 1 and 2 were not at hand: this is a construction of their shape.
+L − 1 blocks copy the letter before, and the one before that, …; M blocks copy the letters
+that follow, by a head that sees the whole prompt. So each position holds a window z and its
+target y: *decoupled features*. T_0 blocks of ReLU attention take a step of gradient descent
+each, and one more applies W to the last window: L + M + T_0 blocks.
 """
 
 from dataclasses import dataclass

@@ -65,7 +65,9 @@ def pack(header: Mapping[str, Any], tensors: Mapping[str, FloatArray]) -> bytes:
     version = version_of(header)
     body = {"format": FORMAT, "version": version, **header}
     packed = {
-        name: array.astype(np.int32) if is_index(name) else precision.store(array)
+        name: np.ascontiguousarray(
+            array.astype(np.int32) if is_index(name) else precision.store(array)
+        )
         for name, array in sorted(tensors.items())
     }
     return safetensors.numpy.save(packed, {KEY: strict_json.canonical(body)})

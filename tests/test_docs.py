@@ -12,7 +12,7 @@ PACKAGES = (
     *("algebra", "network", "program", "jobs", "compiler", "verify", "compare"),
     *("krohn", "benchmarks", "examples"),
 )
-FOLDERS = (*PACKAGES, "docs", "tests", "results")
+FOLDERS = (*PACKAGES, "sources", "docs", "tests", "results")
 PAGES = sorted(
     path.relative_to(ROOT)
     for where in (ROOT.glob("*.md"), (ROOT / "docs").glob("*.md"))

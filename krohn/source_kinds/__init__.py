@@ -10,6 +10,7 @@ from krohn.source_kinds.base import SourceKind
 from krohn.source_kinds.blocks import TextsInBlocks, in_blocks
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.source_kinds.hidden_markov import HiddenMarkovModels
+from krohn.source_kinds.in_context import InContexts
 from krohn.source_kinds.linear_systems import LinearSystems, as_model, as_system
 from krohn.source_kinds.sequence_functions import SequenceFunctions
 from krohn.source_kinds.vectors_in_blocks import LinearSystemsInBlocks
@@ -22,6 +23,7 @@ KINDS: dict[str, SourceKind[Any]] = {
     for kind in (
         ChainsOfThought(),
         HiddenMarkovModels(),
+        InContexts(),
         LinearSystems(),
         SequenceFunctions(),
         TextsInBlocks(),

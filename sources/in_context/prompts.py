@@ -10,7 +10,7 @@ import numpy as np
 from program.domains import IntArray
 from program.errors import Refused, demand
 
-KIND = "in-context"
+KIND = "context-learner"
 """What it is called in the header of a model file."""
 DELIMITER = "|"
 EXAMPLES = {

@@ -269,3 +269,13 @@ def test_a_file_of_version_1_has_no_sines(parts: Build, place: Build) -> None:
     for header in (built.header, of_version_2(built.header)):
         with pytest.raises(ModelFileError, match="a file of its version has ReLUs"):
             modelfile.read(place(built.pack({**header, "version": 1})))
+
+
+@FORMATS
+def test_how_an_array_lies_in_memory_does_not_matter(parts: Build, dtype: str) -> None:
+    """A transposed array was once written in the order of its memory."""
+    file = parts("S3", "scan", 5, dtype=dtype).file
+    turned = {name: np.asfortranarray(tensor) for name, tensor in file.tensors.items()}
+    assert any(not tensor.flags.c_contiguous for tensor in turned.values())
+    packed = modelfile.pack(file.header, turned)
+    assert packed == modelfile.pack(file.header, file.tensors)

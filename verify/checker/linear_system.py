@@ -230,7 +230,10 @@ def claimed(said: Mapping[str, Any], shown: float) -> None:
     Raises:
         Refused: If it claims less, or nothing.
     """
-    demand(said.get("kind") == "within", "a linear system's claim is within an error")
+    demand(
+        said.get("kind") == "within",
+        "the claim is another one than to be within an error",
+    )
     error = said.get("error", 0.0)
     stated = type(error) is float and 0 < error < np.inf
     demand(stated, "the file claims no error")

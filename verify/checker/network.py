@@ -18,6 +18,7 @@ from verify.checker import (
     generation,
     generator,
     hidden_markov,
+    in_context,
     linear_rnn,
     linear_system,
     read_out,
@@ -242,7 +243,7 @@ def causal(program: Statement) -> Statement:
 
 def transformer(
     model: Model, said: Any, machine: Machine | None, progress: "Progress | None" = None
-) -> "Established | linear_system.Established | hidden_markov.Established":
+) -> "Established | WithinError":
     """What the file of a Transformer shows, by the kind of what it computes."""
     source = model.header.get("source")
     if source is None or source["kind"] not in WITHIN:
@@ -274,6 +275,13 @@ def _filtered(
         return belief_products.established(model, program)
     program = stated(model, len(names(source, "letters")), vectors=True)
     return hidden_markov.established(model, causal(program), said)
+
+
+def _learning(model: Model, source: Any, said: Any) -> in_context.Established:
+    """Of gradient descent on a prompt, which has no Program."""
+    shapes = {name: tensor.shape for name, tensor in model.tensors.items()}
+    demand(shapes == _shapes(model.header["architecture"]), "other tensors than stated")
+    return in_context.established(model)
 
 
 def stated(
@@ -328,12 +336,16 @@ WITHIN: dict[str, "Callable[[Model, Any, Any], WithinError]"] = {
     linear_system.KIND: _multiplied,
     vectors_in_blocks.KIND: _multiplied,
     hidden_markov.KIND: _filtered,
+    in_context.KIND: _learning,
 }
 """Sources of real numbers, which networks say within an error."""
-WithinError = linear_system.Established | hidden_markov.Established
+WithinError = (
+    linear_system.Established | hidden_markov.Established | in_context.Established
+)
 Shown = (
     Established
     | hidden_markov.Established
+    | in_context.Established
     | linear_system.Established
     | linear_rnn.Established
     | recurrent.Established

@@ -15,6 +15,7 @@ from verify.blas_threads import one_thread
 from verify.checker import (
     generator,
     hidden_markov,
+    in_context,
     linear_rnn,
     linear_system,
     network,
@@ -25,7 +26,12 @@ from verify.search import refinement
 # Bounds are written a little larger than found: another processor may round otherwise.
 MARGIN = 1 + 2.0**-20
 
-WITHIN = linear_system.Established | linear_rnn.Established | hidden_markov.Established
+WITHIN = (
+    linear_system.Established
+    | linear_rnn.Established
+    | hidden_markov.Established
+    | in_context.Established
+)
 """What is shown of networks that say real numbers."""
 Watch = Callable[[dict[str, Any], network.Established], None]
 

@@ -7,6 +7,7 @@ from typing import Any
 from verify.checker import (
     generator,
     hidden_markov,
+    in_context,
     linear_rnn,
     linear_system,
     recurrent,
@@ -42,6 +43,12 @@ def _(found: recurrent.Established, evidence: Mapping[str, Any]) -> list[Any]:
 def _(found: linear_rnn.Established, evidence: Mapping[str, Any]) -> list[Any]:
     told = {"argument": "gates", "norm": found.norm.name, "growth": found.norm.growth}
     return [{**told, "error": found.error}]
+
+
+@steps.register
+def _(found: in_context.Established, evidence: Mapping[str, Any]) -> list[Any]:
+    told = {"argument": "gradient descent", "leak": found.leak}
+    return [{**told, **found.errors._asdict()}]
 
 
 @steps.register

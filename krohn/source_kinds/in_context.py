@@ -1,0 +1,271 @@
+"""Learning in context, in the commands: prompts in, the law of the next letters out."""
+
+import sys
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import KrohnError
+from compiler.compiled_network import CompiledNetwork
+from compiler.errors import CompileError
+from compiler.in_context import NAME, in_context
+from compiler.pipeline import Options
+from krohn.progress import Progress
+from krohn.source_kinds.base import USUAL, How, SourceKind, names_in
+from network.architecture import parameters
+from network.modelfile import ModelFile
+from network.precision import FloatArray
+from program.errors import Refused
+from sources import in_context as contexts
+from sources.in_context import InContext, Prompt
+from verify.checker.in_context import Established
+from verify.proof import shown_of
+from verify.search.find import MARGIN
+from verify.testing.simulation_result import Simulation
+
+MOST_PROMPTS, SCORES = 2**18, 2**24
+LARGEST_PROMPT = 2**20
+"""In bytes, of a file; the largest that is read by any network is far smaller."""
+
+
+class InContexts(SourceKind[InContext]):
+    """Gradient descent on the windows of a prompt."""
+
+    wire = contexts.KIND
+    claim = "within"
+    takes = frozenset()
+    dtype = "float64"
+
+    def named(self, text: str) -> InContext | None:
+        """The source of a name such as ``InContext3,2:steps=8``."""
+        try:
+            return contexts.named(text)
+        except Refused as reason:
+            raise KrohnError(str(reason)) from None
+
+    def owns(self, source: object) -> bool:
+        """Whether a source learns in context."""
+        return isinstance(source, InContext)
+
+    def of_file(self, file: ModelFile) -> InContext:
+        """The source that a file states."""
+        try:
+            return InContext.from_wire(file.header["source"])
+        except (Refused, LookupError, TypeError, ValueError) as error:
+            raise KrohnError(f"the file is damaged: of its source, {error}") from None
+
+    def to_wire(self, source: InContext, length: int | None) -> dict[str, Any]:
+        """As a model file states it."""
+        return source.to_wire()
+
+    def build(
+        self,
+        source: InContext,
+        length: int | None,
+        options: Options,
+        how: How = USUAL,
+    ) -> tuple[CompiledNetwork, dict[str, Any]]:
+        """The network, and the error that the checker shows of it."""
+        if length is not None:
+            raise CompileError(
+                f"the name of a source that learns in context says how long its prompts "
+                f"are ({source.length} tokens); leave -T out"
+            )
+        network = in_context(source, options.precision)
+        built = CompiledNetwork(NAME, network, {}, None)
+        claim = {"length": source.length, "error": sys.float_info.max}
+        try:
+            shown = shown_of(self.file(source, built, claim, options))
+        except Refused as reason:
+            raise CompileError(
+                f"{source.name} cannot be computed in {options.precision.name} within "
+                f"any error that can be shown: {reason}; try --dtype float64"
+            ) from None
+        assert isinstance(shown, Established)
+        return built, {**claim, "error": shown.error * MARGIN}
+
+    def explain(
+        self, source: InContext, length: int | None, options: Options
+    ) -> dict[str, Any]:
+        """Which prompts, how many steps of which size, and what its network needs."""
+        built, claim = self.build(source, length, options)
+        shape = built.network.architecture
+        return {
+            "name": source.name,
+            "kind": self.wire,
+            "claim": self.claim,
+            "error": claim["error"],
+            "letters": " ".join(source.names),
+            "demonstrations": f"1 to {source.demonstrations}, of {source.segment} letters",
+            "history": f"{source.window} to {source.history} letters",
+            "window": source.window,
+            "ahead": source.ahead,
+            "steps": source.steps,
+            "step_size": 1 / source.window,
+            "length": source.length,
+            "construction": NAME,
+            "layers": len(shape["blocks"]),
+            "heads": max(block["heads"] for block in shape["blocks"]),
+            "d_model": shape["d_model"],
+            "parameters": parameters(shape),
+            "dtype": options.precision.name,
+        }
+
+    def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
+        """The law that the network says, its error, and κ of the prompt."""
+        source = self.of_file(file)
+        prompt = _prompt(source, words)
+        laws = _laws(file, source, [prompt])
+        rows = dict(zip(source.classes, laws[0].tolist(), strict=True))
+        following = contexts.marginal(source, laws)[0].tolist()
+        kappa = float(contexts.condition(contexts.regression(source, [prompt]))[0])
+        left = max(1 - 1 / kappa, 0.0) ** source.steps
+        error = file.header["claim"].get("error")
+        lines = [f"{name:>{2 * source.ahead}}  {x: .9f}" for name, x in rows.items()]
+        notes = [
+            f"κ of this prompt is {kappa:.3g}: after {source.steps} steps at most "
+            f"{left:.2g} of the way to least squares is left",
+        ]
+        return {
+            "word": list(source.written(prompt)),
+            "law": rows,
+            "next": dict(zip(source.names[:-1], following, strict=True)),
+            "error": error,
+            "condition": kappa,
+            "left": left,
+            "shown": "\n".join([*lines, *notes]),
+        }
+
+    def sample(
+        self, file: ModelFile, count: int, seed: int, progress: Progress
+    ) -> Simulation:
+        """Run random prompts, among them some that show one demonstration n times."""
+        source = self.of_file(file)
+        prompts = source.sampled(count, np.random.default_rng(seed))
+        return _simulated(file, source, prompts, progress)
+
+    def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
+        """Run every prompt of up to so many letters, without its delimiters."""
+        source = self.of_file(file)
+        shapes = [
+            (shown, history)
+            for shown in range(1, source.demonstrations + 1)
+            for history in range(source.window, source.history + 1)
+            if shown * source.segment + history <= length
+        ]
+        sizes = [shown * source.segment + history for shown, history in shapes]
+        if not sizes:
+            least = source.segment + source.window
+            raise KrohnError(f"a prompt has at least {least} letters; say --sample N")
+        total = sum(source.letters**size for size in sizes)
+        if total > MOST_PROMPTS:
+            raise KrohnError(
+                f"there are {total:,} prompts of up to {length} letters, too many to run; "
+                "say --sample N"
+            )
+        prompts = [
+            _cut(source, letters, shown)
+            for (shown, _), size in zip(shapes, sizes, strict=True)
+            for letters in product(range(source.letters), repeat=size)
+        ]
+        return replace(_simulated(file, source, prompts, progress), every=True)
+
+    def covers(self, file: ModelFile) -> str:
+        """What a proof is about, in words."""
+        claim, source = file.header["claim"], self.of_file(file)
+        return (
+            f"all prompts of 1 to {source.demonstrations} demonstrations of "
+            f"{source.segment} letters and a history of {source.window} to "
+            f"{source.history}: the law after {source.steps} steps of gradient descent, "
+            f"every number within {claim['error']:.3g}"
+        )
+
+
+def _cut(source: InContext, letters: tuple[int, ...], shown: int) -> Prompt:
+    """A prompt of so many demonstrations, from its letters in a row."""
+    size = source.segment
+    parts = tuple(letters[k * size :][:size] for k in range(shown))
+    return Prompt(parts, letters[shown * size :])
+
+
+def _prompt(source: InContext, words: list[str]) -> Prompt:
+    """A prompt from a file, a part a line, or from words with delimiters between parts.
+
+    Raises:
+        KrohnError: If it is none that the network reads; the message says why.
+    """
+    lines = [" ".join(words)]
+    if len(words) == 1 and _is_file(words[0]):
+        lines = _lines(Path(words[0]))
+    parts = [names_in([line], source.names) for line in lines]
+    between = [[contexts.DELIMITER, *part] for part in parts]
+    try:
+        prompt = source.parsed([name for part in between for name in part][1:])
+        source.laid_out([prompt])
+    except Refused as reason:
+        raise KrohnError(
+            f"{reason}. A prompt is demonstrations and then a test history: a line each in "
+            f"a file, or with {contexts.DELIMITER} between them"
+        ) from None
+    return prompt
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # too long for a name, say
+        return False
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        if path.stat().st_size > LARGEST_PROMPT:
+            raise KrohnError(f"{path}: larger than {LARGEST_PROMPT} bytes")
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise KrohnError(f"{path}: cannot be read as a prompt ({error})") from None
+    return [line.rstrip(" |") for line in lines if line.strip(" |")]
+
+
+def _laws(file: ModelFile, source: InContext, prompts: list[Prompt]) -> FloatArray:
+    """``(prompts, p^M)``: what the network says at the last position."""
+    import torch
+
+    from network.model import Model
+    from network.transformer import Transformer
+
+    network = Model(file).network
+    assert isinstance(network, Transformer)
+    tokens = torch.from_numpy(source.laid_out(prompts))
+    each = 2 * source.targets * (source.length + 1) ** 2
+    with torch.no_grad():
+        parts = torch.split(tokens, max(1, SCORES // each))
+        found = torch.cat([network(part)[:, -1] for part in parts])
+    laws: FloatArray = found.double().numpy()
+    return laws
+
+
+def _simulated(
+    file: ModelFile, source: InContext, prompts: list[Prompt], progress: Progress
+) -> Simulation:
+    """Hold the laws against gradient descent: are they within the claimed error?"""
+    from verify.testing.counterexample import Counterexample
+
+    most = file.header["claim"]["error"] + contexts.rounding(source)
+    for at in range(0, len(prompts), 64):
+        batch = prompts[at : at + 64]
+        found, problem = _laws(file, source, batch), contexts.regression(source, batch)
+        right = (contexts.descent(problem) @ problem.asked[:, :, None])[:, :, 0]
+        progress("running prompts", at, len(prompts))
+        near = (np.abs(right - found) <= most).all(axis=1)  # what is no number is not
+        for row in np.flatnonzero(~near)[:1].tolist():
+            word = source.written(batch[row])
+            before = ("",) * (len(word) - 1)
+            said = (" ".join(f"{x:.9g}" for x in laws[row]) for laws in (right, found))
+            expected, actual = ((*before, law) for law in said)
+            wrong = Counterexample(word, expected, actual, "at once")
+            return Simulation(at + row + 1, source.length, wrong)
+    return Simulation(len(prompts), source.length, None)

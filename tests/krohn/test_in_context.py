@@ -1,0 +1,160 @@
+"""Learning in context through the commands and the public face."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from context_networks import built, of
+from typer.testing import CliRunner
+
+import krohn
+from algebra.errors import KrohnError
+from krohn.cli import app
+from network import modelfile
+from sources.in_context import exactly
+
+NAME = "InContext3,2:demonstrations=5,steps=4"
+SOURCE = of(NAME)
+
+
+def said(*command: str) -> Any:
+    """What a command prints as JSON."""
+    found = CliRunner().invoke(app, [*command, "--json"], catch_exceptions=False)
+    assert found.exit_code == 0, found.output
+    return json.loads(found.output)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = str(tmp_path_factory.mktemp("context") / "f.safetensors")
+    told = said("compile", NAME, "-o", path)
+    assert told["claim"] == "within"
+    assert told["verdict"] == "verified"
+    assert told["dtype"] == "float64"
+    assert told["layers"] == SOURCE.window + SOURCE.ahead + SOURCE.steps
+    assert 0 < told["error"] < 1e-13
+    return path
+
+
+def test_a_prompt_in_a_file_and_in_words_have_the_same_law(
+    file: str, tmp_path: Path
+) -> None:
+    """A demonstration a line, the history last; blanks and delimiters as one likes."""
+    prompt = tmp_path / "prompt.txt"
+    prompt.write_text("1 2 3\n2 3 1 |\n\n123\n31 2\n", encoding="utf-8")
+    read, written = said("run", file, str(prompt)), said("run", file, "123|231|123|312")
+    assert read == written == said("run", file, "1 2 3 | 2 3 1 | 1 2 3", "| 3 1 2")
+    right = exactly(SOURCE, SOURCE.parsed(list("123|231|123|312")))
+    both = zip(right, written["law"].values(), strict=True)
+    assert all(abs(float(x) - y) <= written["error"] for x, y in both)
+    assert written["law"] == written["next"]
+    assert written["condition"] > 1
+
+
+def test_prompts_come_from_standard_input_a_line_each(file: str) -> None:
+    lines = "123|12\n1 2 3 | 2 3\n"
+    found = CliRunner().invoke(app, ["run", file, "--json"], input=lines)
+    first, second = (json.loads(line) for line in found.output.splitlines())
+    assert first["word"] == list("123|12")
+    assert second["word"] == list("123|23")
+
+
+def test_verify_proves_and_runs(file: str) -> None:
+    told = said("verify", file, "--proof", "--sample", "16")
+    assert told["verdict"] == "verified"
+    assert told["words"] == 16
+    assert "gradient descent" in told["covers"]
+
+
+def test_every_prompt_of_a_small_form_can_be_run(tmp_path: Path) -> None:
+    path = tmp_path / "f.safetensors"
+    krohn.compile("InContext2,1:demonstrations=2,history=2").save(path)
+    report = krohn.verify(path, exhaustive=5)
+    assert report.verdict == "verified"
+    assert report.words == 2**3 + 2**4 + 2**5
+    with pytest.raises(KrohnError, match="at least 3 letters"):
+        krohn.verify(path, exhaustive=2)
+    with pytest.raises(KrohnError, match="too many to run"):
+        krohn.verify(built(SOURCE), exhaustive=23)
+
+
+def test_a_network_without_the_test_flag_is_refuted_by_runs(tmp_path: Path) -> None:
+    leaky = built(SOURCE, flagged=False)
+    leaky.header["claim"]["error"] = 1e-10
+    modelfile.write(tmp_path / "f.safetensors", leaky.header, leaky.tensors)
+    path = tmp_path / "f.safetensors"
+    assert krohn.verify(path).verdict == "undecided"
+    report = krohn.verify(path, sample=8)
+    assert report.verdict == "refuted"
+    assert report.counterexample is not None
+
+
+def test_evidence_is_checked_again(file: str, tmp_path: Path) -> None:
+    evidence = str(tmp_path / "e.json")
+    said("verify", file, "--proof", "--evidence", evidence)
+    told = said("recheck", file, evidence)
+    assert told["verdict"] == "verified"
+
+
+def test_pairs_are_predicted_and_their_first_letters() -> None:
+    model = krohn.compile("InContext2,1:demonstrations=3,steps=3,ahead=2")
+    kind = krohn.source_kinds.of_file(model.file)
+    assert kind is not None
+    told = kind.run(model.file, ["112|121|212|1"])
+    assert list(told["law"]) == ["1 1", "1 2", "2 1", "2 2"]
+    law = np.array(list(told["law"].values()))
+    assert told["next"]["1"] == pytest.approx(law[0] + law[1], abs=1e-15)
+
+
+def test_explain_says_the_form_and_the_step() -> None:
+    told = said("explain", NAME)
+    assert told["step_size"] == 0.5
+    assert told["demonstrations"] == "1 to 5, of 3 letters"
+    assert said("zoo")["families"].count(
+        {
+            "name": "InContext3,2",
+            "kind": "context-learner",
+            "description": "learns in context which of 3 letters follows the last 2",
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("1 2 4 | 1 2", "no letter '4'"),
+        ("1 2 | 1 2", "demonstration 1 has 2 letters; each has 3"),
+        ("1 2", "0 demonstrations"),
+        ("1 2 3 |", "the test history, which comes last, has 0 letters"),
+        ("1 2 3 | " * 6 + "1 2", "6 demonstrations"),
+    ],
+)
+def test_other_prompts_are_one_line(file: str, words: str, why: str) -> None:
+    with pytest.raises(KrohnError, match=why):
+        CliRunner().invoke(app, ["run", file, words], catch_exceptions=False)
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["-T", "9"], "leave -T out"),
+        (["--dtype", "float16"], "too narrow"),
+        (["--strict"], "--strict means nothing to a context-learner"),
+        (["--construction", "scan"], "--construction means nothing"),
+    ],
+)
+def test_options_without_effect_are_errors(
+    options: list[str], why: str, tmp_path: Path
+) -> None:
+    command = ["compile", NAME, *options, "-o", str(tmp_path / "f")]
+    with pytest.raises(KrohnError, match=why):
+        CliRunner().invoke(app, command, catch_exceptions=False)
+
+
+def test_no_file_is_read_that_is_no_prompt(file: str, tmp_path: Path) -> None:
+    binary = tmp_path / "b"
+    binary.write_bytes(b"\xff\xfe1 2")
+    with pytest.raises(KrohnError, match="cannot be read as a prompt"):
+        CliRunner().invoke(app, ["run", file, str(binary)], catch_exceptions=False)

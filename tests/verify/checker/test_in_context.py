@@ -1,0 +1,207 @@
+"""Theorem W12: what is shown of networks that learn in context holds."""
+
+import json
+from math import inf
+from typing import Any
+
+import numpy as np
+import pytest
+from context_networks import (
+    built,
+    changed,
+    measured,
+    of,
+    restated,
+    shown,
+)
+
+from compiler.in_context import Rows
+from network import modelfile
+from program.errors import Refused
+from sources.in_context import rounding
+from verify.checker.network import recheck
+from verify.proof import prove
+from verify.search.find import find
+
+NAMES = (
+    "InContext3,1:demonstrations=11",
+    "InContext3,2:demonstrations=13,steps=12",
+    "InContext3,3:demonstrations=20,steps=20",
+    "InContext3,2:demonstrations=11,steps=5,ahead=2",
+    "InContext2,2:demonstrations=9,ahead=3",
+)
+SMALL = of("InContext2,2:demonstrations=3,history=3,steps=3")
+FIRST = f"blocks.{SMALL.segment - 1}.attention"
+LAST = f"blocks.{SMALL.segment - 1 + SMALL.steps}.attention"
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", NAMES)
+def test_no_prompt_is_further_off_than_is_shown(name: str, dtype: str) -> None:
+    source = of(name)
+    file = built(source, dtype)
+    prompts = source.sampled(32, np.random.default_rng(0))
+    error = shown(file).error
+    assert measured(file, prompts) <= error + rounding(source)
+    assert error < (5e-13 if dtype == "float64" else 2e-4)
+
+
+def test_without_the_test_flag_nothing_is_shown() -> None:
+    """The mutation of the specification: windows of the test leak into the regression."""
+    leaky = built(SMALL, flagged=False)
+    assert measured(leaky, SMALL.sampled(16, np.random.default_rng(0))) > 0.03
+    with pytest.raises(Refused, match="shut out"):
+        shown(leaky)
+    assert prove(leaky, None).verdict == "undecided"
+
+
+def test_a_limit_that_lets_windows_in_is_refused_and_a_larger_one_is_not() -> None:
+    """R must be above |w z| + 1, and |w z| ≤ √(T_0 − 1) as the last step begins."""
+    file = built(SMALL)
+    for factor, fair in ((0.25, False), (0.5, False), (1, True), (64, True)):
+        scaled = {
+            name: np.where(np.abs(t) == 4, t * factor, t)
+            for name, t in file.tensors.items()
+            if name.endswith("key")
+        }
+        assert any((scaled[name] != file.tensors[name]).any() for name in scaled) == (
+            factor != 1
+        )
+        damaged = changed(file, **scaled)
+        if fair:
+            shown(damaged)
+        else:
+            with pytest.raises(Refused, match=r"learned from|asked about"):
+                shown(damaged)
+
+
+def test_a_step_that_is_a_little_off_costs_that_much_error() -> None:
+    file, prompts = built(SMALL), SMALL.sampled(32, np.random.default_rng(1))
+    for relative in (1e-9, 1e-3):
+        steps = {
+            name: t * (1 + relative)
+            for name, t in file.tensors.items()
+            if name.endswith("attention.out") and t.shape[1] == SMALL.features
+        }
+        assert len(steps) == SMALL.steps
+        damaged = changed(file, **steps)
+        off, error = measured(damaged, prompts), shown(damaged).error
+        assert relative / 10 < off <= error < 20 * relative
+
+
+def test_heads_that_turn_the_other_way_are_refused() -> None:
+    file = built(SMALL)
+    name = "blocks.0.attention.query"
+    turned = file.tensors[name].copy()
+    turned[turned != 0] *= -1
+    with pytest.raises(Refused, match="look elsewhere"):
+        shown(changed(file, **{name: turned}))
+    soft = file.tensors[name] / 1000
+    with pytest.raises(Refused, match="look elsewhere"):
+        shown(changed(file, **{name: soft}))
+
+
+def test_any_change_of_a_weight_is_refused_or_its_error_is_covered() -> None:
+    """600 mutants: one entry each, of every tensor. None says what is not covered."""
+    file, prompts = built(SMALL), SMALL.sampled(24, np.random.default_rng(2))
+    rows, random = Rows.of(SMALL), np.random.default_rng(3)
+    refused = 0
+    for seed in range(600):
+        name = sorted(file.tensors)[seed % len(file.tensors)]
+        tensor = file.tensors[name].copy()
+        flat = tensor.reshape(-1)
+        held = np.flatnonzero(flat) if seed % 3 and flat.any() else np.arange(len(flat))
+        at = random.choice(held)
+        flat[at] = random.choice(
+            [0.0, -flat[at], flat[at] + 2.0 ** -random.integers(0, 30), 1.0, 8.0, inf]
+        )
+        if np.array_equal(tensor, file.tensors[name]):
+            continue
+        damaged = changed(file, **{name: tensor})
+        try:
+            error = shown(damaged).error
+        except Refused:
+            refused += 1
+            continue
+        axis = -2 if "query" in name else -1
+        assert name == "embed.position" or "query" in name, name
+        assert np.unravel_index(at, tensor.shape)[axis] in rows.position
+        assert measured(damaged, prompts) <= error + rounding(SMALL), name
+    assert refused > 400
+
+
+@pytest.mark.parametrize(
+    ("part", "said", "why"),
+    [
+        ("claim", {"error": 1e-16}, "the file claims 1e-16"),
+        ("claim", {"error": None}, "claims no error"),
+        ("claim", {"kind": "exact"}, "another one"),
+        ("claim", {"length": 14}, "another length"),
+        ("claim", {"length": 15.0}, "another length"),
+        ("source", {"steps": 4}, "architecture"),
+        ("source", {"demonstrations": 2}, "another length"),
+        ("source", {"history": 1}, "shorter than a window"),
+        ("source", {"window": 3}, "another length|architecture"),
+        ("source", {"ahead": 0}, "which prompts"),
+        ("source", {"steps": 10**9}, "which prompts"),
+        ("source", {"ahead": 4096}, "tuples"),
+        ("source", {"steps": True}, "which prompts"),
+        ("source", {"classes": ["2", "1"]}, "not the tuple"),
+        ("source", {"classes": ["1"]}, "as many classes"),
+        ("source", {"letters": ["1", "1", "|"]}, "one name"),
+        ("architecture", {"d_model": 31}, "other tensors"),
+        ("architecture", {"strict": False}, "other tensors"),
+    ],
+)
+def test_other_claims_and_headers_are_refused(
+    part: str, said: dict[str, Any], why: str
+) -> None:
+    file = restated(built(SMALL), part, **said)
+    proof = prove(file, None)
+    assert proof.verdict == "undecided"
+    with pytest.raises(Refused, match=why):
+        shown(file)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"causal": [True]},
+        {"causal": [0]},
+        {"attention": {"kind": "relu"}},
+        {"attention": {"kind": "linear"}},
+        {"activation": []},
+    ],
+)
+def test_blocks_of_another_shape_are_refused(said: dict[str, Any]) -> None:
+    """Block 1 copies the letter after: a causal head would see none."""
+    file = built(SMALL)
+    blocks = [dict(block) for block in file.header["architecture"]["blocks"]]
+    blocks[1] |= said
+    with pytest.raises(Refused, match="architecture"):
+        shown(restated(file, "architecture", blocks=blocks))
+
+
+def test_narrow_formats_are_refused() -> None:
+    with pytest.raises(Refused, match="too narrow"):
+        shown(built(SMALL, "bfloat16"))
+
+
+def test_the_file_and_its_evidence_are_enough() -> None:
+    file = restated(built(SMALL), "claim", error=1e-13)
+    data = modelfile.pack(file.header, file.tensors)
+    evidence = find(data)
+    assert evidence["error"] < 1e-13
+    recheck(data, json.dumps(evidence).encode())
+    tight = {**evidence, "error": 1e-18}
+    with pytest.raises(Refused, match="not shown"):
+        recheck(data, json.dumps(tight).encode())
+
+
+def test_the_bound_of_the_weights_is_needed_and_nearly_reached() -> None:
+    """One window everywhere with one target: W z = 1 − (1 − 1)^t = 1, of at most √t."""
+    source = of("InContext2,2:demonstrations=4,steps=4")
+    facts = shown(built(source)).facts()
+    assert facts["leak"] < 1e-30
+    assert 0 < facts["feature"] < 1e-15
+    assert facts["weights"] < facts["error"] < 1e-13
