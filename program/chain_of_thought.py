@@ -109,6 +109,17 @@ class ChainOfThought:
         """How many tokens a whole text has."""
         return len(self.prompt) + len(self.steps)
 
+    @property
+    def locality(self) -> int:
+        """How far back a step reads at most, inputs included (Yang et al. 2024, 5.3)."""
+        first = len(self.prompt) + 1
+        return max(
+            first + i - read.place
+            for i, step in enumerate(self.steps)
+            for read in step.reads
+            if read.place
+        )
+
     def boxes(self) -> list[Interval]:
         """Bounds of what stands at each place, in every text; first of nothing: 0.
 

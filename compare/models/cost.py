@@ -18,6 +18,7 @@ from compare.models.lstm import LstmNetwork
 from compare.models.network import Network
 from compare.models.rnn import RnnNetwork
 from network.architecture import kind_of
+from network.attention_kind import Linear, Sparse, attention_kind
 
 
 @dataclass(frozen=True)
@@ -137,14 +138,32 @@ def _of_compiled(shape: Mapping[str, Any], length: int) -> int:
             products = sum(n for name, n in entries.items() if name != "input.weight")
             return int(2 * length * products)
         return int(2 * length * hidden * (hidden + shape["outputs"]))
+    return sum(parts(shape, length))
+
+
+def parts(shape: Mapping[str, Any], length: int) -> tuple[int, int]:
+    """Operations of a compiled Transformer for a word: where positions meet; the rest.
+
+    A position meets those that its kind of attention shows it: all, its window and the
+    ends of blocks, or none but two running sums. Masked halves count.
+    """
     d, positions = shape["d_model"], length + 1
-    products = 0
+    meeting = products = 0.0
     for block in shape["blocks"]:
-        both = block["d_qk"] + block["d_v"]
-        products += block["heads"] * both * (2 * d + positions)
+        keys, values = block["d_qk"], block["d_v"]
+        kind = attention_kind(block)
+        seen = float(positions)
+        if isinstance(kind, Sparse):
+            seen = min(seen, kind.window + kind.last * positions / kind.block)
+        each = (keys + values) * seen
+        if isinstance(kind, Linear):
+            each = 2.0 * keys * (values + 1)
+        meeting += block["heads"] * each
+        products += block["heads"] * (keys + values) * 2 * d
         widths = [d, *block["mlp"], d] if block["mlp"] else []
         products += sum(a * b for a, b in pairwise(widths))
-    return int(2 * (positions * products + length * d * shape["outputs"]))
+    rest = 2 * (positions * products + length * d * shape["outputs"])
+    return int(2 * positions * meeting), int(rest)
 
 
 def _affine(before: int, after: int) -> int:

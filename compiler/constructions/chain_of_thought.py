@@ -40,13 +40,20 @@ from program.expressions import Atom, Expression, argument, gate, number, rectif
 
 NAME, ATTENTION = "chain-of-thought", ("standard", "linear", "sparse")
 SUMMARY = "heads fetch what each number is computed from, at fixed places"
+LOCAL = 4
+"""A window of so many √L positions costs less than √L slots in every layer."""
 CONTENT, NEXT = "content", "next"
 NOTHING = Argument(0, 0)
 
 
 def block_size(source: ChainOfThought) -> int:
-    """B of sparse heads: the square root of the length, by which slots are fewest."""
-    return isqrt(source.length - 1) + 1
+    """B of sparse heads: how far back steps read, or about the square root of the length.
+
+    If B is at least the locality, no slot is needed, and the width does not grow (Yang et
+    al. 2024, Theorem 5.5). Else B slots, and as many ends of blocks, are fewest at √L.
+    """
+    root = isqrt(source.length - 1) + 1
+    return source.locality if source.locality <= LOCAL * root else root
 
 
 def chain_of_thought(source: ChainOfThought, attention: str = "standard") -> Program:

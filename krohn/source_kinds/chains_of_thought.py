@@ -147,7 +147,7 @@ class ChainsOfThought(SourceKind[Source]):
                 high for _, high in source.boxes()[len(source.prompt) + 1 :]
             ),
             "reads": max(len(step.reads) for step in numbers),
-            "locality": _locality(source),
+            "locality": source.locality,
             "construction": NAME,
             **sizes(built.cost),
             "dtype": options.precision.name,
@@ -212,17 +212,6 @@ def _steps(source: Source) -> ChainOfThought:
         return source if isinstance(source, ChainOfThought) else source.chain_of_thought
     except Refused as reason:
         raise KrohnError(f"{source.name}: {reason}") from None
-
-
-def _locality(source: ChainOfThought) -> int:
-    """How far back a step reads at most, inputs included (Yang et al. 2024, 5.3)."""
-    first = len(source.prompt) + 1
-    return max(
-        first + i - read.place
-        for i, step in enumerate(source.steps)
-        for read in step.reads
-        if read.place
-    )
 
 
 def _tokens(source: ChainOfThought, words: Sequence[str]) -> IntArray:
