@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import krohn
+from compiler.constructions import chain_of_thought as construction
 from krohn.compiled_model import CompiledModel
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from network.modelfile import ModelFile
@@ -55,7 +56,22 @@ def test_twenty_by_twenty() -> None:
 
 @cache
 def sparse(name: str) -> CompiledModel:
-    return krohn.compile(name, attention="sparse")
+    """By heads that see √L positions and ends of blocks, however short the text is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(construction, "LOCAL", 0)
+        return krohn.compile(name, attention="sparse")
+
+
+def test_a_local_program_needs_no_slots() -> None:
+    """Yang et al. 2024, Theorem 5.5: a window of the locality, and a constant width."""
+    widths = []
+    for n in (3, 6):
+        model = krohn.compile(f"LocalEditDistance{n},{n}", attention="sparse")
+        source, shape = KIND.of_file(model.file), model.file.header["architecture"]
+        (block,) = [b for b in shape["blocks"] if b["heads"]]
+        assert block["attention"]["block"] == source.locality < source.length // 2
+        widths.append(shape["d_model"])
+    assert widths[1] - widths[0] < 12  # digits of places
 
 
 def test_sparse_heads_write_every_text_right() -> None:
