@@ -9,8 +9,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = (
-    *("algebra", "network", "program", "jobs", "compiler", "verify", "compare"),
-    *("krohn", "benchmarks", "examples"),
+    *("algebra", "network", "program", "sources", "jobs", "compiler", "verify"),
+    *("compare", "krohn", "benchmarks", "examples"),
 )
 FOLDERS = (*PACKAGES, "sources", "docs", "tests", "results")
 PAGES = sorted(
