@@ -71,7 +71,7 @@ def test_a_local_program_needs_no_slots() -> None:
         (block,) = [b for b in shape["blocks"] if b["heads"]]
         assert block["attention"]["block"] == source.locality < source.length // 2
         widths.append(shape["d_model"])
-    assert widths[1] - widths[0] < 12  # digits of places
+    assert widths[1] - widths[0] <= 12  # two more digits of places, six times
 
 
 def test_sparse_heads_write_every_text_right() -> None:
