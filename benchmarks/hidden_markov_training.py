@@ -105,11 +105,12 @@ SHAPES: dict[str, tuple[Shape, ...]] = {
 
 def cells() -> Iterator[Cell]:
     """The networks, one seed after the other; of the fractal model there is one."""
-    for seed in SEEDS:
-        for name, shapes in SHAPES.items():
-            if name != FRACTAL or seed == SEEDS[0]:
-                for _, shape, taught in shapes:
-                    yield Cell(task(name), shape, taught, seed)
+    for names in ((CYCLES, HARD), (FRACTAL, *SWEEP[::-1])):
+        for seed in SEEDS:
+            for name in names:
+                if name != FRACTAL or seed == SEEDS[0]:
+                    for _, shape, taught in SHAPES[name]:
+                        yield Cell(task(name), shape, taught, seed)
 
 
 def those(results: Sequence[Result], name: str, shape: Shape) -> list[Result]:

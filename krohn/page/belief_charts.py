@@ -26,8 +26,8 @@ KINDS = {"compiled": "compiled", "rnn": "lstm", "ngram": "ngram", "blocks": "maj
 
 
 def charts(found: BeliefComparison) -> list[Chart]:
-    """Fit length by depth, and error by position."""
-    shown = [_depths(found), _positions(found)]
+    """Fit length by depth, error by position, and how training went."""
+    shown = [_depths(found), _positions(found), _training(found)]
     return [chart for chart in shown if chart is not None]
 
 
@@ -82,6 +82,30 @@ def _positions(found: BeliefComparison) -> Chart:
     title = "error el_t by position"
     norm = "Total variation" if found.probabilities else "Euclidean length"
     remark = f"{norm} from the truth, mean over words and seeds; the line is at 0.05."
+    return Chart(title, inline(figure, title), remark)
+
+
+def _training(found: BeliefComparison) -> Chart | None:
+    """The share of outputs within 0.05 of the truth while training, over seeds."""
+    runs = {m: [o.training for o in m.ones if o.training] for m in found.models}
+    runs = {m: each for m, each in runs.items() if each}
+    if not runs:
+        return None
+    steps = max((r.steps for each in runs.values() for r in each), key=len)
+    figure, axes = empty_chart("training step", [0.0, *map(float, steps)])
+    ends = {}
+    for model, each in runs.items():
+        whole = [r.accuracy for r in each if len(r.steps) == len(steps)]
+        if whole:
+            mean, colour = np.mean(whole, axis=0), _colour(model)
+            axes.plot(steps, mean, color=colour, linestyle=_dash(model), linewidth=1.5)
+            ends[model.title] = (float(mean[-1]), colour)
+    axes.set_ylim(0, 1.02)
+    _names(axes, ends)
+    title = "share within 0.05 by training step"
+    remark = (
+        "Of words at full length, whatever the length of those that are trained on."
+    )
     return Chart(title, inline(figure, title), remark)
 
 
