@@ -96,6 +96,7 @@ SHAPES: dict[str, tuple[Shape, ...]] = {
     HARD: (
         (PLAIN[0], RNN, recipe(steps=MORE)),
         (TWO[0], gpt(2), recipe(steps=MORE)),
+        ("Transformer, 4 blocks", gpt(4), recipe(steps=MORE)),
     ),
     **dict.fromkeys(SWEEP, (PLAIN, TWO)),
     FRACTAL: (PLAIN, TWO),

@@ -77,6 +77,34 @@ def layer_probes(
     return tuple(found)
 
 
+def part_probes(
+    network: Network, task: BeliefTask, parts: IntArray, length: int, seed: int
+) -> tuple[float, ...]:
+    """At how many positions the likeliest part is read, by layer, on fresh words.
+
+    Args:
+        network: In evaluation mode.
+        task: Of the words.
+        parts: For each state of the source, the number of its part: in a mixture of
+            models, of its model, so that parts are tasks.
+        length: Of the words.
+        seed: Of the words.
+    """
+    asked, rng = BeliefTask(task.source), np.random.default_rng(seed)
+    member = parts[:, None] == np.arange(parts.max() + 1)
+    found = []
+    fitted, chosen, tested = (
+        _seen(network, asked, rng, count, length, 1) for count in SPLITS
+    )
+    right = [(w.beliefs @ member).argmax(axis=1) for w in (fitted, chosen, tested)]
+    for layer in range(len(fitted.states)):
+        white = whitening(fitted.states[layer])
+        train, choose, test = (white(w.states[layer]) for w in (fitted, chosen, tested))
+        (probe,) = classifiers(train, right[:1], (choose, right[1:2]))
+        found.append(float((probe(test) == right[2]).mean()))
+    return tuple(found)
+
+
 def _explained(
     train: FloatArray, beliefs: FloatArray, test: FloatArray, right: FloatArray
 ) -> float:

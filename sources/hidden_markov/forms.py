@@ -11,7 +11,7 @@ what a belief means after the letter o_t:
   step further, what its filter predicts and not what it holds.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -161,3 +161,24 @@ def unifilar(
     size = len(start)
     operators = likely[:, None, :] * (following[:, None, :] == np.arange(size)[:, None])
     return HiddenMarkovModel(name, tuple(states), tuple(letters), operators, start)
+
+
+def mixture(name: str, models: Sequence[HiddenMarkovModel]) -> HiddenMarkovModel:
+    """One of several models, each as likely, for the whole word: a model of all states.
+
+    The probability of its states of one model is that of the model given the word.
+
+    Raises:
+        Refused: If there are none, or they differ in their letters or choose them.
+    """
+    demand(len(models) > 0, f"{name} mixes no models")
+    for model in models:
+        demand(model.actions is None, f"the letters of {model.name} are chosen")
+        demand(model.letters == models[0].letters, f"{model.name} has other letters")
+    blocks = [0, *np.cumsum([model.size for model in models]).tolist()]
+    operators = np.zeros((len(models[0].letters), blocks[-1], blocks[-1]))
+    for model, low, high in zip(models, blocks[:-1], blocks[1:], strict=True):
+        operators[:, low:high, low:high] = model.operators
+    start = np.concatenate([model.start for model in models]) / len(models)
+    states = tuple(f"{i + 1}:{s}" for i, m in enumerate(models) for s in m.states)
+    return HiddenMarkovModel(name, states, models[0].letters, operators, start)

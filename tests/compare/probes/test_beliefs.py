@@ -5,7 +5,12 @@ import pytest
 import torch
 
 from compare.models import Compiled, Rnn, build, compiled
-from compare.probes.beliefs import attention_moved, layer_probes, read_beliefs
+from compare.probes.beliefs import (
+    attention_moved,
+    layer_probes,
+    part_probes,
+    read_beliefs,
+)
 from compare.tasks.beliefs import BeliefTask
 from krohn.compilation import compile as compile_source
 from sources.linear_systems import named
@@ -70,3 +75,12 @@ def test_beliefs_that_are_read_are_those_of_words_that_nothing_was_fitted_on(
     assert np.abs(exact - read).max() < 1e-6
     _, early = read_beliefs(network, task, LENGTH, 5, layer=0)
     assert np.abs(exact - early).max() > 0.5
+
+
+def test_parts_of_the_belief_are_read_where_it_is(
+    network: Compiled, task: BeliefTask
+) -> None:
+    """Whether the state is one of two: after all blocks of a scan, and not before."""
+    shares = part_probes(network, task, np.array([0, 0, 1, 1, 1]), LENGTH, 4)
+    assert shares[-1] == 1
+    assert shares[0] < 0.75

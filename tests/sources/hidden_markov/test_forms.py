@@ -10,6 +10,7 @@ from sources import hidden_markov, linear_systems
 from sources.hidden_markov import HiddenMarkovModel
 from sources.hidden_markov.forms import (
     driven,
+    mixture,
     moore_form,
     paper_form,
     said_at_once,
@@ -132,3 +133,26 @@ def test_what_has_no_such_form_is_refused() -> None:
     assert product_system is not None
     with pytest.raises(Refused, match="negative"):
         driven(product_system)
+
+
+def test_a_mixture_is_bayes_rule_over_models() -> None:
+    one, two = drawn("RanHMM3,2@1"), drawn("RanHMM4,2@2")
+    both = mixture("both", [one, two])
+    words = np.array(list(product(range(2), repeat=5)))
+    beliefs, likely = both.filter(words)
+    likelihoods = [m.filter(words)[1].sum(axis=1) for m in (one, two)]
+    first, second = np.exp(likelihoods)
+    assert np.allclose(np.exp(likely.sum(axis=1)), (first + second) / 2)
+    shares = beliefs[:, -1, :3].sum(axis=1)
+    assert np.allclose(shares, first / (first + second))
+    inside = beliefs[:, -1, :3] / shares[:, None]
+    assert np.allclose(inside, one.filter(words)[0][:, -1])
+
+
+def test_models_of_other_letters_are_not_mixed() -> None:
+    with pytest.raises(Refused, match="other letters"):
+        mixture("m", [drawn("RanHMM3,2@1"), drawn("RanHMM3,3@1")])
+    with pytest.raises(Refused, match="are chosen"):
+        mixture("m", [machine(CYCLES)])
+    with pytest.raises(Refused, match="mixes no models"):
+        mixture("m", [])
