@@ -203,6 +203,12 @@ VERIFY = (
 RUN = (
     Need(("last",), _any("stream"), "is for --stream FILE"),
     Need(
+        ("steps", "quiet"),
+        lambda values: not _any("stream", "expect", "expect_own", "as_json")(values),
+        "says how a text is printed; --stream, --expect and --json print something else",
+    ),
+    Need(("steps",), lambda v: not _any("quiet")(v), "and --quiet ask for two things"),
+    Need(
         ("word",),
         lambda values: values["stream"] is None,
         "is what --stream FILE reads; give no word beside it",

@@ -54,8 +54,8 @@ def verify(
 
     Args:
         model: A model file, or the file of a trained network.
-        machine: What it must compute, from its start state; by default the machine, or
-            the other source, that the file itself names.
+        machine: What it must compute, from its start state, or another source, as
+            ``my.dp``; by default the one that the file itself names.
         proof: Whether to prove it for all words up to the claimed length. By default
             yes, unless only simulations are asked for.
         exhaustive: Run every word of up to this many letters.
@@ -76,13 +76,15 @@ def verify(
     began = time.monotonic()
     if (other := _other_source(model)) is not None:
         kind, file = other
-        if any(x is not None for x in (machine, observation, length, sharding)):
+        if any(x is not None for x in (observation, length, sharding)):
             raise KrohnError(
-                "a machine to hold it against, what to see of it, -T and jobs are for "
-                f"models of machines; this file is about a {kind.wire}"
+                "what to see of a machine, -T and jobs are for models of machines; this "
+                f"file is about a {kind.wire}"
             )
         wanted = proof if proof is not None else not (exhaustive or sample)
-        return kind.verify(file, wanted, exhaustive, sample, seed, progress or silent)
+        asked = None if machine is None else _wanted_source(kind, machine)
+        how = exhaustive, sample, seed, progress or silent, asked
+        return kind.verify(file, wanted, *how)
     if (trained := _trained(model, machine, observation)) is not None:
         _check_run(proof, sharding)
         return trained.examine(
@@ -114,6 +116,20 @@ def _other_source(
 
     kind = of_file(file)
     return None if kind is None else (kind, file)
+
+
+def _wanted_source(kind: "SourceKind[Any]", source: Any) -> Any:
+    """A source of a kind, or of a name, that a file must be about.
+
+    Raises:
+        KrohnError: If it is of another kind.
+    """
+    from krohn.source_kinds import named
+
+    found = named(source)
+    if found is None or found[0].wire != kind.wire:
+        raise KrohnError(f"the file is about a {kind.wire}, and {source} is none")
+    return found[1]
 
 
 def _trained(

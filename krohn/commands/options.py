@@ -103,7 +103,10 @@ Effort = Annotated[str, EFFORT]
 
 Against = Annotated[
     str | None,
-    typer.Option(help="The machine to hold it against (default: the file's own)."),
+    typer.Option(
+        help="The machine, or the dynamic program, to hold it against (default: the "
+        "file's own)."
+    ),
 ]
 
 

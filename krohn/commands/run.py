@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from algebra.errors import KrohnError
 from krohn import show
 from krohn.commands import options as common
 from krohn.commands.options import Wanted, check, reading
@@ -18,10 +19,8 @@ from krohn.option_rules import RUN
 if TYPE_CHECKING:
     from algebra.automaton import Automaton
     from krohn.replaying import Replay
-    from krohn.source_kinds.base import SourceKind
-    from network.modelfile import ModelFile
 
-OWN = "--expect-own"
+OWN, MODEL = "--expect-own", ".safetensors"
 
 
 class BareExpect(TyperCommand):
@@ -70,16 +69,31 @@ Streamed = Annotated[
 Last = Annotated[
     bool, typer.Option("--last", help="With --stream: only the state at the end.")
 ]
+Steps = Annotated[
+    bool,
+    typer.Option(
+        "--steps", help="Of a text: each token, what it is called, and what it reads."
+    ),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Of a text: only the answer.")]
 
 
 def run(
     context: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="F", help="A model file.")],
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="F",
+            help="A model file; or a dynamic program, which is run without one.",
+        ),
+    ],
     word: Word = None,
     expect: Expect = None,
     expect_own: ExpectOwn = False,
     stream: Streamed = None,
     last: Last = False,
+    steps: Steps = False,
+    quiet: Quiet = False,
     machine: common.Against = None,
     start: common.Start = None,
     observe: common.Observe = None,
@@ -94,12 +108,13 @@ def run(
         return run_stream(file, stream, last, as_json)
     if expect is not None or expect_own:
         return _compare(file, word, expect, against, as_json)
-    if (found := _source_kind(file)) is not None:
-        source_kind, model = found
+    if (answers := _of_source(file)) is not None:
         for words in [word] if word else ([line] for line in sys.stdin):
-            result = source_kind.run(model, words)
-            emit(result, as_json, partial(print, result["shown"]))
+            result = answers(words)
+            emit(result, as_json, partial(print, _shown(result, steps, quiet)))
         return DONE
+    if steps or quiet:
+        raise no_text()
     from krohn.running import open_runner
 
     runner = open_runner(file)
@@ -109,17 +124,42 @@ def run(
     return DONE
 
 
-def _source_kind(file: str) -> "tuple[SourceKind[Any], ModelFile] | None":
-    """A file about a source that is no machine, and how that is run."""
+def _of_source(file: str) -> Callable[[list[str]], dict[str, Any]] | None:
+    """What says the text of a source that is no machine: its network, or no network."""
     from network import modelfile
 
+    if not file.endswith(MODEL) and (said := _interpreter(file)) is not None:
+        return said
     model = modelfile.read(file)
     if "source" not in model.header:
         return None
     from krohn.source_kinds import of_file
 
     kind = of_file(model)
-    return None if kind is None else (kind, model)
+    return None if kind is None else partial(kind.run, model)
+
+
+def _interpreter(name: str) -> Callable[[list[str]], dict[str, Any]] | None:
+    """What says the text of a dynamic program without a network."""
+    from krohn.source_kinds.chains_of_thought import ChainsOfThought
+
+    kind = ChainsOfThought()
+    source = kind.named(name)
+    return None if source is None else partial(kind.interpreted, source)
+
+
+def no_text() -> KrohnError:
+    """The error of options that are for texts."""
+    return KrohnError("--steps and --quiet are for texts of dynamic programs")
+
+
+def _shown(result: dict[str, Any], steps: bool, quiet: bool) -> str:
+    """What a source says, as it is asked for."""
+    if (steps or quiet) and "steps" not in result:
+        raise no_text()
+    if quiet:
+        return str(result["answer"])
+    return show.steps(result["steps"]) if steps else str(result["shown"])
 
 
 def _words(word: list[str] | None, machine: "Automaton") -> Iterator[list[str]]:

@@ -60,13 +60,16 @@ def verify(
     outputs = Outputs(file, html, html_effort, evidence)
     outputs.check()
     against = Wanted(machine, start, observe, reading(complete, kind))
-    wanted = against.read()
+    source = _source(file, machine)
+    wanted = None if source else against.read()
     how = sharding(jobs, memory, shard, job, cluster, every_start)
     solver = Solver(file, wanted, observe, smt, smt_lib, gadgets, error, timeout, seed)
     methods = Methods(proof, exhaustive, sample, attack, length, how, seed, shorten)
     solver.check(methods.asked)
     with progress() as report:
-        found = solver.ask(report) or methods.ask(file, wanted, observe, report)
+        found = solver.ask(report) or methods.ask(
+            file, source or wanted, observe, report
+        )
     replay = _replay(file, found, against)
     outputs.write_page(found, wanted, context.find_root().obj or (), replay)
     checked = outputs.write_evidence(found, wanted, observe)
@@ -76,6 +79,16 @@ def verify(
     if checked and not as_json:
         show.evidence(checked, evidence)
     return {"verified": DONE, "refuted": REFUTED}.get(found.verdict, CANNOT)
+
+
+def _source(file: str, name: str | None) -> str | None:
+    """What a file must be about, if it is about a source that is no machine."""
+    from network import modelfile
+    from network.trained import is_network
+
+    if name is None or is_network(file):
+        return None
+    return name if "source" in modelfile.read(file).header else None
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ class Methods:
     def ask(
         self,
         file: str,
-        machine: "Automaton | None",
+        machine: "Automaton | str | None",
         observation: str | None,
         report: "Progress",
     ) -> "Report":

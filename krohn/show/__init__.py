@@ -3,7 +3,7 @@
 from krohn.show.cascade import decomposition
 from krohn.show.comparison import beliefs, comparison
 from krohn.show.explanation import explanation, facts, zoo
-from krohn.show.network import answers, attention, compiled, program
+from krohn.show.network import answers, attention, compiled, program, steps
 from krohn.show.verdict import evidence, replay, report
 
 __all__ = [
@@ -19,5 +19,6 @@ __all__ = [
     "program",
     "replay",
     "report",
+    "steps",
     "zoo",
 ]

@@ -34,11 +34,19 @@ def zoo(rows: list[dict[str, Any]], families: list[dict[str, Any]]) -> None:
 
 
 def facts(found: dict[str, Any]) -> None:
-    """What is known of a source that is no machine, a line each."""
+    """What is known of a source that is no machine, a line each; its networks below."""
     table = new_table("fact", "value")
     for name, fact in found.items():
-        table.add_row(name.replace("_", " "), _said(fact))
+        if name != "networks":
+            table.add_row(name.replace("_", " "), _said(fact))
     print_table(table)
+    if rows := found.get("networks", []):
+        columns = list(dict.fromkeys(key for row in rows for key in row))
+        table = new_table(*(column.replace("_", " ") for column in columns))
+        for row in rows:
+            table.add_row(*(_said(row.get(key)) for key in columns))
+        print()
+        print_table(table, WIDE)
 
 
 def _said(fact: Any) -> str:

@@ -59,6 +59,16 @@ def answers(result: dict[str, Any]) -> None:
     print(" ".join(result["outputs"]))
 
 
+def steps(told: list[dict[str, Any]]) -> str:
+    """A text token by token: what each is called, and what it was computed from."""
+    lines = []
+    for step in told:
+        reads = ", ".join(f"{name} {token}" for name, token in step["reads"].items())
+        after = f"   of {reads}" if reads else ""
+        lines.append(f"{step['token']:>6}  {step['is']}{after}".rstrip())
+    return "\n".join(lines)
+
+
 def attention(result: dict[str, Any]) -> None:
     """Networks of one function, and how differently they attend."""
     out = console()

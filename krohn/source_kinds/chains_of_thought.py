@@ -18,6 +18,7 @@ from compiler.errors import CompileError
 from compiler.pipeline import Options, arrange, optimise
 from compiler.transformer import describe, lower
 from krohn.progress import Progress
+from krohn.source_kinds import recurrence_facts
 from krohn.source_kinds.base import USUAL, How, SourceKind, names_in, sizes
 from network.attention_kind import Sparse
 from network.modelfile import ModelFile
@@ -129,42 +130,41 @@ class ChainsOfThought(SourceKind[Source]):
     def explain(
         self, source: Source, length: int | None, options: Options
     ) -> dict[str, Any]:
-        """Its size, and that of its network."""
-        source = _steps(source)
-        built, _ = self.build(source, length, options)
-        assert built.cost is not None
-        steps = source.steps
-        numbers = [step for step in steps if step.token is None]
+        """What it is, and the network of each kind of attention."""
+        steps = _steps(source)
+        ways = [self._way(steps, attention, options) for attention in ATTENTION]
         return {
-            "name": source.name,
+            **recurrence_facts.facts(steps),
             "kind": self.wire,
             "claim": self.claim,
-            "prompt": len(source.prompt),
-            "tokens": source.length,
-            "steps": len(steps),
-            "numbers": len(numbers),
-            "largest": max(
-                high for _, high in source.boxes()[len(source.prompt) + 1 :]
-            ),
-            "reads": max(len(step.reads) for step in numbers),
-            "locality": source.locality,
-            "construction": NAME,
-            **sizes(built.cost),
             "dtype": options.precision.name,
+            "networks": ways,
         }
+
+    def _way(
+        self, source: ChainOfThought, attention: str, options: Options
+    ) -> dict[str, Any]:
+        """The size of a network; why there is none, if there is none."""
+        try:
+            built, _ = self.build(source, None, options, How(attention=attention))
+        except KrohnError as reason:
+            return {"attention": attention, "applies": False, "why": str(reason)}
+        assert built.cost is not None
+        return {"attention": attention, "applies": True, **sizes(built.cost)}
 
     def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
         """The whole text that the network writes after a prompt."""
-        source = self.of_file(file)
+        source, written = self.of_file(file), self.written(file)
         prompt = _tokens(source, words)
         text = _decoded(file, source, prompt[None])[0]
-        names = [source.tokens[i] if i >= 0 else "(no answer)" for i in text]
-        return {
-            "prompt": names[: len(prompt)],
-            "text": names[len(prompt) :],
-            "answer": names[source.answer - 1],
-            "shown": " ".join(names),
-        }
+        return _told(source, written.names if written else (), text)
+
+    def interpreted(self, source: Source, words: list[str]) -> dict[str, Any]:
+        """The same text by the reference interpreter: whole numbers, no network."""
+        steps = _steps(source)
+        names = source.names if isinstance(source, DynamicProgram) else ()
+        text = steps.continued(_tokens(steps, words)[None])[0]
+        return _told(steps, names, text)
 
     def sample(
         self, file: ModelFile, count: int, seed: int, progress: Progress
@@ -195,11 +195,16 @@ class ChainsOfThought(SourceKind[Source]):
     def covers(self, file: ModelFile) -> str:
         """What a proof is about, in words."""
         source = self.of_file(file)
-        free = [high - low + 1 for low, high in source.prompt if high > low]
-        count = (
-            " · ".join(map(str, free)) if len(free) < 4 else f"{free[0]}^{len(free)}"
+        count = recurrence_facts.prompts_of(source)
+        text = (
+            "; the text of the dynamic program in the file, read again, says the same"
         )
-        return f"the whole text after each of the {count} prompts"
+        return (
+            f"the whole text after each of the {count} prompts{text * self._has(file)}"
+        )
+
+    def _has(self, file: ModelFile) -> bool:
+        return WRITTEN in file.header["source"]
 
 
 def _steps(source: Source) -> ChainOfThought:
@@ -212,6 +217,27 @@ def _steps(source: Source) -> ChainOfThought:
         return source if isinstance(source, ChainOfThought) else source.chain_of_thought
     except Refused as reason:
         raise KrohnError(f"{source.name}: {reason}") from None
+
+
+def _told(
+    source: ChainOfThought, called: Sequence[str], text: IntArray
+) -> dict[str, Any]:
+    """A whole text, token by token; −1 is no answer."""
+    names = [source.tokens[i] if i >= 0 else "(no answer)" for i in text]
+    called = called or [f"place {t + 1}" for t in range(source.length)]
+    start = len(source.prompt)
+    steps = []
+    for t, step in enumerate(source.steps, start):
+        places = [read.place for read in step.reads if read.place]
+        reads = {called[p - 1]: names[p - 1] for p in places}
+        steps.append({"token": names[t], "is": called[t], "reads": reads})
+    return {
+        "prompt": names[:start],
+        "text": names[start:],
+        "answer": names[source.answer - 1],
+        "steps": steps,
+        "shown": " ".join(names),
+    }
 
 
 def _tokens(source: ChainOfThought, words: Sequence[str]) -> IntArray:

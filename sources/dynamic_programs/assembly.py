@@ -21,15 +21,20 @@ class Input:
 
     Attributes:
         name: What it is called.
-        count: How many tokens it has.
+        names: What each token is called.
         letters: Its letters; () if it holds numbers.
         ends: Of numbers the least and the greatest one.
     """
 
     name: str
-    count: int
+    names: tuple[str, ...]
     letters: tuple[str, ...]
     ends: tuple[int, int]
+
+    @property
+    def count(self) -> int:
+        """How many tokens it has."""
+        return len(self.names)
 
 
 class Number(NamedTuple):

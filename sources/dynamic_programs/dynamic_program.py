@@ -112,9 +112,10 @@ class DynamicProgram:
         each = tuple(letters)
         demand(bool(each) != (numbers is not None), "an input has letters, or numbers")
         first = 1 + sum(i.count + 1 for i in self.inputs)
-        self.inputs.append(Input(name, count, each, numbers or (0, 0)))
-        alphabet = self.alphabet
         found = Table(self, name)
+        names = tuple(map(found.called, product(*ranges)))
+        self.inputs.append(Input(name, names, each, numbers or (0, 0)))
+        alphabet = self.alphabet
         for place, at in enumerate(product(*ranges), first):
             cell = Cell(found.called(at), place)
             if numbers is not None:
@@ -222,9 +223,10 @@ class DynamicProgram:
         return assembled(self.name, self.inputs, self.written, self.final)
 
     @property
-    def cells(self) -> list[str]:
-        """What each token after the prompt is called."""
-        names = [w.name if isinstance(w, Number) else "" for w in self.written]
+    def names(self) -> list[str]:
+        """What each token of a text is called; nothing for signs."""
+        names = [n for each in self.inputs for n in (*each.names, "")]
+        names += [w.name if isinstance(w, Number) else "" for w in self.written]
         return [*names, "", "answer", ""]
 
 

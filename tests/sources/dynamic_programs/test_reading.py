@@ -71,7 +71,7 @@ def test_constants_and_copies_are_not_written() -> None:
         "table A[i in 1..n]\nA[1] = 4\nA[2] = x[2]\nA[3] = A[1] + A[2]\nanswer A[3]"
     )
     program = read_text(text, "test")
-    assert program.cells == ["A[3]", "", "answer", ""]
+    assert program.names[8:] == ["A[3]", "", "answer", ""]
 
 
 @pytest.mark.parametrize(

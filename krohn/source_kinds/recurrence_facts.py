@@ -1,0 +1,76 @@
+"""What can be said of a dynamic program before a network is made of it."""
+
+from typing import Any
+
+import numpy as np
+
+from program.chain_of_thought import ChainOfThought
+from program.domains import IntArray
+
+MOST_RUN, MOST_TOKENS = 2**12, 2**21
+"""Prompts that are continued to tell texts apart; tokens of all of them."""
+
+
+def facts(source: ChainOfThought) -> dict[str, Any]:
+    """Sizes, how far back steps look, and how many texts there are.
+
+    ``locality_of_numbers`` is the farthest look-back to another number, ``locality`` that
+    to any token, as Yang et al. 2024, Definition 5.3, have it. Their Definition 4.3 calls
+    a dynamic program regular if different inputs have different numbers; their lower
+    bounds need 2^Ω(n) different texts only, which edit distance has though it is not
+    regular.
+    """
+    first = len(source.prompt) + 1
+    at = [
+        (first + i, step) for i, step in enumerate(source.steps) if step.token is None
+    ]
+    back = [t - r.place for t, step in at for r in step.reads if r.place >= first]
+    boxes = source.boxes()
+    ends = [boxes[t] for t, _ in at]
+    names = source.tokens
+    return {
+        "name": source.name,
+        "prompt": len(source.prompt),
+        "tokens": source.length,
+        "steps": len(source.steps),
+        "numbers": len(at),
+        "least": int(names[min(low for low, _ in ends)]),
+        "largest": int(names[max(high for _, high in ends)]),
+        "rules": len(source.rules),
+        "reads": max(len(step.reads) for _, step in at),
+        "locality": source.locality,
+        "locality_of_numbers": max(back, default=0),
+        **_texts(source),
+    }
+
+
+def prompts_of(source: ChainOfThought) -> str:
+    """How many prompts there are, as a product: ``4^6 · 10^3``."""
+    told = dict[int, int]()
+    for low, high in source.prompt:
+        if high > low:
+            told[high - low + 1] = told.get(high - low + 1, 0) + 1
+    powers = (f"{n}^{times}" if times > 1 else f"{n}" for n, times in told.items())
+    return " · ".join(powers) or "1"
+
+
+def _texts(source: ChainOfThought) -> dict[str, Any]:
+    """How many different texts some prompts, or all, have."""
+    low, high = np.array(source.prompt).T
+    most = max(1, min(MOST_RUN, MOST_TOKENS // source.length))
+    count = np.prod((high - low + 1).astype(float))
+    if every := bool(count <= most):
+        prompts: IntArray = np.indices(high - low + 1).reshape(len(low), -1).T + low
+    else:
+        rng = np.random.default_rng(0)
+        prompts = rng.integers(low, high + 1, size=(most, len(low)))
+        prompts = np.unique(prompts, axis=0)
+    texts = source.continued(prompts)[:, len(low) :]
+    different = len(np.unique(texts, axis=0))
+    regular = None if different == len(prompts) and not every else False
+    return {
+        "prompts": prompts_of(source),
+        "different_texts": different,
+        "of_prompts": f"{len(prompts):,}{'' if every else ' at random'}",
+        "regular": True if every and different == len(prompts) else regular,
+    }

@@ -1,0 +1,108 @@
+"""Dynamic programs in the commands: files, the interpreter, facts, and what is refused."""
+
+import json
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+import krohn
+from algebra.errors import KrohnError
+from krohn.cli import run
+from krohn.compilation import options_of
+from krohn.source_kinds.chains_of_thought import ChainsOfThought
+from sources.dynamic_programs import CATALOGUE
+
+KIND = ChainsOfThought()
+TEXT = CATALOGUE["LCS"].read_text()
+
+
+def command(*words: str, code: int = 0) -> str:
+    """What a command prints; in one line why not, if it cannot."""
+    out, err = StringIO(), StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        assert run([*words]) == code
+    if code == 0:
+        return out.getvalue()
+    assert not out.getvalue()
+    (line,) = err.getvalue().splitlines()
+    return line
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "mine.dp").write_text(TEXT)
+    return tmp_path
+
+
+def test_a_file_is_compiled_proved_run_and_held_against_its_text(folder: Path) -> None:
+    mine, model = f"{folder}/mine.dp:n=3,m=2", f"{folder}/m.safetensors"
+    command("compile", mine, "-o", model)
+    for source in (model, mine):
+        assert command("run", source, "aab|ab", "--quiet") == "2\n"
+        lines = command("run", source, "aab|ab", "--steps").splitlines()
+        assert lines[0].strip() == "1  C[1, 1]   of s[1] a, t[1] a"
+        assert lines[-2].strip() == "2  answer   of C[3, 2] 2"
+        assert json.loads(command("run", source, "aab|ab", "--json"))["answer"] == "2"
+    assert "read again" in command("verify", model, "--machine", mine)
+    assert krohn.verify(model, machine=f"{folder}/mine.dp").verdict == "undecided"
+    assert "is none" in command("verify", model, "--machine", "S5", code=2)
+
+
+def test_mistakes_are_one_line(folder: Path) -> None:
+    (folder / "wrong.dp").write_text(TEXT.replace("C[i-1, j]", "C[i+1, j]"))
+    said = command("compile", f"{folder}/wrong.dp", "-o", f"{folder}/x", code=2)
+    assert "line 10: C[1, 1] reads C[2, 1], which comes later" in said
+    assert not (folder / "x").exists()
+    assert "cannot be read" in command("explain", f"{folder}/no.dp", code=2)
+    assert "has the form" in command("run", f"{folder}/mine.dp", "ab|ab", code=2)
+    both = command("run", f"{folder}/mine.dp", "--steps", "--quiet", "a", code=2)
+    assert "two things" in both
+
+
+def test_what_is_said_of_it() -> None:
+    source = KIND.named("LCS2,2:letters=2")
+    assert source is not None
+    found = KIND.explain(source, None, options_of("float32", False, "relu"))
+    assert (found["numbers"], found["least"], found["largest"]) == (5, 0, 2)
+    assert (found["prompts"], found["of_prompts"]) == ("2^4", "16")
+    assert found["regular"] is False
+    assert found["locality"] > found["locality_of_numbers"] == 4
+    standard = next(w for w in found["networks"] if w["attention"] == "standard")
+    assert standard["applies"]
+    assert standard["layers"] == 3
+
+
+def test_another_text_in_a_file_is_found() -> None:
+    file = krohn.compile("LCS2,2:letters=2").file
+    source = file.header["source"]
+    for old, new in (("C[i-1, j-1] +", "C[i, j-1] +"), ("max(", "min(")):
+        text = source["written"] | {"text": source["written"]["text"].replace(old, new)}
+        header = {**file.header, "source": {**source, "written": text}}
+        report = krohn.verify(replace(file, header=header))
+        assert report.verdict == "undecided"
+        assert "text in the file" in report.reason
+    header = {**file.header, "source": {**source, "written": {"text": "?"}}}
+    with pytest.raises(KrohnError, match="damaged"):
+        krohn.verify(replace(file, header=header))
+
+
+def test_a_dynamic_program_in_python() -> None:
+    """The fewest steps on a staircase whose stairs cost something."""
+    p = krohn.dynamic_program("stairs")
+    cost = p.input("cost", 5, numbers=(0, 3))
+    best = p.table("best")
+    best[0], best[1] = 0, cost[1]
+    for i in range(2, 6):
+        best[i] = p.minimum(best[i - 1], best[i - 2]) + cost[i]
+    p.answer(p.chain("min", [best[4], best[5]], "end"))
+    model = krohn.compile(p)
+    assert model.proof is not None
+    assert model.proof.verdict == "verified"
+    said = KIND.interpreted(p, ["3 1 2 0 3"])
+    assert said["answer"] == "1"
+    assert KIND.run(model.file, ["3 1 2 0 3"])["text"] == said["text"]
+    with pytest.raises(Exception, match=r"best\[5\] is computed twice"):
+        best[5] = 3
