@@ -17,17 +17,20 @@ if TYPE_CHECKING:
     from krohn.compiled_model import CompiledModel
     from krohn.examination import examine
     from krohn.generation import compile_generator
+    from krohn.hidden_markov_models import hidden_markov
     from krohn.report import Report
     from krohn.sources import read, zoo
     from krohn.streams import Stream, stream
     from krohn.verification import verify
     from network.model import Model, load
     from sources.dynamic_programs import dynamic_program
+    from sources.hidden_markov import HiddenMarkovModel
     from sources.sequence_functions import program
 
 __all__ = [
     "Comparison",
     "CompiledModel",
+    "HiddenMarkovModel",
     "Model",
     "Report",
     "Stream",
@@ -36,6 +39,7 @@ __all__ = [
     "compile_generator",
     "dynamic_program",
     "examine",
+    "hidden_markov",
     "load",
     "program",
     "read",
@@ -62,6 +66,8 @@ _LAZY = {
     "Model": "network.model",
     "dynamic_program": "sources.dynamic_programs",
     "program": "sources.sequence_functions",
+    "HiddenMarkovModel": "sources.hidden_markov",
+    "hidden_markov": "krohn.hidden_markov_models",
 }
 
 

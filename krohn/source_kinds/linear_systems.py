@@ -124,6 +124,7 @@ class LinearSystems(SourceKind[LinearSystem]):
             "length": length,
             "size": source.size,
             "letters": len(source.letters),
+            **_of_chain(source),
             "construction": NAME,
             **sizes_of(built.network),
             "dtype": options.precision.name,
@@ -193,6 +194,16 @@ def _networks(
         return
     for scale in gated_rnn.scales(source):
         yield gated_rnn.gated(source, options.precision, scale), {}
+
+
+def _of_chain(source: LinearSystem) -> dict[str, Any]:
+    """What is known of it as a driven Markov chain, if its letters are stochastic."""
+    from krohn.model_facts import facts
+
+    try:
+        return facts(driven(source))
+    except Refused:
+        return {}
 
 
 def as_system(machine: Automaton) -> LinearSystem:

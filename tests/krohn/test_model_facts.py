@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+import krohn
+from algebra.errors import KrohnError
 from krohn.model_facts import facts, machine_of_beliefs
 from sources import hidden_markov, linear_systems
-from sources.hidden_markov import HiddenMarkovModel, files
+from sources.hidden_markov import HiddenMarkovModel, files, structure
 from sources.hidden_markov.beliefs import reachable
 from sources.hidden_markov.forms import driven
 
@@ -51,9 +53,12 @@ def test_depth_is_constant_within_an_error_where_all_words_forget() -> None:
     assert "every word of 4 letters" in depth("Cyclic-RND5,5@3")
 
 
-def test_depth_is_not_known_to_be_constant_where_a_word_keeps_beliefs_apart() -> None:
+def test_depth_is_not_known_to_be_constant_where_a_word_keeps_beliefs_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     assert "no depth that does not grow with T is known" in depth("Cyclic-RND4,2@3")
-    assert "not decided" in depth("Cyclic-RND24,3@1")
+    monkeypatch.setattr(structure, "MOST_STEPS", 100)
+    assert "not decided" in depth("Cyclic-RND5,5@3")
 
 
 @pytest.mark.parametrize(
@@ -132,3 +137,45 @@ def test_bad_input_is_one_line(call: Call, command: list[str], reason: str) -> N
     code, told = call(*command)
     assert code == 2
     assert reason in str(told)
+
+
+def test_from_python_to_a_verdict(tmp_path: Path) -> None:
+    say = [[0.9, 0.2], [0.1, 0.8]]
+    rain = krohn.HiddenMarkovModel.of(
+        "rain", np.eye(2)[::-1], say, [1, 0], letters="du"
+    )
+    krohn.compile(rain, length=12).save(tmp_path / "r.safetensors")
+    assert krohn.verify(tmp_path / "r.safetensors").verdict == "verified"
+
+
+@pytest.mark.parametrize(
+    ("source", "properties"),
+    [
+        ("Mess3", ["forgetting"]),
+        (
+            "FlipFlop",
+            ["driven", "linear", "deterministic", "unifilar", "synchronising"],
+        ),
+        ("Cyclic-RND5,5@3", ["driven", "linear", "forgetting"]),
+        (EXAMPLES / "tiger.pomdp", ["driven"]),
+        (EXAMPLES / "turnstile.dot", ["driven", "linear", "deterministic", "unifilar"]),
+    ],
+)
+def test_all_that_is_a_model_is_read_as_one(
+    source: str | Path, properties: Any
+) -> None:
+    found = facts(krohn.hidden_markov(source))["properties"]
+    assert [p for p in found if p in properties] == properties
+
+
+@pytest.mark.parametrize("source", ["MatMul5,5@3", "program:reverse", "nothing"])
+def test_other_sources_are_no_models(source: str) -> None:
+    with pytest.raises(KrohnError):
+        krohn.hidden_markov(source)
+
+
+def test_explain_says_the_mixing_time_of_a_linear_system(call: Call) -> None:
+    code, told = call("explain", "Cyclic-RND5,5@3:epsilon=0.1", "-T", "32")
+    assert code == 0
+    assert abs(told["mixing_time"]["letters"] - 23) < 3
+    assert told["construction"] == "products"

@@ -7,6 +7,7 @@ import pytest
 
 from sources import hidden_markov, linear_systems
 from sources.hidden_markov import HiddenMarkovModel
+from sources.hidden_markov import structure as structures
 from sources.hidden_markov.forms import driven
 from sources.hidden_markov.structure import Structure
 
@@ -112,7 +113,11 @@ def test_a_letter_that_keeps_zeros_apart_does_not_contract() -> None:
     assert structure("GoldenMean").contraction == 0
 
 
-def test_searches_that_are_too_large_stay_open() -> None:
-    found = structure("Cyclic-RND24,3@1")
-    assert found.forgets is None
-    assert found.forgetting_is_open
+def test_searches_that_are_too_large_stay_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(structures, "MOST_STEPS", 100)
+    assert structure("Cyclic-RND5,5@3").forgets is None
+    assert structure("Cyclic-RND5,5@3").forgetting_is_open
+    monkeypatch.setattr(structures, "MOST_STEPS", 10)
+    assert structure("RRXOR").synchronises is None
