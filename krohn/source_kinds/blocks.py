@@ -110,8 +110,7 @@ class TextsInBlocks(SourceKind[Blocks]):
         """The text that the network makes of a word: letters, and states in brackets."""
         source = self.of_file(file)
         word = letters_in(words, source.name, source.letters)
-        check_length(word, file)
-        text = _decoded(file, source, word[None])[0]
+        text = written_by(file, source, word[None])[0]
         names = [source.tokens[i] if i >= 0 else "(no answer)" for i in text]
         return {
             "word": [source.letters[i] for i in word],
@@ -175,8 +174,15 @@ def check_length(word: IntArray, file: ModelFile) -> None:
         )
 
 
-def _decoded(file: ModelFile, source: Blocks, words: IntArray) -> IntArray:
-    """``(batch, T + ⌈T/b⌉)``: the texts that the network makes of words."""
+def written_by(file: ModelFile, source: Blocks, words: IntArray) -> IntArray:
+    """``(batch, T + ⌈T/b⌉)``: the texts that the network makes of words, of any length.
+
+    Where there is no room for more tokens, it begins anew with the state written last.
+
+    Raises:
+        KrohnError: If words are longer than those of the file, and this has no room for
+            a whole block.
+    """
     import torch
 
     from network.decoding import decode
@@ -185,9 +191,17 @@ def _decoded(file: ModelFile, source: Blocks, words: IntArray) -> IntArray:
 
     network = Model(file).network
     assert isinstance(network, Transformer)
-    texts = torch.from_numpy(blanks(words, source.block))
+    texts, first = torch.from_numpy(blanks(words, source.block)), len(source.letters)
+    room = file.header["claim"]["length"] // (source.block + 1) * (source.block + 1)
+    if not room:
+        check_length(words[0], file)
+    found, size = torch.zeros_like(texts[:, :0]), room or texts.shape[1]
     with torch.no_grad():
-        return np.asarray(decode(network, texts, len(source.letters)).numpy())
+        for piece in torch.split(texts, size, dim=1):
+            last = found[:, -1:]
+            made = decode(network, torch.cat([last, piece], dim=1), first)
+            found = torch.cat([found, made[:, last.shape[1] :]], dim=1)
+    return np.asarray(found.numpy())
 
 
 def _said(file: ModelFile, texts: IntArray) -> IntArray:
@@ -221,7 +235,7 @@ def _simulated(
     for at in range(0, len(words), BATCH):
         texts = source.written(words[at : at + BATCH])
         progress("running words", at, len(words))
-        found = _decoded(file, source, words[at : at + BATCH])
+        found = written_by(file, source, words[at : at + BATCH])
         for i in np.flatnonzero((found != texts).any(axis=1))[:1].tolist():
             example = wrong(texts[i, :-1], texts[i, 1:], found[i, 1:])
             return Simulation(at + i + 1, words.shape[1], example)

@@ -113,7 +113,7 @@ class LinearSystemsInBlocks(SourceKind[VectorsInBlocks]):
         source = self.of_file(file)
         word = letters_in(words, source.system.name, source.system.letters)
         check_length(word, file)
-        states = _outputs(file, word[None])[0]
+        states = said_by(file, word[None])[0]
         rows = [" ".join(f"{x: .9g}" for x in state) for state in states.tolist()]
         ends = range(source.block, len(word), source.block)
         for at in reversed(ends):
@@ -133,13 +133,13 @@ class LinearSystemsInBlocks(SourceKind[VectorsInBlocks]):
         source, length = self.of_file(file).system, file.header["claim"]["letters"]
         rng = np.random.default_rng(seed)
         words = rng.integers(len(source.letters), size=(count, length))
-        return held(file, reference(source), words, progress, _outputs)
+        return held(file, reference(source), words, progress, said_by)
 
     def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
         """Run every word of so many letters; each of its prefixes is a word."""
         source = self.of_file(file).system
         words = every_word(len(source.letters), length)
-        return held(file, reference(source), words, progress, _outputs)
+        return held(file, reference(source), words, progress, said_by)
 
     def covers(self, file: ModelFile) -> str:
         """What a proof is about, in words."""
@@ -151,7 +151,7 @@ class LinearSystemsInBlocks(SourceKind[VectorsInBlocks]):
         )
 
 
-def _outputs(file: ModelFile, words: IntArray) -> FloatArray:
+def said_by(file: ModelFile, words: IntArray) -> FloatArray:
     """``(batch, T, n)``: what the network says after each letter of words."""
     import torch
 
