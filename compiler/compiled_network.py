@@ -1,5 +1,6 @@
 """From a plan to the network, with all that its model file states."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from algebra.automaton import Automaton
@@ -10,6 +11,7 @@ from compiler.construction_choice.planning import MOST_PARAMETERS, Planning, pla
 from compiler.construction_choice.stages import Plan, Request, branch
 from compiler.cost import Cost
 from compiler.errors import CompileError
+from compiler.gated_recurrent import gru, lstm
 from compiler.output_programs import least
 from compiler.pipeline import Observer, Options, optimise
 from compiler.rnn import elman
@@ -116,6 +118,17 @@ def stated(machine: Automaton) -> Automaton:
     return machine if machine.output is None else least(machine)
 
 
-def compile_rnn(machine: Automaton, precision: Precision) -> CompiledNetwork:
-    """The exact ReLU RNN of a machine; it has no longest word."""
-    return CompiledNetwork("elman", elman(stated(machine), precision), {}, None)
+RECURRENT: dict[str, Callable[[Automaton, Precision], Network]] = {
+    "rnn": elman,
+    "lstm": lstm,
+    "gru": gru,
+}
+"""Recurrent networks of machines, by architecture; they have no longest word."""
+
+
+def compile_rnn(
+    machine: Automaton, precision: Precision, arch: str = "rnn"
+) -> CompiledNetwork:
+    """The recurrent network of a machine."""
+    name = "elman" if arch == "rnn" else "saturated"
+    return CompiledNetwork(name, RECURRENT[arch](stated(machine), precision), {}, None)

@@ -135,6 +135,53 @@ def _without(on: Rectangles, silent: int) -> Rectangles:
     return Rectangles(on.arrived[kept], *renamed)
 
 
+class Wiring(NamedTuple):
+    """What a recurrent network of a machine has, whatever its units are made of.
+
+    Attributes:
+        matrices: From units to the states that they stand for, from states to the units
+            whose P they are in, from letters to the units whose L, and to the classes.
+        start: ``(units,)``: 1 for the unit that is on before the first letter.
+        logits: ``(classes,)``: what is added to what the units say.
+    """
+
+    matrices: dict[str, Sparse]
+    start: FloatArray
+    logits: FloatArray
+
+    @classmethod
+    def of(cls, machine: Automaton) -> "Wiring":
+        """A unit is on if two of its inputs are: the state before, and the letter.
+
+        The unit that is on makes the logit of its class 1, all others −1; if none is, it is
+        that of the silent state. With such a state it is 3 beside 1.
+        """
+        units = Units.of(machine)
+        width, alive = len(units.arrived), len(units.alive)
+        classes = shown(machine, "outputs" if machine.output else "states")
+        of, outputs = classes.of[units.alive], len(classes.names)
+        each, logits = np.arange(width), np.full(outputs, -1.0)
+        if units.silent is not None:
+            logits[of[units.silent]] = 1.0
+        ahead = 2.0 if units.silent is None else 4.0
+        (p, states), (q, letters) = units.on.states.T, units.on.letters.T
+        said, read = of[units.arrived], (len(machine.letters), width)
+        matrices = {
+            "hidden.left": Sparse.of((width, alive), each, units.arrived, 1.0),
+            "hidden.right": Sparse.of((alive, width), states, p, 1.0),
+            "input.weight": Sparse.of(read, letters, q, 1.0),
+            "unembed.weight": Sparse.of((width, outputs), each, said, ahead),
+        }
+        start = np.zeros(width)
+        start[units.first] = 1.0
+        return cls(matrices, start, logits)
+
+    def sizes(self) -> dict[str, int]:
+        """How an architecture says them."""
+        letters, width = self.matrices["input.weight"].shape
+        return {"hidden": width, "vocabulary": letters, "outputs": len(self.logits)}
+
+
 def elman(machine: Automaton, precision: Precision) -> Network:
     """h_t = ReLU(W h_{t-1} + U x_t − 1): a unit for each rectangle.
 
@@ -146,37 +193,16 @@ def elman(machine: Automaton, precision: Precision) -> Network:
     W is a product: from the units to the state that they lead to, and from there to the
     units of that state. Wide networks hold its two factors instead, and no zeros.
     """
-    units = Units.of(machine)
-    width, alive = len(units.arrived), len(units.alive)
-    classes = shown(machine, "outputs" if machine.output else "states")
-    of, outputs = classes.of[units.alive], len(classes.names)
-    each, logits = np.arange(width), np.full(outputs, -1.0)
-    if units.silent is not None:
-        logits[of[units.silent]] = 1.0
-    ahead = 2.0 if units.silent is None else 4.0
-    (p, states), (q, letters) = units.on.states.T, units.on.letters.T
-    matrices = {
-        "hidden.left": Sparse.of((width, alive), each, units.arrived, 1.0),
-        "hidden.right": Sparse.of((alive, width), states, p, 1.0),
-        "input.weight": Sparse.of((len(machine.letters), width), letters, q, 1.0),
-        "unembed.weight": Sparse.of((width, outputs), each, of[units.arrived], ahead),
-    }
-    start = np.zeros(width)
-    start[units.first] = 1.0
+    wiring = Wiring.of(machine)
+    width = len(wiring.start)
     tensors = {
-        "hidden.start": start,
+        "hidden.start": wiring.start,
         "hidden.bias": np.full(width, -1.0),
-        "unembed.bias": logits,
+        "unembed.bias": wiring.logits,
     }
-    architecture = {
-        "kind": "rnn",
-        "dtype": precision.name,
-        "hidden": width,
-        "vocabulary": len(machine.letters),
-        "outputs": outputs,
-    }
+    architecture = {"kind": "rnn", "dtype": precision.name, **wiring.sizes()}
     held = _dense if width <= WIDEST_DENSE else _sparse
-    return held(architecture, tensors, matrices)
+    return held(architecture, tensors, wiring.matrices)
 
 
 def _dense(

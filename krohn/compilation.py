@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 from algebra.automaton import Automaton
 from algebra.budget import Budget, steps_of
-from compiler import gated_rnn, generator
+from compiler import gated_recurrent, gated_rnn, generator
 from compiler.compiled_network import CompiledNetwork, compile_rnn, realise
 from compiler.construction_choice.known_constructions import SEARCHING
 from compiler.construction_choice.planning import planning
@@ -25,7 +25,7 @@ from krohn.sources import machine_of
 from network.precision import PRECISIONS, Precision
 from verify.proof import prove
 
-Architecture = Literal["transformer", "rnn"]
+Architecture = Literal["transformer", "rnn", "lstm", "gru"]
 AS_MATRICES = {products.NAME: multiplied, beliefs.NAME: filtered}
 """Constructions that take a machine as another source."""
 POSITIONS = ("dyadic", "circle")
@@ -64,7 +64,8 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
         construction: A name of ``CONSTRUCTIONS`` or ``ON_REQUEST`` in
             `compiler.construction_choice.known_constructions`; ``"auto"`` takes the
             best one that can be proved.
-        arch: ``"transformer"``, or ``"rnn"`` for a network without a longest word.
+        arch: ``"transformer"``; or ``"rnn"``, ``"lstm"`` or ``"gru"``: of machines, for
+            words of every length.
         dtype: The number format it is stored and run in; float32 if none is given, and
             float64 for linear systems.
         start: The start state by name; None for the machine's own.
@@ -150,7 +151,9 @@ def _uncertified(
     at = "" if length is None else f" at length {length}"
     wider = "" if dtype == "float64" else "--dtype float64, "
     other = (
-        "fewer states" if arch == "rnn" else "a shorter length, or another construction"
+        "a shorter length, or another construction"
+        if arch == "transformer"
+        else "fewer states"
     )
     return CompileError(
         f"{name} cannot be certified in {dtype}{at}, so nothing was written "
@@ -228,8 +231,8 @@ def _attempts(
     budget: Budget,
 ) -> Iterator[CompiledNetwork]:
     """The networks to try to prove, best first."""
-    if arch == "rnn":
-        yield _recurrent(machine, construction, options.precision)
+    if arch != "transformer":
+        yield _recurrent(machine, construction, options.precision, arch)
         return
     longest = length_given(length, "a Transformer needs the longest length")
     known = planning(machine, longest, options, construction, budget)
@@ -242,11 +245,17 @@ def _attempts(
 
 
 def _recurrent(
-    machine: Automaton, construction: str, precision: Precision
+    machine: Automaton, construction: str, precision: Precision, arch: str
 ) -> CompiledNetwork:
-    """An RNN of a machine."""
-    if construction in ("auto", "elman"):
-        return compile_rnn(machine, precision)
+    """A recurrent network of a machine."""
+    known = "elman" if arch == "rnn" else gated_recurrent.NAME
+    if construction in ("auto", known):
+        return compile_rnn(machine, precision, arch)
+    if arch != "rnn":
+        raise CompileError(
+            f"an {arch.upper()} is built by {known!r}, not by {construction!r}; leave "
+            "--construction out"
+        )
     if construction != gated_rnn.NAME:
         raise CompileError(
             f"an RNN is built by 'elman' or 'gated', not by {construction!r}; leave "

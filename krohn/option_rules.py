@@ -102,7 +102,7 @@ def _searches(values: Values) -> bool:
     return values["construction"] in ("auto", *SEARCHING)
 
 
-RECURRENT = ("rnn",)
+RECURRENT = ("rnn", "lstm", "gru")
 """Architectures whose networks read a letter at a time."""
 
 FORM = Need(

@@ -242,6 +242,25 @@ def _rnn_shapes(architecture: Architecture) -> Shapes:
     }
 
 
+def _gated_shapes(gates: int, start: Sequence[str]) -> Callable[[Architecture], Shapes]:
+    """Of a layer of torch's: so many gates, one below the other, and a start."""
+
+    def shapes(architecture: Architecture) -> Shapes:
+        hidden, outputs = size(architecture, "hidden"), size(architecture, "outputs")
+        rows = gates * hidden
+        return {
+            **{f"start.{name}": (hidden,) for name in start},
+            "recurrent.weight_ih_l0": (rows, size(architecture, "vocabulary")),
+            "recurrent.weight_hh_l0": (rows, hidden),
+            "recurrent.bias_ih_l0": (rows,),
+            "recurrent.bias_hh_l0": (rows,),
+            "unembed.weight": (hidden, outputs),
+            "unembed.bias": (outputs,),
+        }
+
+    return shapes
+
+
 def sparse_matrices(architecture: Mapping[str, Any]) -> dict[str, int]:
     """The sparse matrices of an architecture, each with the number of its columns."""
     if "entries" not in architecture:
@@ -313,6 +332,19 @@ KINDS = {
         width=lambda shape: int(shape["hidden"]),
         recurrent=True,
     ),
+    **{
+        name: Kind(
+            title=name.upper(),
+            shapes=_gated_shapes(gates, start),
+            layers=lambda shape: [{"heads": 0, "mlp": []}],
+            width=lambda shape: int(shape["hidden"]),
+            recurrent=True,
+        )
+        for name, gates, start in (
+            ("lstm", 4, ("hidden", "cell")),
+            ("gru", 3, ("hidden",)),
+        )
+    },
     "generator": Kind(
         title="generator",
         shapes=_generator_shapes,

@@ -10,10 +10,19 @@ from torch import Tensor, nn
 
 from network import modelfile
 from network.architecture import kind_of
+from network.gated_recurrent import GatedRecurrent
 from network.modelfile import ModelFile, ModelFileError
 from network.rnn import Rnn
 from network.sparse import is_index
 from network.transformer import Transformer
+
+Network = Transformer | Rnn | GatedRecurrent
+NETWORKS: dict[str, type[Network]] = {
+    "transformer": Transformer,
+    "rnn": Rnn,
+    "lstm": GatedRecurrent,
+    "gru": GatedRecurrent,
+}
 
 NOT_FINITE = "(not finite)"
 """What a network is said to answer where a logit is infinite or not a number."""
@@ -48,7 +57,7 @@ class Model(nn.Module):
     """A network from a model file, with the alphabets of its machine.
 
     Attributes:
-        network: The plain `Transformer` or `Rnn`.
+        network: The plain `Transformer`, `Rnn`, or `GatedRecurrent`.
         header: Everything that the file states about it.
         letters: The letters by name; tokens are their indices.
         states: The states by name.
@@ -73,8 +82,8 @@ class Model(nn.Module):
             n: torch.from_numpy(a).to(torch.int64 if is_index(n) else dtype)
             for n, a in file.tensors.items()
         }
-        network = Rnn if kind.recurrent else Transformer
-        self.network: Transformer | Rnn = network(architecture, tensors)
+        network = NETWORKS[architecture["kind"]]
+        self.network: Network = network(architecture, tensors)
         self.header = file.header
         self.eval()
 

@@ -11,6 +11,7 @@ from compare.models.architecture import Derived, Specification
 from compare.models.network import Inside, Network
 from compare.models.noise import disturbed
 from compare.models.recording import recording
+from network.gated_recurrent import GatedRecurrent
 from network.model import Model
 from network.modelfile import ModelFile, ModelFileError, read
 from network.rnn import Rnn
@@ -163,6 +164,8 @@ def compiled(file: ModelFile, source: Derived | None = None, seed: int = 0) -> C
         model = Model(file)
     except ModelFileError as error:
         raise KrohnError(f"{derived.file}: {error}") from None
+    if isinstance(model.network, GatedRecurrent):
+        raise KrohnError("compiled LSTMs and GRUs are not among those compared yet")
     if derived.trains:
         _free(model.float(), derived, seed)
     longest = model.longest or model.length or 1

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from algebra.errors import KrohnError
 from compare.models.compiled import Compiled
+from network.gated_recurrent import GatedRecurrent
 from network.modelfile import ModelFile
 from network.precision import PRECISIONS
 from network.rnn import Product, Rnn, SparseMatrix
@@ -23,6 +24,7 @@ def model_file(network: Compiled) -> ModelFile:
         KrohnError: If a weight is infinite or not a number.
     """
     body = network.model.network
+    assert not isinstance(body, GatedRecurrent)
     named = dict(_of_rnn(body) if isinstance(body, Rnn) else _of_transformer(body))
     if not all(bool(weight.isfinite().all()) for weight in named.values()):
         raise KrohnError("this network has weights that are not finite")

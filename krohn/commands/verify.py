@@ -185,7 +185,7 @@ def _compiled(file: str) -> dict[str, Any]:
     return {
         "--length": header["claim"].get("length"),
         "--construction": None if recurrent else header.get("construction"),
-        "--arch": "rnn" if recurrent else None,
+        "--arch": header["architecture"]["kind"] if recurrent else None,
         "--dtype": header["architecture"]["dtype"],
         "--observe": "outputs" if header["claim"].get("shows") == "outputs" else None,
     }

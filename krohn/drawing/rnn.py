@@ -28,6 +28,7 @@ from network.sparse import Sparse
 SIGNED = LinearSegmentedColormap.from_list(
     "signed", [PALETTE[1], "#ffffff", PALETTE[0]]
 )
+GATES = {"lstm": "ifgo", "gru": "rzn"}
 MOST = 5.2
 MOST_CELLS = 500
 MOST_ENTRIES = 2**24
@@ -61,27 +62,34 @@ def draw_rnn(canvas: Canvas, file: ModelFile) -> list[str]:
     sides = sides_of(file)
     hidden = shape["hidden"]
     inputs, weight, out = _sparse(file) if "entries" in shape else _dense(file)
-    cell = min(0.3, MOST / hidden)
+    cell, gates = min(0.3, MOST / hidden), GATES.get(shape["kind"], "")
     side = cell * hidden
+    broad = side * max(1, len(gates))
     high, wide = (
         _length(n, cell, most)
         for n, most in ((shape["vocabulary"], 1.4), (shape["outputs"], 2.8))
     )
     limit = max(float(np.abs(m).max(initial=0.0)) for m in (inputs, weight, out)) or 1.0
-    upper = Box(0, 0.25, side, 0.25 + high)
-    square = Box(0, -side, side, 0)
-    readout = Box(side + 0.25, -side, side + 0.25 + wide, 0)
+    upper = Box(0, 0.25, broad, 0.25 + high)
+    square = Box(0, -side, broad, 0)
+    readout = Box(broad + 0.25, -side, broad + 0.25 + wide, 0)
     for box, matrix in ((upper, inputs), (square, weight), (readout, out)):
         canvas.image(box, matrix, SIGNED, limit)
         canvas.rectangle(box, fill="none", edge=SOFT)
     _name_sides(canvas, sides, (upper, square, readout))
-    _recurrence(canvas, sides, hidden)
-    return _remarks(sides, limit)
+    _recurrence(
+        canvas, sides, f"{hidden:,} units, {shape['kind'].upper() if gates else 'ReLU'}"
+    )
+    return _remarks(sides, limit, gates)
 
 
 def _dense(file: ModelFile) -> list[Points]:
-    names = ("input.weight", "hidden.weight", "unembed.weight")
-    return [_pooled(file.tensors[name]) for name in names]
+    parts, t = ("input.weight", "hidden.weight"), file.tensors
+    if "hidden.weight" in t:
+        inner = [t[name] for name in parts]
+    else:
+        inner = [t[f"recurrent.weight_{part}_l0"].T for part in ("ih", "hh")]
+    return [_pooled(matrix) for matrix in (*inner, t["unembed.weight"])]
 
 
 def _sparse(file: ModelFile) -> list[Points]:
@@ -212,12 +220,12 @@ def _columns(canvas: Canvas, box: Box, names: tuple[str, ...]) -> None:
         canvas.text(box.left + (i + 0.5) * step, box.high + 0.09, name, size=7)
 
 
-def _recurrence(canvas: Canvas, sides: Sides, hidden: int) -> None:
+def _recurrence(canvas: Canvas, sides: Sides, middle: str) -> None:
     """Letter to hidden units to state, and the hidden units back to themselves."""
     y, x = canvas.extent.high + 0.55, 0.0
     texts = (
         f"{len(sides.letters)} letters",
-        f"{hidden:,} units, ReLU",
+        middle,
         f"{len(sides.outputs)} outputs",
     )
     boxes = []
@@ -240,7 +248,9 @@ def _self_arrow(canvas: Canvas, box: Box) -> None:
     canvas.text(middle, top + 0.42, "W")
 
 
-def _remarks(sides: Sides, limit: float) -> list[str]:
+def _remarks(sides: Sides, limit: float, gates: str) -> list[str]:
     remarks = ["h ← ReLU(h W + x U + b), logits h R + c."]
+    if gates:
+        remarks = [f"Gates {', '.join(gates)} side by side; logits h R + c."]
     remarks += [f"Blue entries are positive, orange ones negative, up to {limit:g}."]
     return [*remarks, sides.meaning] if sides.meaning else remarks

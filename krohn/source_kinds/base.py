@@ -57,6 +57,10 @@ class How(NamedTuple):
         Raises:
             CompileError: If another one is asked for.
         """
+        if self.arch not in known:
+            raise CompileError(
+                f"--arch {self.arch} is for machines; this takes {' or '.join(known)}"
+            )
         name = known[self.arch]
         if self.construction not in ("auto", name):
             raise CompileError(

@@ -65,7 +65,7 @@ def test_what_an_rnn_has_no_use_for(
             [*COMPILE, "-T", "5", "--construction", "scan", "--effort", "low"],
             "that search",
         ),
-        ([*COMPILE, "-T", "5", "--arch", "lstm"], "--arch takes transformer or rnn"),
+        ([*COMPILE, "-T", "5", "--arch", "mamba"], "--arch takes transformer or rnn"),
         ([*BALANCED, "--minimise", "width"], "--minimise says nothing to"),
         ([*BALANCED, "--start", "ε"], "takes none of"),
     ],
@@ -114,7 +114,7 @@ def test_what_other_commands_have_no_use_for(
         ({"arch": "rnn", "uniform": True}, "--uniform is for Transformers"),
         ({"arch": "rnn", "activation": "sine"}, "--activation is for Transformers"),
         ({"arch": "rnn", "minimise": "nonsense"}, "--minimise is for Transformers"),
-        ({"arch": "lstm", "length": 5}, "--arch takes transformer or rnn"),
+        ({"arch": "lstm", "length": 5}, "-T is for Transformers"),
         ({"length": 5, "minimise": "nonsense"}, "--minimise takes depth, width"),
         (
             {"length": 5, "minimise": "nonsense", "construction": "scan"},

@@ -15,6 +15,7 @@ from program.operations.letter_matrix import LetterMatrix
 from program.statement import Statement, parse
 from verify.checker import (
     belief_products,
+    gated_recurrent,
     generation,
     generator,
     hidden_markov,
@@ -355,5 +356,7 @@ Check = Callable[[Model, Any, Machine | None], Shown]
 CHECKS: dict[str, Check] = {
     "transformer": transformer,
     "rnn": _rnn,
+    "lstm": gated_recurrent.established,
+    "gru": gated_recurrent.established,
     "generator": generator.established,
 }

@@ -16,14 +16,10 @@ from torch import Tensor
 
 from algebra.automaton import Automaton
 from network.cache import Cache, Tree
-from network.model import Model
-from network.rnn import Rnn
-from network.transformer import Transformer
+from network.model import Model, Network
 from verify.testing.counterexample import Counterexample, Pair, differs, pair
 from verify.testing.simulation_result import Progress, Simulation
 from verify.testing.words import Block, Pass, Way, Word, way_of
-
-Network = Transformer | Rnn
 
 BLOCK = {"cpu": 8192, "cuda": 65536}
 BUDGET = 2**30

@@ -1,0 +1,204 @@
+"""LSTMs and GRUs of machines: proved for every length, damaged, and run (Theorem 18)."""
+
+from dataclasses import replace
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+import torch
+
+import krohn
+from algebra import zoo
+from algebra.automaton import Automaton
+from algebra.errors import KrohnError
+from algebra.semiautomaton import Semiautomaton
+from network.gated_recurrent import GatedRecurrent
+from network.model import Model
+from network.modelfile import ModelFile, pack
+from network.precision import PRECISIONS
+from program.errors import Refused
+from verify.checker.gated_recurrent import GATE, Box, opened
+from verify.checker.network import recheck
+from verify.proof import prove
+from verify.search.conversion import model_of
+from verify.search.find import find
+
+KINDS = ("lstm", "gru")
+NAMES = ("C2", "S3", "FlipFlop", "abab", "Cyclic-DET5,5@3")
+FORMATS = tuple(PRECISIONS)
+
+torch.set_num_threads(1)
+
+
+def file_of(name: str, kind: str, dtype: str = "float32") -> ModelFile:
+    return krohn.compile(name, arch=kind, dtype=dtype, proved=False).file  # type: ignore[arg-type]
+
+
+def machine_of(name: str) -> Automaton:
+    return replace(krohn.read(name), output=None)
+
+
+@pytest.mark.parametrize("dtype", FORMATS)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", NAMES)
+def test_machines_are_proved_and_read_long_words(
+    name: str, kind: str, dtype: str
+) -> None:
+    file, machine = file_of(name, kind, dtype), machine_of(name)
+    proof = prove(file, machine)
+    assert (proof.verdict, proof.length) == ("verified", None), proof.reason
+    shape = (1, 10_000) if (name, dtype) == ("S3", "float32") else (4, 100)
+    letters = np.random.default_rng(0).integers(len(machine.letters), size=shape)
+    said = Model(file)(torch.from_numpy(letters)).argmax(dim=-1).numpy()
+    assert np.array_equal(said, machine.semiautomaton.trace(letters, machine.start))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_words_of_up_to_six_letters(kind: str) -> None:
+    report = krohn.verify(file_of("S3", kind), exhaustive=6)
+    assert (report.verdict, report.words) == ("verified", 19530)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_what_is_remembered_lies_in_its_box(kind: str, dtype: str) -> None:
+    """Of any weights, and of anything in a box before: as torch computes it."""
+    rng, form = np.random.default_rng(0), PRECISIONS[dtype]
+    for size in (0.1, 1.0, 10.0):
+        file = file_of("S3", kind, dtype)
+        tensors = {
+            n: form.round(rng.normal(size=t.shape) * size)
+            for n, t in file.tensors.items()
+        }
+        model = model_of(replace(file, tensors=tensors))
+        cell, start = opened(model)
+        centre = form.round(rng.uniform(-1, 1, size=(50, 1, len(start))))
+        radius = 1e-3 * rng.random(centre.shape)
+        low, high = form.round(centre - radius), form.round(centre + radius)
+        found = cell.after(Box(low, high))
+        inside = form.round(rng.uniform(low, high)).clip(low, high)[:, 0]
+        net = Model(replace(file, tensors=tensors)).network
+        assert isinstance(net, GatedRecurrent)
+        n = cell.hidden
+        held = torch.from_numpy(inside).to(getattr(torch, dtype))
+        parts = tuple(held[:, at : at + n] for at in range(0, len(start), n))
+        for letter in range(len(cell.inputs)):
+            _, after = net._read(torch.full((50, 1), letter), parts)
+            said = torch.cat(after, dim=1).double().numpy()
+            assert (found.low[:, letter] <= said).all()
+            assert (said <= found.high[:, letter]).all()
+
+
+def damaged(file: ModelFile, name: str, at: int, value: float) -> ModelFile:
+    tensor = file.tensors[name].copy()
+    tensor.put(at, value)
+    return replace(file, tensors={**file.tensors, name: tensor})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["S3", "FlipFlop", "abab"])
+def test_no_wrong_mutant_is_verified(name: str, kind: str) -> None:
+    """Of 60 networks with one changed number each; six times."""
+    file, machine = file_of(name, kind), machine_of(name)
+    rng, wrong, kept = np.random.default_rng(1), 0, 0
+    words = torch.from_numpy(rng.integers(len(machine.letters), size=(60, 12)))
+    right = machine.semiautomaton.trace(words.numpy(), machine.start)
+    for _ in range(60):
+        tensor = rng.choice(sorted(file.tensors))
+        values = file.tensors[tensor]
+        full = np.flatnonzero(values) if rng.random() < 0.7 else np.arange(values.size)
+        if not len(full):
+            continue
+        at = int(rng.choice(full))
+        old = values.flat[at]
+        value = float(rng.choice([0.0, -old, old / 2, 2 * old, old + 64, 1.0]))
+        mutant = damaged(file, tensor, at, np.float32(value))
+        verdict = prove(mutant, machine).verdict
+        said = Model(mutant)(words).argmax(dim=-1).numpy()
+        fails = (said != right).any()
+        wrong, kept = wrong + int(fails), kept + (verdict == "verified")
+        assert not (fails and verdict == "verified"), (tensor, at, old, value)
+    assert wrong > 9
+    assert kept > 3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_wrong_class_is_refuted_by_a_word(kind: str) -> None:
+    file, machine = file_of("S3", kind), machine_of("S3")
+    logits = file.tensors["unembed.weight"]
+    swapped = replace(
+        file, tensors={**file.tensors, "unembed.weight": logits[:, [0, 2, 1, 3, 4, 5]]}
+    )
+    proof = prove(swapped, machine)
+    assert proof.verdict == "refuted"
+    assert proof.word is not None
+    said = Model(swapped)(torch.tensor([proof.word]))[0, -1].argmax()
+    assert said != machine.semiautomaton.trace(np.array([proof.word]), 0)[0, -1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_network_that_forgets_slowly_is_not_proved(kind: str) -> None:
+    """Gates that are half open let noise add up, or the boxes never close."""
+    file = file_of("S3", kind)
+    tensors = {
+        n: t / 16 if n.startswith("recurrent") else t for n, t in file.tensors.items()
+    }
+    proof = prove(replace(file, tensors=tensors), machine_of("S3"))
+    assert proof.verdict != "verified"
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda h, t: h["claim"].update(length=5), "no longest word"),
+        (lambda h, t: t.update(more=np.zeros(1)), "other tensors"),
+        (lambda h, t: t.pop("recurrent.bias_hh_l0"), "other tensors"),
+        (lambda h, t: h["architecture"].update(hidden=7), "other tensors"),
+        (lambda h, t: t["recurrent.bias_ih_l0"].put(0, np.inf), "not finite"),
+        (lambda h, t: t["recurrent.weight_hh_l0"].fill(1e38), "can overflow"),
+    ],
+)
+def test_damaged_files_are_refused(change: Any, reason: str) -> None:
+    file = file_of("S3", "lstm")
+    evidence = find(pack(file.header, file.tensors))
+    header = {k: dict(v) if isinstance(v, dict) else v for k, v in file.header.items()}
+    tensors = {n: t.copy() for n, t in file.tensors.items()}
+    change(header, tensors)
+    data = pack(header, tensors)
+    from hashlib import sha256
+    from json import dumps
+
+    told = {**evidence, "model": sha256(data).hexdigest()}
+    with pytest.raises(Refused, match=reason):
+        recheck(data, dumps(told).encode())
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", ["sigmoid", "tanh"])
+def test_gates_are_as_exact_as_is_assumed(name: str, dtype: str) -> None:
+    """A14, of torch's functions; and inside of both modules, by the boxes above."""
+    rng, precision = np.random.default_rng(0), PRECISIONS[dtype]
+    x = np.concatenate([rng.uniform(-s, s, 300) for s in (0.01, 1, 8, 40, 200)])
+    numbers = torch.from_numpy(x).to(getattr(torch, dtype))
+    with mpmath.workdps(40):
+        exact = {"tanh": mpmath.tanh, "sigmoid": lambda v: 1 / (1 + mpmath.exp(-v))}
+        true = [float(exact[name](mpmath.mpf(v))) for v in numbers.double().tolist()]
+    said = getattr(torch, name)(numbers).double().numpy()
+    assert np.abs(said - np.array(true)).max() <= GATE * precision.unit
+
+
+def test_machines_with_too_many_units_are_refused() -> None:
+    rng = np.random.default_rng(0)
+    table = np.array([rng.permutation(300) for _ in range(8)])
+    letters, states = (tuple(map(str, range(n))) for n in table.shape)
+    with pytest.raises(KrohnError, match="at most 2,048"):
+        krohn.compile(Automaton(Semiautomaton(table, letters, states)), arch="gru")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_outputs_are_said_too(kind: str) -> None:
+    built = krohn.compile("S3", arch=kind, observation="first-chair")  # type: ignore[arg-type]
+    assert built.proof is not None
+    assert built.proof.verdict == "verified"
+    assert zoo.machine("S3").letters == Model(built.file).letters
