@@ -15,7 +15,7 @@ from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
 from verify.checker.model_file import Format, Machine, Model, WrongWord
 from verify.checker.recurrent import Established
 
-MOST_BOXES, MOST_ROUNDS, MOST_WORK, CELLS = 50_000, 64, 2**35, 2**21
+MOST_VISITS, MOST_WORK, COST, CELLS = 24, 2**36, 2**10, 2**21
 GATE = 8.0
 """How far σ and tanh may be off, in units u (A14), and those of this checker."""
 APART = 8.0
@@ -139,7 +139,8 @@ class Cell:
         r, z = (gate.through(sigmoid, form) for gate in self._gates(h)[:2])
         inside = self.affine(h, self.weight[:, 2 * n :], self.bias[1, 2 * n :])
         beside = self.inputs[:, 2 * n :] + self.bias[0, 2 * n :]
-        size = r.size * inside.size + np.abs(beside)
+        apart = np.abs(self.inputs[:, 2 * n :]) + np.abs(self.bias[0, 2 * n :])
+        size = r.size * inside.size + apart
         reset = r.times(inside).plus(Box(beside, beside))
         new = self.stored(reset, size).through(np.tanh, form)
         kept = Box(1 - z.high, 1 - z.low).wider(0.0)
@@ -187,7 +188,8 @@ class Walk:
         key = place.tobytes() + state.to_bytes(8, "little")
         at = self.number.setdefault(key, len(self.boxes))
         if at == len(self.boxes):
-            demand(at < MOST_BOXES, f"there are more than {MOST_BOXES} hidden states")
+            few = at < 16 * (self.cell.hidden + len(self.machine.shows)) + 64
+            demand(few, f"hidden states are in more than {at} places")
             self.boxes.append(_room(found))
             self.states.append(state)
             self.words.append(origin)
@@ -206,14 +208,15 @@ class Walk:
             Refused: If boxes go on growing, or there are too many.
         """
         self.enter(Box(start, start), self.machine.start, (-1, -1))
-        letters, work = len(self.cell.inputs), 0
+        letters, waiting, visits = len(self.cell.inputs), [0], list[int]()
         part = max(1, CELLS // (letters * self.cell.weight.shape[1]))
-        waiting, rounds = [0], 0
         while waiting:
-            rounds += 1
-            work += len(waiting) * (self.cell.weight.size + 64 * letters * len(start))
-            settled = rounds <= MOST_ROUNDS + len(self.boxes)
-            demand(settled and work <= MOST_WORK, "hidden states do not settle")
+            visits += [0] * (len(self.boxes) - len(visits))
+            for at in waiting:
+                visits[at] += 1
+            work = sum(visits) * (self.cell.weight.size + COST * letters * len(start))
+            settled = max(visits) <= MOST_VISITS and work <= MOST_WORK
+            demand(settled, "hidden states do not settle")
             grown = dict[int, None]()
             for at in range(0, len(waiting), part):
                 grown |= dict.fromkeys(self._followed(waiting[at : at + part]))
