@@ -46,6 +46,7 @@ PARTS = {
     "case_split": "MLPs",
     "contributions": "MLPs",
     "recurrent": "RNNs",
+    "gated_recurrent": "RNNs",
     "sparse_matrix": "RNNs",
     "generator": "generators",
     "balanced_head": "generators",

@@ -1,6 +1,9 @@
 """LSTMs and GRUs of machines: proved for every length, damaged, and run (Theorem 18)."""
 
 from dataclasses import replace
+from hashlib import sha256
+from json import dumps
+from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -166,9 +169,6 @@ def test_damaged_files_are_refused(change: Any, reason: str) -> None:
     tensors = {n: t.copy() for n, t in file.tensors.items()}
     change(header, tensors)
     data = pack(header, tensors)
-    from hashlib import sha256
-    from json import dumps
-
     told = {**evidence, "model": sha256(data).hexdigest()}
     with pytest.raises(Refused, match=reason):
         recheck(data, dumps(told).encode())
@@ -202,3 +202,14 @@ def test_outputs_are_said_too(kind: str) -> None:
     assert built.proof is not None
     assert built.proof.verdict == "verified"
     assert zoo.machine("S3").letters == Model(built.file).letters
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_documented_reader_says_the_same(kind: str) -> None:
+    text = (Path(__file__).parents[3] / "docs/model-format.md").read_text()
+    code = next(b for b in text.split("```python\n") if b.startswith("def recurrent"))
+    space: dict[str, Any] = {"np": np}
+    exec(code.split("```")[0], space)
+    file, word = file_of("S3", kind, "float64"), [0, 3, 1, 1, 4, 2]
+    said = space["recurrent"](file.header, file.tensors, word)
+    assert np.allclose(said, Model(file)(torch.tensor([word]))[0].numpy(), atol=1e-12)
