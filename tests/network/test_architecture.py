@@ -23,6 +23,8 @@ def models() -> list[ModelFile]:
     return [
         krohn.compile("C3", 5, "counter", proved=False).file,
         krohn.compile("C3", arch="rnn", proved=False).file,
+        krohn.compile("C3", arch="lstm", proved=False).file,
+        krohn.compile("C3", arch="gru", proved=False).file,
         krohn.compile_generator("Dyck2,2", 5, proved=False).file,
     ]
 
@@ -45,7 +47,7 @@ def test_every_kind_tells_the_sizes_of_its_networks() -> None:
     assert seen == {kind.title for kind in KINDS.values()}
 
 
-@pytest.mark.parametrize("name", ["lstm", None, 3, ["rnn"]])
+@pytest.mark.parametrize("name", ["mamba", None, 3, ["rnn"]])
 def test_a_kind_that_is_not_known_is_refused_in_a_sentence(name: object) -> None:
     with pytest.raises(ModelFileError, match=r"known are 'transformer', 'rnn'"):
         kind_of({"kind": name})

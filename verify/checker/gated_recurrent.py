@@ -21,6 +21,8 @@ GATE = 8.0
 APART = 8.0
 """Hidden states that differ by less than half of its inverse may share a box."""
 OWN = 2.0**-53
+GATES = {"lstm": 4, "gru": 3}
+STARTS = {"lstm": ("start.hidden", "start.cell"), "gru": ("start.hidden",)}
 
 
 class Box(NamedTuple):
@@ -276,8 +278,7 @@ def opened(model: Model) -> tuple[Cell, FloatArray]:
     """The network that a file holds, and what it remembers at first."""
     shape, t = model.header["architecture"], dict(model.tensors)
     hidden, letters, outputs = (shape[n] for n in ("hidden", "vocabulary", "outputs"))
-    gates = {"lstm": 4, "gru": 3}[shape["kind"]] * hidden
-    starts = ["start.hidden", "start.cell"][: 2 if shape["kind"] == "lstm" else 1]
+    gates, starts = GATES[shape["kind"]] * hidden, STARTS[shape["kind"]]
     right: dict[str, tuple[int, ...]] = dict.fromkeys(starts, (hidden,))
     right |= {"recurrent.weight_ih_l0": (gates, letters)}
     right |= {"recurrent.weight_hh_l0": (gates, hidden)}
