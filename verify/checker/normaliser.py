@@ -62,9 +62,9 @@ class Normaliser(NamedTuple):
         return np.asarray((self.base + above @ self.steps) / self.gates.inside)
 
     def astray(self, high: FloatArray, form: Format) -> FloatArray:
-        """How far c can be off: by the rounding of masses up to ``high``."""
-        count = len(self.vector) ** 2 + 1
-        off = growth(count, form.sum_unit) * (high[:, None] + self.points)
+        """How far c can be off: by the rounding of masses of terms up to ``high``."""
+        count = len(self.vector) ** 2 + 2
+        off = growth(count, form.sum_unit) * (high[:, None] + np.abs(self.points))
         total = (off + (count + 1) * UNDERFLOW) @ self.steps / self.gates.inside
         return np.asarray(total * INFLATION)
 

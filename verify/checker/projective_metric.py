@@ -1,6 +1,6 @@
 """Errors of positive matrices up to a common factor: Hilbert's projective metric.
 
-Theorem W9 of docs/within.md. All bounds are rounded outwards.
+Theorem W9 of docs/within.md, section 6. All bounds are rounded outwards.
 """
 
 from dataclasses import dataclass
@@ -156,10 +156,10 @@ class Projective(MatrixErrors):
         at = np.maximum(np.arange(noise.shape[1]) - by, 0)
         x, stray = Held(*noise[:, at]), 4 * leak * self.largest(noise)
         off = astray + stray / self._range(x).bottom
-        found = x.scaled(x.low * (1 - off), x.high * (1 + off)).apart(
-            _log(off), _log(off)
-        )
         beside = (x.beside * (1 + astray) + stray) * (x.letters == 0)
+        near = 2 * self._near(beside)
+        found = x.scaled(x.low * (1 - off) - near, x.high * (1 + off) + near)
+        found = found.apart(_log(off), _log(off))
         return _noise("a head", found._replace(beside=beside * INFLATION))
 
     def multiplied(
@@ -178,8 +178,8 @@ class Projective(MatrixErrors):
         moved = np.where(y.letters > 0, self._rounded(x, y, each, off), mixed)
         moved, beside = moved * INFLATION, self._beside(x, y, curve, each, off)
         low, high = self._sums(x)
-        low = low * x.low * y.low * (1 - curve.under) * (1 - moved)
-        high = high * x.high * y.high * (1 + curve.over) * (1 + moved)
+        low = low * (y.low - self._near(y.beside)) * (1 - curve.under - moved)
+        high = high * (y.high + self._near(y.beside)) * (1 + curve.over + moved)
         near, gain = self._near(beside), units.gain
         apart = curve.spread + _log(moved / (1 - curve.under))
         passed = self._contracted(x) * (x.spread + y.columns)
@@ -196,7 +196,8 @@ class Projective(MatrixErrors):
         """Every entry times one number: only gates move entries apart."""
         x, gates = Held(*noise), units.gates
         demand(np.array_equal(units.vector, self.products.start), "another mass is 1")
-        (least, most), off = units.masses(x.low, x.high), units.astray(x.high, form)
+        sums = x.high + 2 * self._near(x.beside)
+        (least, most), off = units.masses(x.low, x.high), units.astray(sums, form)
         least, most = least - x.high * off, most + x.high * off
         factor = Range(least / x.high, most / x.low, np.zeros_like(least))
         demand(least > 0, f"{name!r} may be made 0")
@@ -210,7 +211,7 @@ class Projective(MatrixErrors):
         moved = curve.spread + _log(rounded)
         beside = x.beside * factor.top * (1 + curve.over) + flushed
         beside = (beside + each * np.maximum(x.beside, factor.top)) * (x.letters == 0)
-        near = self._near(x.beside) + self._near(beside)
+        near = 2 * self._near(beside)
         least = least * (1 - curve.under) * (1 - rounded) - near
         most = most * (1 + curve.over) * (1 + rounded) + near
         found = x.apart(moved, moved).scaled(least * gates.gain, most * gates.gain)
@@ -257,11 +258,12 @@ class Projective(MatrixErrors):
         return np.where(x.ended[:, None, None] > 0, ended, open_)
 
     def _sums(self, x: Held) -> tuple[FloatArray, FloatArray]:
-        """Below and above the sum of a held column, for a mass of 1."""
+        """Below and above the sum of a held column, without what is beside."""
         exact, at = self.products, self.products.at(x.letters)
         low = np.where(x.ended > 0, 1 / exact.start.sum(), exact.low.min(axis=1)[at])
         high = np.where(x.ended > 0, 1 / exact.start.sum(), exact.high.max(axis=1)[at])
-        return low * np.exp(-x.spread) / INFLATION, high * np.exp(x.spread) * INFLATION
+        near, grown = self._near(x.beside), np.exp(x.spread) * INFLATION
+        return low * (x.low - near) / grown, high * (x.high + near) * grown
 
     def _contracted(self, x: Held) -> FloatArray:
         tau = self.products.contraction[x.letters.astype(np.int64)]
@@ -269,7 +271,9 @@ class Projective(MatrixErrors):
 
     def _entries(self, x: Held) -> FloatArray:
         """``(2, T + 1, n, n)``: below and above entries as they are held."""
-        scale = np.array([x.low, x.high]) * np.exp(np.array([[-1], [1]]) * x.spread)
+        near = self._near(x.beside)
+        scale = np.array([x.low - near, x.high + near])
+        scale = scale * np.exp(np.array([[-1], [1]]) * x.spread)
         slack = np.array([1 / INFLATION, INFLATION])[:, None, None, None]
         return np.asarray(self._bounds(x) * scale[:, :, None, None] * slack)
 
