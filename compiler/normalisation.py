@@ -118,7 +118,7 @@ def normalised_scale(letters: FloatArray, precision: Precision) -> float:
 
     For letters of mass 1 with entries from m to M, a product and what normalises it are
     off by M²/λ² + ρ·λ of themselves: the first part is the curve of GeLU, the second what
-    sums are rounded by, ρ = √(2π)·(2n + 11 + PIECES)·u/m (Theorem W9 of docs/within.md, section 6).
+    sums are rounded by, ρ = √(2π)·(2n + 11 + PIECES)·u/m (Theorem W9 of docs/within.md).
 
     Args:
         letters: ``(letters, n, n)``, of mass 1.

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from linear_networks import built, changed, measured, outputs, shown, system, words_of
+from damaged_tensors import mutant
+from linear_networks import built, measured, outputs, shown, system, words_of
 
 from network.modelfile import ModelFile
 from network.precision import FloatArray
@@ -12,51 +13,6 @@ from program.errors import Refused
 from sources.linear_systems import LinearSystem
 
 NAME, LENGTH = "MatMul3,3@1", 12
-WHOLE = ("scale", "swap rows", "swap columns", "negate all")
-SINGLE = ("zero", "negate", "nudge", "more", "not a number", "infinite", "copy")
-
-
-def mutant(file: ModelFile, seed: int) -> ModelFile:
-    """The file with one tensor damaged, in one entry, some units or as a whole."""
-    random = np.random.default_rng(seed)
-    name = str(random.choice(sorted(file.tensors)))
-    tensor = file.tensors[name].copy()
-    kind = str(random.choice(WHOLE + SINGLE if tensor.any() else SINGLE))
-    if kind in WHOLE:
-        tensor = _whole(tensor, kind, random)
-    else:
-        _single(tensor, kind, random)
-    return changed(file, **{name: file.precision.round(tensor)})
-
-
-def _whole(tensor: FloatArray, kind: str, random: np.random.Generator) -> FloatArray:
-    if kind == "negate all":
-        return -tensor
-    if kind == "swap rows" and len(tensor) > 1:
-        a, b = random.choice(len(tensor), 2, replace=False)
-        tensor[[a, b]] = tensor[[b, a]]
-        return tensor
-    if kind == "swap columns" and tensor.shape[-1] > 1:
-        a, b = random.choice(tensor.shape[-1], 2, replace=False)
-        tensor[..., [a, b]] = tensor[..., [b, a]]
-        return tensor
-    return tensor * (1 + random.choice([-1, 1]) * 2.0 ** -random.integers(1, 40))
-
-
-def _single(tensor: FloatArray, kind: str, random: np.random.Generator) -> None:
-    flat = tensor.reshape(-1)
-    held, free = np.flatnonzero(flat), np.flatnonzero(flat == 0)
-    few = len(free) and (not len(held) or random.random() < 0.3)
-    at, other = random.choice(free if few else held), random.choice(len(flat))
-    flat[at] = {
-        "zero": 0.0,
-        "negate": -flat[at],
-        "nudge": flat[at] * (1 + 2.0 ** -random.integers(2, 50)),
-        "more": flat[at] + 2.0 ** -random.integers(0, 40),
-        "not a number": np.nan,
-        "infinite": np.inf,
-        "copy": flat[other],
-    }[kind]
 
 
 def survivors(count: int) -> tuple[int, int]:
