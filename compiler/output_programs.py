@@ -3,9 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from algebra.automaton import Automaton
 from algebra.minimisation import minimise
 from compiler.passes.infer import InferDomains
+from network.precision import FloatArray, Precision
 from program import Domain, Map, Operation, Program, Row, Vectors, table
 
 
@@ -61,6 +64,12 @@ def spoken(program: Program, vectors: Vectors) -> Program:
     joined = _joined(program, "situation")
     said = {joined.outputs[0]: vectors}
     return replace(joined, states=len(vectors[0]), vectors=said)
+
+
+def vectors_of(numbers: FloatArray, precision: Precision) -> Vectors:
+    """Real vectors as the format holds them, row by row; what is too small is 0."""
+    held = precision.round(np.where(np.abs(numbers) < precision.smallest, 0, numbers))
+    return tuple(map(tuple, held.tolist()))
 
 
 def one_tuple_each(program: Program, name: str) -> Program:

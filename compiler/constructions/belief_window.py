@@ -6,8 +6,9 @@ import numpy as np
 
 from compiler.compiled_network import CompiledNetwork, compile_program
 from compiler.errors import CompileError
+from compiler.output_programs import vectors_of
 from compiler.pipeline import Options
-from program import Map, Operation, Program, Row, Shift, Table, Token
+from program import Map, Operation, Program, Row, Shift, Table, Token, Vectors
 from program.domains import joint
 from program.errors import Refused
 from sources.hidden_markov import HiddenMarkovModel
@@ -31,12 +32,14 @@ def network(
         raise CompileError(
             f"{model.name} does not forget fast enough: {reason}"
         ) from None
-    return replace(
-        compile_program(window(model, found, length), options), construction=NAME
-    )
+    laws = vectors_of(found.laws, options.precision)
+    program = window(model, found, laws, length)
+    return replace(compile_program(program, options), construction=NAME)
 
 
-def window(model: HiddenMarkovModel, found: Contexts, length: int) -> Program:
+def window(
+    model: HiddenMarkovModel, found: Contexts, laws: Vectors, length: int
+) -> Program:
     """The Program: one layer of look-backs, and a table of the letters that they see."""
     letters = len(model.letters)
     codes = np.arange(letters + 1)
@@ -58,5 +61,5 @@ def window(model: HiddenMarkovModel, found: Contexts, length: int) -> Program:
         outputs=("belief",),
         decode=decode,
         one_hot=frozenset(["letter", *backs]),
-        vectors={"belief": tuple(map(tuple, found.laws.tolist()))},
+        vectors={"belief": laws},
     )

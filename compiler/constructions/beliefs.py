@@ -12,7 +12,7 @@ from compiler.compiled_network import CompiledNetwork, realise
 from compiler.construction_choice.planning import planning
 from compiler.constructions import context_scan
 from compiler.errors import CompileError
-from compiler.output_programs import spoken
+from compiler.output_programs import spoken, vectors_of
 from compiler.pipeline import Options
 from program import Program, Vectors
 from sources.hidden_markov import HiddenMarkovModel
@@ -41,7 +41,7 @@ def networks(
             f"the words of {model.name} lead to more than {MOST_BELIEFS} beliefs, or to "
             "some of too many digits"
         )
-    vectors = tuple(map(tuple, found.laws.tolist()))
+    vectors = vectors_of(found.laws, options.precision)
     points = partial(_points, model.letters, found, vectors)
     others = {context_scan.NAME: points} if (found.following < 0).any() else {}
     known = planning(

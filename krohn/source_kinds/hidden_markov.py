@@ -263,9 +263,9 @@ def _window(asked: Asked) -> Compiled:
         rounded = shown.error - shown.model
         if shown.error * MARGIN <= within:
             return asked.claimed(built, shown)
-        target = min(target, within - rounded * 1.25)
-        if target <= 0:
+        if rounded >= within:
             break
+        target *= 0.95 * within / shown.error
     raise CompileError(
         f"{asked.options.precision.name} alone is off by {rounded:.2g}; try --dtype "
         "float64"

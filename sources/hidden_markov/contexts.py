@@ -10,6 +10,8 @@ from program.domains import FloatArray, IntArray
 from program.errors import demand
 from sources.hidden_markov.model import HiddenMarkovModel
 
+MOST_BEFORE, MOST_COLUMNS = 10, 1024
+"""Letters before a context, and beliefs after these, that are looked at."""
 MOST_CONTEXTS, MOST_WINDOWS = 20_000, 200_000
 """Contexts, and words of the longest of them, letters before the first one included."""
 
@@ -55,6 +57,7 @@ def contexts(model: HiddenMarkovModel, error: float) -> Contexts:
     """
     size = len(model.letters)
     leaves: dict[tuple[int, ...], FloatArray] = {}
+    before = _before(model)
     todo = [_Node(-inf, (), np.eye(model.size))]
     inner = list[tuple[int, ...]]()
     while todo and (-todo[0].key > error or not inner):
@@ -72,11 +75,33 @@ def contexts(model: HiddenMarkovModel, error: float) -> Contexts:
             product = node.product @ model.operators[letter]
             if product.any():
                 product = product / 2.0 ** np.floor(np.log2(product.max()))
-                radius = _middle(product)[1]
+                radius = _middle(product @ before)[1]
                 heapq.heappush(todo, _Node(-radius, (*node.word, letter), product))
-    leaves |= {node.word: _middle(node.product)[0] for node in todo}
+    leaves |= {node.word: _middle(node.product @ before)[0] for node in todo}
     largest = max((-node.key for node in todo), default=0.0)
     return _listed(leaves, inner, size, largest)
+
+
+def _before(model: HiddenMarkovModel) -> FloatArray:
+    """``(n, columns)``: the beliefs before a context are combinations of these.
+
+    They are those after a few more letters, or after few letters from the start.
+    """
+    columns, first = np.eye(model.size), model.start[:, None]
+    found = list[FloatArray]()
+    for _ in range(MOST_BEFORE):
+        if columns.shape[1] * len(model.letters) > MOST_COLUMNS:
+            break
+        found.append(first)
+        columns, first = (_applied(model, each) for each in (columns, first))
+    return np.hstack([*found, columns])
+
+
+def _applied(model: HiddenMarkovModel, columns: FloatArray) -> FloatArray:
+    """Columns after each letter, those that are possible, made to sum to 1."""
+    after = np.hstack(list(model.operators @ columns))
+    total = after.sum(axis=0)
+    return np.asarray(after[:, total > 0] / total[total > 0])
 
 
 def _first(model: HiddenMarkovModel, node: _Node) -> dict[tuple[int, ...], FloatArray]:

@@ -46,7 +46,7 @@ def test_the_evidence_is_rechecked(call: Call, file: Path, tmp_path: Path) -> No
     assert call("verify", file, "--proof", "--evidence", evidence)[0] == 0
     code, told = call("recheck", file, evidence)
     assert (code, told["verdict"]) == (0, "verified")
-    assert told["facts"]["situations"] == 31
+    assert told["facts"]["situations"] == 16
 
 
 def test_finitely_many_beliefs_are_followed_exactly(tmp_path: Path) -> None:

@@ -27,8 +27,8 @@ from verify.checker.sublayers import embedding, followed
 KIND = "hidden-markov"
 MOST_DIGITS = 2**14
 """Binary digits of an entry of an exact belief."""
-MOST_NUMBERS = 2**26
-"""Entries of the matrices of all words of a window."""
+MOST_NUMBERS, FEW_NUMBERS = 2**26, 2**17
+"""Entries of the matrices of all words of a window; and of those with letters before."""
 FARTHEST = 900
 """Products of a window lie between 2 to the power of minus this, and of this."""
 
@@ -229,27 +229,44 @@ def window(program: Statement, output: Channel, source: Source) -> Law:
     width, letters = len(output.inputs), program.letters
     for back, name in enumerate(output.inputs):
         demand(_back(program, name) == back, f"{name!r} is not the letter {back} back")
-    size = len(source.start)
-    demand(letters**width * size * size <= MOST_NUMBERS, "too many words of a window")
-    demand(letters * size * width <= MOST_NUMBERS, "too many numbers")
-    least, most = _range(source)
-    fits = max(width * (most + np.log2(size)), -width * least) <= FARTHEST
-    demand(fits, "products of the letters could leave the range of float64")
+    size, seen = len(source.start), _seen(program, width, source)
     product, words = np.eye(size)[None], np.zeros((1, 0), np.int64)
     found = list[tuple[IntArray, FloatArray]]()
-    for length in range(width + 1):
-        columns = (product @ source.start)[:, :, None] if length < width else product
-        bos = np.full((len(words), width - length), letters)
-        value = output.table([*np.hstack([words, bos]).T])
+    for length in range(min(seen, program.length) + 1):
+        columns = (product @ source.start)[:, :, None] if length < seen else product
+        bos = np.full((len(words), max(width - length, 0)), letters)
+        value = output.table([*np.hstack([words[:, :width], bos]).T])
         found.append(_vertices(value, columns))
-        if length < width:  # the letter before stands on the right
+        if length < seen:  # the letter before stands on the right
             product = (product[:, None] @ source.operators).reshape(-1, size, size)
             before = np.tile(np.arange(letters), len(words))[:, None]
             words = np.hstack([np.repeat(words, letters, axis=0), before])
     value, belief = (np.concatenate(x) for x in zip(*found, strict=True))
     demand(len(value) > 0, "no word is possible")
-    terms = (width + 2) * (size + 2)
+    terms = (seen + 2) * (size + 2)
     return Law(value, belief, 2 * terms * OWN_UNIT / (1 - 2 * terms * OWN_UNIT))
+
+
+def _seen(program: Statement, width: int, source: Source) -> int:
+    """How many letters are looked at: those of the table, and some before them.
+
+    Raises:
+        Refused: If even those of the table are too many, or their products could leave
+            the range of float64.
+    """
+    size, letters = len(source.start), program.letters
+    least, most = _range(source)
+    grows = max(most + np.log2(size), -least)
+    demand(width * grows <= FARTHEST, "products of letters could leave the range")
+    demand(letters**width * size * size <= MOST_NUMBERS, "too many words of a window")
+    seen = width
+    while (
+        seen <= program.length
+        and letters ** (seen + 1) * size * size <= FEW_NUMBERS
+        and (seen + 1) * grows <= FARTHEST
+    ):
+        seen += 1
+    return seen
 
 
 def _back(program: Statement, name: str) -> int:
@@ -258,6 +275,8 @@ def _back(program: Statement, name: str) -> int:
     while isinstance(channel.operation, Shift):
         by += channel.operation.by
         channel = program.channels[channel.inputs[0]]
+    if isinstance(channel.operation, Token):
+        return by
     demand(channel.op == "table" and len(channel.inputs) == 1, f"{name!r}: no letter")
     read = program.channels[channel.inputs[0]].operation
     same = channel.table.is_identity and len(channel.table.rows) == program.letters + 1

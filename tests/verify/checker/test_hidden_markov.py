@@ -41,7 +41,7 @@ def forged(file: ModelFile, **places: Any) -> ModelFile:
 
 @pytest.fixture(scope="module")
 def window() -> ModelFile:
-    return built(mixing(3, 2, 1), 12, "window", 0.1)
+    return built(mixing(3, 2, 1), 12, "window", 0.02)
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def test_the_shown_error_holds_in_every_format(dtype: str) -> None:
     model, every = golden(), words(2, 10)
     for file in (
         built(model, 10, dtype=dtype),
-        built(mixing(3, 2, 1), 10, "window", 0.1, dtype),
+        built(mixing(3, 2, 1), 10, "window", 0.03, dtype),
     ):
         found = shown(file)
         assert measured(file, every) <= found.error + SLACK
@@ -133,15 +133,16 @@ class TestForgedWindows:
             shown(forged(window, **{f"program__channels__{at}__rows": rows}))
 
     def test_two_contexts_exchanged(self, window: ModelFile) -> None:
-        """The tensors write another law than the table says."""
+        """The tensors write another law than the table says: so much can it be off."""
         at = channel(window, "belief")
         rows = np.array(window.header["program"]["channels"][at]["rows"])
-        rows[[0, 1], -1] = rows[[1, 0], -1]
-        if rows[0, -1] != rows[1, -1]:
-            with pytest.raises(Refused):
-                shown(
-                    forged(window, **{f"program__channels__{at}__rows": rows.tolist()})
-                )
+        first, second = rows[0, -1], rows[rows[:, -1] != rows[0, -1]][0, -1]
+        rows[rows[:, -1] == first, -1] = second
+        path = f"program__channels__{at}__rows"
+        found = shown(forged(window, **{path: rows.tolist()}))
+        vectors = np.array(window.header["program"]["channels"][at]["vectors"])
+        apart = np.abs(vectors[first] - vectors[second]).max()
+        assert found.error >= 2 * apart - shown(window).error
 
     def test_another_operator_is_another_error(self, window: ModelFile) -> None:
         operators = np.array(window.header["source"]["matrices"])
@@ -173,7 +174,7 @@ class TestForgedWindows:
         model = mixing(3, 2, 5, zeros=True)
         operators = model.operators.copy()
         operators[1] = 0.0
-        operators[0] = np.eye(3)[[1, 2, 0]] @ np.diag([1.0, 1.0, 1.0]) / 3 + 2 / 9
+        operators[0] = np.eye(3)[[1, 2, 0]] / 3 + 2 / 9
         source = HiddenMarkovModel(
             "one", model.states, model.letters, operators, model.start
         )
@@ -278,7 +279,7 @@ def test_no_mutant_is_worse_than_what_is_shown(kind: str, count: int) -> None:
         asked = model.sample(200, 6, np.random.default_rng(0))[0]
     else:
         model = golden() if kind == "beliefs" else mixing(3, 2, 1)
-        file = built(model, 8, kind, 0.1)
+        file = built(model, 8, kind, 0.02)
         asked = words(2, 8)
     right = outputs(file, asked)
     proved = other = 0
