@@ -20,6 +20,8 @@ from sources.hidden_markov.structure import Structure
 
 SAMPLES, WORK = 500, 2**28
 """Words of which a mixing time is estimated, and how much is multiplied for it."""
+MOST_NUMBERS = 2**21
+"""Entries of the beliefs that are held at once; 32 words of 256 states are enough."""
 MOST_STATES, MOST_WORDS, MOST_STEPS = 8, 512, 4
 """Of how many states, words and steps observability is computed."""
 OBSERVABLE = 1e-9
@@ -40,7 +42,8 @@ def facts(model: HiddenMarkovModel) -> dict[str, Any]:
         ``depth_growth`` (sentences: what it means for networks).
     """
     structure = Structure(model)
-    mixing = mixing_time(model, SAMPLES, work=WORK)
+    samples = min(SAMPLES, MOST_NUMBERS // model.size**2)
+    mixing = mixing_time(model, samples, work=WORK)
     beliefs = structure.beliefs
     return {
         "properties": list(_properties(structure)),

@@ -15,6 +15,8 @@ MOST_DIGITS = 4096
 """Binary digits of an entry. Where beliefs are without end, each letter adds about 50."""
 MOST_WORK = 2**22
 """How many products of entries, each as often as it has words of 64 bits."""
+LEAST_BELIEFS = 16
+"""Nothing is looked at if there is not enough work for so many."""
 IMPOSSIBLE = -1
 Weights = tuple[int, ...]
 
@@ -56,6 +58,8 @@ def reachable(
         digits: Give up beyond so many binary digits of an entry.
         work: Give up after so many products of words of 64 bits.
     """
+    if np.count_nonzero(model.operators) > work // LEAST_BELIEFS:
+        return None
     edges = [_edges(operator) for operator in model.operators]
     first = _reduced(_whole(model.start))
     assert first is not None

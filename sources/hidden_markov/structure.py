@@ -104,6 +104,8 @@ class Structure:
     @cached_property
     def _forgetting(self) -> tuple[int | None, bool]:
         """The longest word that keeps two supports apart; and whether that is open."""
+        if self.model.size > 1 and all(map(_one_support, self.model.operators)):
+            return 1, False
         letters = [_Letter(operator) for operator in self.model.operators]
         singles = [1 << s for s in range(self.model.size)]
         begun = [(a, b) for a in singles for b in singles if a < b]
@@ -179,6 +181,12 @@ def _longest(edges: dict[tuple[int, int], list[tuple[int, int]]]) -> int | None:
     return max(length.values(), default=0) if done == len(edges) else None
 
 
+def _one_support(operator: FloatArray) -> bool:
+    """Whether all columns that are not 0 are positive at the same states."""
+    columns = operator[:, operator.any(axis=0)] > 0
+    return bool((columns == columns[:, :1]).all())
+
+
 def _birkhoff(operator: FloatArray) -> float:
     """tanh(Δ/4) of a matrix with some rows and columns of zeros."""
     rows, columns = operator.any(axis=1), operator.any(axis=0)
@@ -186,6 +194,5 @@ def _birkhoff(operator: FloatArray) -> float:
     if (kept == 0).any():
         return 1.0
     logs = np.log(kept)
-    apart = logs[:, None, :] - logs[None, :, :]  # of rows i and j, in each column
-    spread = apart.max(axis=2) - apart.min(axis=2)
-    return float(np.tanh(spread.max(initial=0.0) / 4))
+    spreads = (np.ptp(logs - row, axis=1).max() for row in logs)
+    return float(np.tanh(max(spreads, default=0.0) / 4))

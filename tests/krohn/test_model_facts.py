@@ -1,5 +1,6 @@
 """What is said of hidden Markov models, and of the depth of their networks."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from krohn.model_facts import facts, machine_of_beliefs
 from sources import hidden_markov, linear_systems
 from sources.hidden_markov import HiddenMarkovModel, files, structure
 from sources.hidden_markov.beliefs import reachable
+from sources.hidden_markov.files import pomdp
 from sources.hidden_markov.forms import driven
 
 Call = Callable[..., tuple[int, Any]]
@@ -179,3 +181,15 @@ def test_explain_says_the_mixing_time_of_a_linear_system(call: Call) -> None:
     assert code == 0
     assert abs(told["mixing_time"]["letters"] - 23) < 3
     assert told["construction"] == "products"
+
+
+def test_a_small_file_of_a_large_model_costs_little() -> None:
+    """256 states and 40 letters, from five lines."""
+    head = "states: 256\nactions: 1\nobservations: 40\n"
+    large = pomdp.parse(head + "T: * uniform\nO: * uniform\n", "large")
+    began = time.process_time()
+    found = facts(large)
+    assert time.process_time() - began < 20
+    assert found["forgets_after"] == 1
+    assert found["beliefs"] is None
+    assert found["rank"] == 1

@@ -1,16 +1,21 @@
 """Hidden Markov models from files: what is read, written, and refused in one line."""
 
 import json
+import re
 import time
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from program.errors import Refused
 from sources import hidden_markov
 from sources.hidden_markov import HiddenMarkovModel
+from sources.hidden_markov.files import arrays as arrays_of_files
 from sources.hidden_markov.files import pomdp, read, text
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -275,3 +280,51 @@ def test_other_files_are_not_ours(tmp_path: Path) -> None:
     (tmp_path / "latin.pomdp").write_bytes("états".encode("latin-1"))
     with pytest.raises(Refused, match="no UTF-8"):
         read(tmp_path / "latin.pomdp")
+
+
+WORDS = ("T:", "O:", ":", "*", "0", "1", "-1", "0.5", "nan", "uniform", "identity")
+WORDS += (
+    "start:",
+    "start include:",
+    "states:",
+    "actions: 3",
+    "tiger-left",
+    "left",
+    "\n",
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 120), st.sampled_from(WORDS)), max_size=4))
+def test_a_damaged_file_is_a_model_or_refused_in_one_line(
+    changes: list[tuple[int, str]],
+) -> None:
+    words = re.split(r"(\s+)", (EXAMPLES / "tiger.pomdp").read_text())
+    for at, word in changes:
+        words[at % len(words)] = f" {word} "
+    reason = refused(lambda: pomdp.parse("".join(words), "damaged").filter([[0, 1, 0]]))
+    assert "\n" not in reason
+    assert len(reason) <= 300
+
+
+def refused(read: Callable[[], object]) -> str:
+    """The reason for which something is refused; nothing if it is not."""
+    try:
+        read()
+    except Refused as reason:
+        return str(reason)
+    return ""
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.sampled_from(["startprob", "transmat", "emissionprob", "states", "letters"]),
+    st.recursive(
+        st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=3),
+        lambda inner: st.lists(inner, max_size=3),
+        max_leaves=6,
+    ),
+)
+def test_any_value_of_an_array_is_a_model_or_refused(key: str, value: object) -> None:
+    said = arrays() | {key: value}
+    assert "\n" not in refused(lambda: arrays_of_files.model(said, "damaged"))
