@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from krohn.show.tables import console, cut_short, new_table, print_table
 from program import Map, Program
 from program import Table as Rows
+from sources import in_context as contexts
 
 if TYPE_CHECKING:
     from krohn.compiled_model import CompiledModel
@@ -18,6 +19,9 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
         bound = f"words of up to {result['length']} letters"
     if result["claim"] == "generates":
         bound = f"texts of {result['length'] + 1} tokens"
+    learns = model.file.header.get("source", {}).get("kind") == contexts.KIND
+    if learns:
+        bound = f"prompts of {result['length']} tokens"
     out.print(f"wrote {result['file']}: {result['construction']}, for {bound}")
     out.print(
         f"  depth {result['depth']}, {result['layers']} layers, width "
@@ -38,7 +42,8 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
                 f"right states are written for words of {claim['letters']} letters"
             )
         if claim.get("kind") == "within":
-            meaning = f"on every such word within {claim['error']:.3g} of the source"
+            such = "prompt of its form" if learns else "such word"
+            meaning = f"on every {such} within {claim['error']:.3g} of the source"
         if "tolerance" in claim:
             meaning = (
                 "on every such legal prefix each output is within "

@@ -125,6 +125,12 @@ class InContexts(SourceKind[InContext]):
         left = max(1 - 1 / kappa, 0.0) ** source.steps
         error = file.header["claim"].get("error")
         lines = [f"{name:>{2 * source.ahead}}  {x: .9f}" for name, x in rows.items()]
+        if source.ahead > 1:
+            lines += ["the next letter alone:"]
+            lines += [
+                f"{name:>{2 * source.ahead}}  {x: .9f}"
+                for name, x in zip(source.names, following, strict=False)
+            ]
         notes = [
             f"κ of this prompt is {kappa:.3g}: after {source.steps} steps at most "
             f"{left:.2g} of the way to least squares is left",

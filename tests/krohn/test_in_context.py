@@ -12,7 +12,10 @@ from typer.testing import CliRunner
 import krohn
 from algebra.errors import KrohnError
 from krohn.cli import app
+from krohn.observability import gamma
 from network import modelfile
+from sources.hidden_markov import HiddenMarkovModel
+from sources.hidden_markov.assumptions import observed
 from sources.in_context import exactly
 
 NAME = "InContext3,2:demonstrations=5,steps=4"
@@ -158,3 +161,13 @@ def test_no_file_is_read_that_is_no_prompt(file: str, tmp_path: Path) -> None:
     binary.write_bytes(b"\xff\xfe1 2")
     with pytest.raises(KrohnError, match="cannot be read as a prompt"):
         CliRunner().invoke(app, ["run", file, str(binary)], catch_exceptions=False)
+
+
+def test_pairs_tell_states_apart_that_letters_do_not() -> None:
+    """Assumption A4 in place of A2: 4 states, 3 letters; γ of a letter is 0, of two not."""
+    step = 0.7 * np.eye(4) + 0.3 * np.roll(np.eye(4), 1, axis=0)
+    say = 0.075 + 0.775 * np.eye(3)[:, np.arange(4) % 3]
+    model = HiddenMarkovModel.of("sticky", step, say, np.full(4, 0.25))
+    single, pair = (gamma(observed(model, m)) for m in (1, 2))
+    assert single == pytest.approx(0, abs=1e-12)
+    assert pair == pytest.approx(0.2154, abs=1e-4)
