@@ -19,6 +19,9 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
         bound = f"words of up to {result['length']} letters"
     if result["claim"] == "generates":
         bound = f"texts of {result['length'] + 1} tokens"
+    if "letters" in model.file.header["claim"]:
+        letters = model.file.header["claim"]["letters"]
+        bound = f"words of up to {letters} letters, {result['length']} tokens"
     learns = model.file.header.get("source", {}).get("kind") == contexts.KIND
     if learns:
         bound = f"prompts of {result['length']} tokens"
