@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from program.errors import Refused, demand
-from sources.hidden_markov.files import arrays, pomdp
+from sources.hidden_markov.files import arrays, pomdp, pomegranate
 from sources.hidden_markov.model import KIND, HiddenMarkovModel
 
 MOST_BYTES = 2**26
@@ -61,6 +61,8 @@ def _json(path: Path) -> HiddenMarkovModel | None:
         return None
     if said.get("kind") == KIND:
         return _own(said)
+    if said.get("class") == pomegranate.CLASS:
+        return pomegranate.model(said, path.stem)
     return arrays.model(said, path.stem) if arrays.names(said) else None
 
 

@@ -6,6 +6,7 @@ import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -66,6 +67,60 @@ def test_npz_files_hold_the_same_model(tmp_path: Path, names: str) -> None:
     found, wanted = model(tmp_path / "weather.npz"), model(EXAMPLES / "weather.json")
     assert np.allclose(found.operators, wanted.operators, atol=1e-15)
     assert found.letters == ("0", "1", "2")
+
+
+def saved() -> dict[str, Any]:
+    """The weather as pomegranate before version 1 writes it."""
+
+    def state(name: str, law: list[float] | None) -> dict[str, Any]:
+        said = law and dict(zip(("walk", "shop", "clean"), law, strict=True))
+        told = {"class": "Distribution", "name": "DiscreteDistribution"}
+        told |= {"parameters": [said], "frozen": False}
+        return {
+            "class": "State",
+            "name": name,
+            "weight": 1.0,
+            "distribution": law and told,
+        }
+
+    names = zip(("rain", "sun"), SAY, strict=True)
+    every = [*(state(*each) for each in names), state("s", None), state("e", None)]
+    edges = [[2, i, p, p, None] for i, p in enumerate(START)]
+    edges += [[i, j, STEP[i][j], 0.0, None] for i in range(2) for j in range(2)]
+    indices = {"silent_index": 2, "start_index": 2, "end_index": 3}
+    return {"class": "HiddenMarkovModel", "states": every, "edges": edges, **indices}
+
+
+def test_what_pomegranate_saved_is_the_same_model(tmp_path: Path) -> None:
+    (tmp_path / "w.json").write_text(json.dumps(saved()))
+    found, wanted = model(tmp_path / "w.json"), model(EXAMPLES / "weather.json")
+    assert np.allclose(found.operators, wanted.operators, atol=1e-15)
+    assert (found.states, found.letters) == (wanted.states, wanted.letters)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"edges": [*saved()["edges"], [0, 3, 0.5]]}, "it may end"),
+        ({"edges": saved()["edges"][1:]}, "row 1 of startprob adds up to 0.4"),
+        ({"edges": [[0, 99, 1.0]]}, "no model that pomegranate has saved"),
+        ({"edges": 3}, "no model that pomegranate has saved"),
+        ({"silent_index": 1}, "silent states"),
+        ({"silent_index": 10**12}, "not 1 to 255 states"),
+        ({"states": []}, "emissionprob has no row"),
+        ({"edges": [*saved()["edges"], [-1, 0, 1.0]]}, "a state before the first"),
+        (
+            {"states": [{"distribution": {"name": "NormalDistribution"}}] * 4},
+            "says no letters",
+        ),
+    ],
+)
+def test_what_pomegranate_saved_may_be_of_another_kind(
+    tmp_path: Path, change: dict[str, Any], reason: str
+) -> None:
+    (tmp_path / "w.json").write_text(json.dumps(saved() | change))
+    with pytest.raises(Refused, match=reason):
+        read(tmp_path / "w.json")
 
 
 def test_laws_that_are_rounded_are_made_to_add_up(tmp_path: Path) -> None:
