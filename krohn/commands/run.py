@@ -42,7 +42,8 @@ Word = Annotated[
     typer.Argument(
         metavar="WORD",
         help="Letters by name, with spaces between them. Without a word, one word a "
-        "line is read from standard input.",
+        "line is read from standard input. Of a network that learns in context: a prompt, "
+        "or a file with one (docs/in-context.md).",
     ),
 ]
 Expect = Annotated[
