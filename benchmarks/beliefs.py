@@ -1,0 +1,115 @@
+"""What is proved of beliefs by normalised products, beside what is measured.
+
+python benchmarks/beliefs.py [--climb STEPS]
+"""
+
+import argparse
+from typing import Any
+
+import numpy as np
+import torch
+
+from compiler.constructions.normalised_products import network
+from compiler.pipeline import Options
+from network.modelfile import ModelFile
+from network.precision import PRECISIONS, FloatArray
+from network.transformer import Transformer
+from sources.hidden_markov import HiddenMarkovModel, named
+from verify.checker.linear_system import Established
+from verify.checker.network import transformer
+from verify.search.conversion import model_of
+
+BATCH = 24
+CASES = (
+    *(("RanHMM5,5@3", 120, "float64", 2.0**k) for k in (8, 10, 12, 13, 14, 16, 18)),
+    *(("RanHMM5,5@3", length, "float64", None) for length in (8, 32, 120, 480)),
+    *(("RanHMM5,5@1", length, "float64", None) for length in (32, 120)),
+    ("RanHMM3,2@1", 120, "float64", None),
+    ("RanHMM8,5@1", 120, "float64", None),
+    *(("RanHMM5,5@3", length, "float32", None) for length in (8, 32, 120)),
+)
+
+
+def made(
+    model: HiddenMarkovModel, length: int, dtype: str, scale: float | None
+) -> ModelFile:
+    """The network, claimed within an error that nothing can break."""
+    precision = PRECISIONS[dtype]
+    built = network(model, length, Options(precision), scale)
+    header = {
+        "architecture": built.network.architecture,
+        "source": model.to_wire(),
+        "claim": {"kind": "within", "error": 1e9, "length": length},
+        "program": built.program,
+    }
+    tensors = {n: precision.round(t) for n, t in built.network.tensors.items()}
+    return ModelFile(header, tensors, precision)
+
+
+def proved(file: ModelFile) -> float:
+    """The error that the checker shows."""
+    with np.errstate(all="ignore"):
+        shown = transformer(model_of(file), {}, None)
+    assert isinstance(shown, Established)
+    return shown.error
+
+
+def errors(runner: Transformer, model: HiddenMarkovModel, words: Any) -> FloatArray:
+    """``(words,)``: the largest error of any output on each."""
+    said = runner(torch.tensor(words)).double().numpy()
+    return np.asarray(np.abs(said - model.filter(words)[0]).max(axis=(1, 2)))
+
+
+def attacked(file: ModelFile, model: HiddenMarkovModel, steps: int) -> FloatArray:
+    """The largest error of some words, and after a climb from there.
+
+    Each step changes one to four letters of each of 24 words, and keeps what is worse.
+    """
+    dtype = getattr(torch, file.precision.name)
+    held = {n: torch.tensor(t).to(dtype) for n, t in file.tensors.items()}
+    runner = Transformer(file.header["architecture"], held)
+    random, letters = np.random.default_rng(0), len(model.letters)
+    length = file.header["claim"]["length"]
+    words = random.integers(letters, size=(BATCH, length))
+    words[:letters] = np.arange(letters)[:, None]
+    found = errors(runner, model, words)
+    first = found.max()
+    for _ in range(steps):
+        tried = words.copy()
+        for _ in range(random.integers(1, 5)):
+            at = random.integers(length, size=BATCH)
+            tried[np.arange(BATCH), at] = random.integers(letters, size=BATCH)
+        now = errors(runner, model, tried)
+        words[now > found] = tried[now > found]
+        found = np.maximum(found, now)
+    return np.array([first, found.max()])
+
+
+def main() -> None:
+    """Print the table of docs/within.md."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--climb", type=int, default=25, help="steps at 120 letters")
+    steps = parser.parse_args().climb
+    torch.set_num_threads(1)
+    print(
+        "| model | T | format | λ | measured | climbed | proved | × | blocks | sizes |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for name, length, dtype, scale in CASES:
+        model = named(name)
+        assert model is not None
+        file = made(model, length, dtype, scale)
+        first, worst = attacked(file, model, min(steps, steps * 120 // length))
+        weight = file.tensors["blocks.0.mlp.0.weight"]
+        power, most = -np.log2(np.abs(weight).max()), proved(file)
+        blocks = file.header["architecture"]["blocks"]
+        heads = sum(block["heads"] > 0 for block in blocks)
+        used = sum(np.count_nonzero(t) for t in file.tensors.values())
+        print(
+            f"| `{name}` | {length} | {dtype} | 2^{power:g} | {first:.1e} | {worst:.1e} |"
+            f" {most:.1e} | {most / worst:.1f} | {heads} of {len(blocks)} | {used:,} |"
+        )
+
+
+if __name__ == "__main__":
+    main()
