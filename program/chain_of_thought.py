@@ -113,12 +113,13 @@ class ChainOfThought:
     def locality(self) -> int:
         """How far back a step reads at most, inputs included (Yang et al. 2024, 5.3)."""
         first = len(self.prompt) + 1
-        return max(
+        back = (
             first + i - read.place
             for i, step in enumerate(self.steps)
             for read in step.reads
             if read.place
         )
+        return max(back, default=0)
 
     def boxes(self) -> list[Interval]:
         """Bounds of what stands at each place, in every text; first of nothing: 0.

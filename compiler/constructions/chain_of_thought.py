@@ -36,12 +36,22 @@ from program import (
 )
 from program.chain_of_thought import Argument, ChainOfThought
 from program.expression_bounds import Bounds
-from program.expressions import Atom, Expression, argument, gate, number, rectified
+from program.expressions import (
+    Atom,
+    Expression,
+    argument,
+    gate,
+    minimum,
+    number,
+    rectified,
+)
 
 NAME, ATTENTION = "chain-of-thought", ("standard", "linear", "sparse")
 SUMMARY = "heads fetch what each number is computed from, at fixed places"
 LOCAL = 4
 """A window of so many √L positions costs less than √L slots in every layer."""
+MOST_SAID = 2**11
+"""Where no step is, rules say numbers that are no tokens; larger ones are cut off."""
 CONTENT, NEXT = "content", "next"
 NOTHING = Argument(0, 0)
 
@@ -53,7 +63,7 @@ def block_size(source: ChainOfThought) -> int:
     al. 2024, Theorem 5.5). Else B slots, and as many ends of blocks, are fewest at √L.
     """
     root = isqrt(source.length - 1) + 1
-    return source.locality if source.locality <= LOCAL * root else root
+    return max(1, source.locality if source.locality <= LOCAL * root else root)
 
 
 def chain_of_thought(source: ChainOfThought, attention: str = "standard") -> Program:
@@ -82,7 +92,10 @@ def chain_of_thought(source: ChainOfThought, attention: str = "standard") -> Pro
         "linear": partial(made.added_argument, 2 ** (size - 1).bit_length()),
     }
     fetch = known[attention]
-    arguments = [fetch(k, each) for k, each in enumerate(reads)]
+    arguments = [
+        (fetch if any(r.place for r in each) else made.constant)(k, each)
+        for k, each in enumerate(reads)
+    ]
     fixed = [s.token if s and s.token is not None else 0 for s in steps]
     total = made.position("fixed", fixed)
     for r, rule in enumerate(source.rules):
@@ -91,7 +104,9 @@ def chain_of_thought(source: ChainOfThought, attention: str = "standard") -> Pro
             result = made.affine(rule.replaced(arguments.__getitem__))
             flag = made.position(f"is.rule{r}", [int(c) for c in chosen])
             total = total + gate(result, flag, made.bounds(result)[1])
-    made.add(total, NEXT)
+    if made.bounds(total)[1] > MOST_SAID:
+        total = minimum(made.add(total), number(len(source.tokens) - 1))
+    made.add(total.expanded, NEXT)
     return Program(
         letters=source.tokens,
         states=len(source.tokens),
@@ -127,10 +142,12 @@ class _Channels:
     def argument(self, k: int, reads: Sequence[Argument]) -> Expression:
         """What a head fetches for an argument at each position, and what is added."""
         places = [read.place for read in reads]
-        added = self.position(f"constant{k}", [r.constant for r in reads])
-        if not any(places):
-            return added
-        return self._fetched(f"argument{k}", CONTENT, f"place{k}", places) + added
+        fetched = self._fetched(f"argument{k}", CONTENT, f"place{k}", places)
+        return fetched + self.constant(k, reads)
+
+    def constant(self, k: int, reads: Sequence[Argument]) -> Expression:
+        """What is added."""
+        return self.position(f"constant{k}", [r.constant for r in reads])
 
     def far_argument(self, block: int, k: int, reads: Sequence[Argument]) -> Expression:
         """The same where heads see the last positions, and the end of each block.
@@ -184,7 +201,7 @@ class _Channels:
         reads: Sequence[Argument],
     ) -> Expression:
         """An argument, by the offset of its place: one of some channels, or 0."""
-        added = self.position(f"constant{k}", [r.constant for r in reads])
+        added = self.constant(k, reads)
         if not any(read.place for read in reads):
             return added
         order = {offset: i for i, offset in enumerate(found)}

@@ -12,7 +12,7 @@ from sources.dynamic_programs.rules import Read, Rule, shape
 from sources.dynamic_programs.terms import Term
 
 BAR, COMMA, SEPARATOR, END = "|", ",", "<sep>", "<eos>"
-MOST_NUMBERS = 4096
+MOST_NUMBERS = 2048
 
 
 @dataclass(frozen=True)

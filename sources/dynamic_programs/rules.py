@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import TypeAlias
 
 from program.errors import demand
@@ -19,7 +20,7 @@ from program.expressions import (
 )
 from sources.dynamic_programs.terms import Cell, Term
 
-MOST_ATOMS = 4096
+MOST_ATOMS, MOST_PAIRS = 4096, 1024
 Ends: TypeAlias = list[tuple[int, int]]
 Read: TypeAlias = tuple[Cell, bool]
 """What an argument is in one step, and whether that is a letter."""
@@ -141,9 +142,16 @@ def _joined(node: Term, inner: list[Expression], ends: Ends) -> Expression:
 
 
 def _product(node: Term, inner: list[Expression], ends: Ends) -> Expression:
-    """x·y: y once for each value that x has reached, by a gate."""
+    """x·y: y once for each value that x has reached, by a gate.
+
+    Where one can be negative that would be a difference of large numbers, with bounds as
+    large: then a line that bends at each pair of values.
+    """
     (x, y), ((low, high), (least, most)) = inner, ends
-    x, y = x - low, y - least
+    x, y, span = x - low, y - least, most - least + 1
+    if min(low, least) < 0 and (high - low + 1) * span <= MOST_PAIRS:
+        pairs = product(range(low, high + 1), range(least, most + 1))
+        return _line([a * b for a, b in pairs], x * span + y)
     total = y * low + x * least + low * least
     for reached in range(1, high - low + 1):
         flag = value(greater(x, number(reached - 1)))
@@ -152,9 +160,13 @@ def _product(node: Term, inner: list[Expression], ends: Ends) -> Expression:
 
 
 def _entry(node: Term, inner: list[Expression], ends: Ends) -> Expression:
-    """A function of a whole number from 0: a line that bends at each place."""
+    """An entry of a table."""
     assert isinstance(node.detail, tuple)
-    entries, (at,) = node.detail, inner
+    return _line(node.detail, inner[0])
+
+
+def _line(entries: Sequence[int], at: Expression) -> Expression:
+    """A function of a whole number from 0: a line that bends at each place."""
     total, slope = number(entries[0]), 0
     for k in range(len(entries) - 1):
         bent = entries[k + 1] - entries[k] - slope

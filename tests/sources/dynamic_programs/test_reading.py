@@ -132,7 +132,7 @@ def test_constants_and_copies_are_not_written() -> None:
         ("input y[1..0] of 0..1", "line 4: the input 'y' has 0 tokens"),
         ("answer x[1]\nanswer x[2]", "line 5: there is an answer already"),
         ("table A[i in 1..n]\nA[i] = x[i] + 1", "nothing says what the answer is"),
-        ("table A[i in 1..n]\nA[i] = x[i] * 9999\nanswer A[1]", "at most 4096 numbers"),
+        ("table A[i in 1..n]\nA[i] = x[i] * 9999\nanswer A[1]", "at most 2048 numbers"),
         ("input y[1..2] of '0', '1'\nanswer x[1]", "'0' is also the name of another"),
     ],
 )

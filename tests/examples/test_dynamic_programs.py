@@ -1,0 +1,110 @@
+"""Dynamic programs of users, as files: held against other solvers, compiled and proved."""
+
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+from functools import cache
+from itertools import combinations, pairwise, permutations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import krohn
+from krohn.source_kinds.chains_of_thought import ChainsOfThought
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+KIND = ChainsOfThought()
+Words = list[list[str]]
+
+
+def warping(words: Words) -> int:
+    x, y = (tuple(map(int, w)) for w in words)
+
+    @cache
+    def cost(i: int, j: int) -> int:
+        """The rest of the way from the pair of i and j."""
+        here = abs(x[i] - y[j])
+        steps = [(i + 1, j), (i, j + 1), (i + 1, j + 1)]
+        inside = [s for s in steps if s[0] < len(x) and s[1] < len(y)]
+        return here + min((cost(*s) for s in inside), default=0)
+
+    return cost(0, 0)
+
+
+def wildcards(words: Words) -> int:
+    return int(fnmatchcase("".join(words[0]), "".join(words[1])))
+
+
+def folding(words: Words) -> int:
+    bases = words[0]
+    fit = ({"A", "U"}, {"C", "G"})
+    pairs = [
+        (i, j)
+        for i, j in combinations(range(len(bases)), 2)
+        if j - i > 1 and {bases[i], bases[j]} in fit
+    ]
+
+    def apart(a: tuple[int, int], b: tuple[int, int]) -> bool:
+        """Two pairs have no base in common, and do not cross."""
+        inside = sum(a[0] < base < a[1] for base in b)
+        return not {*a} & {*b} and inside != 1
+
+    def most(chosen: list[tuple[int, int]], rest: list[tuple[int, int]]) -> int:
+        found = len(chosen)
+        for n, pair in enumerate(rest):
+            if all(apart(pair, each) for each in chosen):
+                found = max(found, most([*chosen, pair], rest[n + 1 :]))
+        return found
+
+    return most([], pairs)
+
+
+def salesman(words: Words) -> int:
+    d = np.array(words[0], np.int64).reshape(4, 4)
+    trips = ((3, *order, 3) for order in permutations(range(3)))
+    return min(sum(int(d[a, b]) for a, b in pairwise(trip)) for trip in trips)
+
+
+def trading(words: Words) -> int:
+    price = list(map(int, words[0]))
+    days = range(len(price))
+    single = [price[b] - price[a] for a, b in combinations(days, 2)]
+    double = [
+        price[b] - price[a] + price[d] - price[c]
+        for a, b, c, d in combinations(days, 4)
+    ]
+    same = [price[c] - price[a] for a, c in combinations(days, 2)]
+    return max(0, *single, *double, *same)
+
+
+SOLVERS: dict[str, Callable[[Words], int]] = {
+    "warping": warping,
+    "wildcards": wildcards,
+    "folding": folding,
+    "salesman": salesman,
+    "trading": trading,
+}
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_each_says_what_another_solver_says_and_its_network_is_proved(
+    name: str,
+) -> None:
+    source = KIND.named(str(EXAMPLES / f"{name}.dp"))
+    assert source is not None
+    chain = source.chain_of_thought
+    low, high = np.array(chain.prompt).T
+    rng = np.random.default_rng(2)
+    for text in chain.continued(rng.integers(low, high + 1, size=(40, len(low)))):
+        words: Words = [[]]
+        for token, (least, most) in zip(text, chain.prompt, strict=False):
+            if least < most:
+                words[-1].append(chain.tokens[token])
+            else:
+                words.append([])
+        said = int(chain.tokens[text[chain.answer - 1]])
+        assert said == SOLVERS[name](words[:-1])
+    model = krohn.compile(source)
+    assert model.proof is not None
+    assert model.proof.verdict == "verified"
+    assert KIND.sample(model.file, 10, 0, lambda *_: None).passed
