@@ -1,5 +1,7 @@
 """The tensors of a network that learns in context, built anew (Theorem W12)."""
 
+import json
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,22 +15,12 @@ ATTENTION = ("query", "key", "value", "out")
 Tensors = dict[str, FloatArray]
 
 
-def architecture(given: Given, form: Format) -> dict[str, Any]:
-    """What a header must say of the shape."""
-    copying = {"heads": 1, "d_qk": 2, "d_v": given.letters + 1, "mlp": []}
-    blocks: list[dict[str, Any]] = [
-        {**copying, "causal": [b < given.window - 1]} for b in range(given.copies)
-    ]
-    if given.ahead > 1:
-        blocks[-1]["mlp"] = [given.targets]
-    heads = 2 * given.targets
-    relus = {"attention": {"kind": "relu"}, "mlp": [], "heads": heads}
-    relus["causal"] = [False] * heads
-    wide, narrow = (
-        {**relus, "d_qk": given.features + more, "d_v": values}
-        for more, values in ((2, given.features), (1, 1))
-    )
-    return {
+def check_architecture(said: Mapping[str, Any], given: Given, form: Format) -> None:
+    """Refuse a shape that is not the one of prompts of this form.
+
+    Blocks are compared one by one: what a header claims may be far larger than its file.
+    """
+    right = {
         "kind": "transformer",
         "dtype": form.name,
         "strict": True,
@@ -36,8 +28,31 @@ def architecture(given: Given, form: Format) -> dict[str, Any]:
         "vocabulary": given.letters + 2,
         "positions": given.length + 1,
         "outputs": given.targets,
-        "blocks": [*blocks, *([wide] * given.steps), narrow],
     }
+    reason = "the architecture is another one than prompts of this form need"
+    blocks, sizes = said["blocks"], {k: v for k, v in said.items() if k != "blocks"}
+    demand(_same(sizes, right), reason)
+    demand(len(blocks) == given.copies + given.steps + 1, reason)
+    demand(all(map(_same, blocks, _blocks(given))), reason)
+
+
+def _same(said: Any, right: Any) -> bool:
+    """Whether two headers say the same: 1 is not true."""
+    return json.dumps(said, sort_keys=True) == json.dumps(right, sort_keys=True)
+
+
+def _blocks(given: Given) -> Iterator[dict[str, Any]]:
+    for b in range(given.copies):
+        ends = b == given.copies - 1 and given.ahead > 1
+        mlp, back = [given.targets] if ends else [], b < given.window - 1
+        told = {"heads": 1, "d_qk": 2, "d_v": given.letters + 1, "mlp": mlp}
+        yield {**told, "causal": [back]}
+    heads = 2 * given.targets
+    relus = {"attention": {"kind": "relu"}, "mlp": [], "heads": heads}
+    relus["causal"] = [False] * heads
+    m = given.features
+    yield from ({**relus, "d_qk": m + 2, "d_v": m} for _ in range(given.steps))
+    yield {**relus, "d_qk": m + 1, "d_v": 1}
 
 
 class Place(NamedTuple):
@@ -123,8 +138,9 @@ def right(
         found |= _copying(model, place, b, of)
     if given.ahead > 1:
         found |= _joint(given, place)
+    once = _descending(given, place, limit, step)
     for b in range(given.copies, given.copies + given.steps):
-        found |= _named(b, _descending(given, place, limit, step))
+        found |= _named(b, once)
     return found | _named(given.copies + given.steps, _answering(given, place, limit))
 
 

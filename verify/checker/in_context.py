@@ -5,8 +5,7 @@ they must be, up to a few numbers that are read from the file: points of positio
 they are turned, the limit R and the step. `verify.checker.descent` has the errors.
 """
 
-import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -16,7 +15,7 @@ import numpy as np
 from program.errors import demand
 from verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, UNDERFLOW, exact
 from verify.checker.attention.heads import relative_error, scores_of
-from verify.checker.context_tensors import Place, architecture, free, right
+from verify.checker.context_tensors import Place, check_architecture, free, right
 from verify.checker.descent import Descent, Errors, Given, sizes_of
 from verify.checker.model_file import Format, Model, names
 
@@ -85,16 +84,23 @@ def established(model: Model) -> Established:
     demand(form.unit == form.sum_unit, f"{form.name} is too narrow for real numbers")
     length = model.header["claim"].get("length")
     demand(type(length) is int and length == given.length, "it claims another length")
-    said, shape = model.header["architecture"], architecture(given, form)
-    same = json.dumps(said, sort_keys=True) == json.dumps(shape, sort_keys=True)
-    demand(same, "the architecture is another one than prompts of this form need")
+    check_architecture(model.header["architecture"], given, form)
     place = Place.of(given)
     limit, step = free(model, given, place)
     for name, tensor in right(model, given, place, limit, step).items():
         demand(np.array_equal(model.tensors[name], tensor), f"{name!r} is another one")
-    leaks = [_leak(model, place, b, b < given.window - 1) for b in range(given.copies)]
-    errors = Descent(given, form, max(leaks), limit, step).errors()
-    return Established(form, given, max(leaks), errors)
+    leak = max(_leak(model, place, *alike) for alike in _looking(model, given))
+    errors = Descent(given, form, leak, limit, step).errors()
+    return Established(form, given, leak, errors)
+
+
+def _looking(model: Model, given: Given) -> Iterable[tuple[int, bool]]:
+    """A block for each way in which copying heads look; and whether they look back."""
+    ways: dict[tuple[bytes, bool], tuple[int, bool]] = {}
+    for b in range(given.copies):
+        query, back = model.tensors[f"blocks.{b}.attention.query"], b < given.window - 1
+        ways[query.tobytes(), back] = b, back
+    return ways.values()
 
 
 def _leak(model: Model, place: Place, block: int, back: bool) -> float:

@@ -2,6 +2,7 @@
 
 import json
 from math import inf
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -180,6 +181,19 @@ def test_blocks_of_another_shape_are_refused(said: dict[str, Any]) -> None:
     blocks[1] |= said
     with pytest.raises(Refused, match="architecture"):
         shown(restated(file, "architecture", blocks=blocks))
+
+
+def test_headers_that_claim_far_more_than_the_file_holds_cost_nothing() -> None:
+    """4,096 blocks of 8,192 heads each are never listed."""
+    names = [str(a) for a in range(64)]
+    pairs = [f"{a} {b}" for a in names for b in names]
+    said = {"letters": [*names, "|"], "classes": pairs, "ahead": 2, "steps": 4096}
+    sizes = {"window": 1, "demonstrations": 1, "history": 1}
+    file = restated(built(SMALL), "source", **said, **sizes)
+    began = process_time()
+    with pytest.raises(Refused, match="architecture"):
+        shown(restated(file, "claim", length=5))
+    assert process_time() - began < 2
 
 
 def test_narrow_formats_are_refused() -> None:
