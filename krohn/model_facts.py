@@ -3,14 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from algebra.automaton import Automaton
 from algebra.budget import Budget
 from algebra.classification import Classification, classify
 from algebra.classification.findings import find
-from algebra.semiautomaton import Semiautomaton
 from algebra.wording import count
+from krohn.belief_machine import machine_of
 from krohn.observability import gamma
 from sources.hidden_markov import HiddenMarkovModel
 from sources.hidden_markov.assumptions import observed, rank
@@ -85,16 +83,6 @@ def _observability(structure: Structure) -> dict[str, Any] | None:
     return {"gamma": found, "steps": steps} if steps else None
 
 
-def machine_of_beliefs(model: HiddenMarkovModel, beliefs: Beliefs) -> Automaton:
-    """The machine of reachable beliefs; one more state is where impossible words lead."""
-    size = len(beliefs.weights)
-    table = np.where(beliefs.following < 0, size, beliefs.following)
-    table = np.pad(table, ((0, 0), (0, 1)), constant_values=size)
-    names = (*(f"b{i}" for i in range(size)), "impossible")
-    moves = Semiautomaton(table, model.letters, names)
-    return Automaton(moves, start=0, name=model.name)
-
-
 def _depth(structure: Structure) -> Iterator[str]:
     """What the structure means for the depth of networks, best news first."""
     beliefs = structure.beliefs
@@ -119,7 +107,7 @@ def _depth(structure: Structure) -> Iterator[str]:
 
 
 def _of_machine(model: HiddenMarkovModel, beliefs: Beliefs) -> Iterator[str]:
-    kind = _classified(machine_of_beliefs(model, beliefs))
+    kind = _classified(machine_of(model, beliefs))
     yield f"an exact machine: its beliefs are {len(beliefs.weights)} states"
     solvable = kind["solvable"]
     if solvable.holds is None:

@@ -12,10 +12,12 @@ from algebra.formats import Complete, Kind, from_regex, no_choice
 from algebra.observation import observe
 from algebra.semiautomaton import Semiautomaton
 from algebra.shown import moore
+from krohn.belief_machine import belief_machine
 from krohn.foreign import own_machine
 from network import modelfile
 from program.errors import Refused
-from sources import linear_systems
+from sources import hidden_markov, linear_systems
+from sources.hidden_markov import HiddenMarkovModel, files
 from sources.linear_systems import LinearSystem
 
 REGEX = "regex:"
@@ -69,6 +71,8 @@ def _named(text: str) -> Automaton | None:
         return replace(from_regex(text[len(REGEX) :]), name=text)
     if (system := _system(text)) is not None:
         return automaton(system)
+    if (model := _model(text)) is not None:
+        return belief_machine(model)
     path = Path(text)
     looks_like_file = path.suffix != "" or len(path.parts) > 1
     if not looks_like_file or not path.exists():
@@ -78,6 +82,13 @@ def _named(text: str) -> Automaton | None:
             if not looks_like_file and not path.exists():
                 raise
     return own_machine(modelfile.read(path)) if path.suffix == MODEL else None
+
+
+def _model(text: str) -> HiddenMarkovModel | None:
+    try:
+        return hidden_markov.named(text) or files.read(Path(text))
+    except Refused as reason:
+        raise MachineError(str(reason)) from None
 
 
 def _system(text: str) -> LinearSystem | None:

@@ -10,7 +10,8 @@ import pytest
 
 import krohn
 from algebra.errors import KrohnError
-from krohn.model_facts import facts, machine_of_beliefs
+from krohn.belief_machine import belief_machine
+from krohn.model_facts import facts
 from sources import hidden_markov, linear_systems
 from sources.hidden_markov import HiddenMarkovModel, files, structure
 from sources.hidden_markov.beliefs import reachable
@@ -88,14 +89,22 @@ def test_a_file_has_facts_too() -> None:
 
 def test_the_machine_of_beliefs_follows_the_filter() -> None:
     source = model("RRXOR")
-    beliefs = reachable(source)
+    beliefs, machine = reachable(source), belief_machine(source)
     assert beliefs is not None
-    machine = machine_of_beliefs(source, beliefs)
     for word in source.sample(3, 15, np.random.default_rng(0))[0].tolist():
         state = machine.start
         for letter, law in zip(word, source.filter([word])[0][0], strict=True):
             state = int(machine.transitions[letter, state])
             assert np.allclose(beliefs.laws[state], law, atol=1e-12)
+            certain = law.max() == 1
+            assert (machine.states[state] in source.states) == certain
+
+
+def test_commands_that_take_machines_take_the_machine_of_beliefs(call: Call) -> None:
+    assert call("decompose", "GoldenMean")[0] == 0
+    assert krohn.read("RRXOR").states[-1] == "impossible"
+    assert len(krohn.read("RRXOR").states) == 37
+    assert "impossible" not in krohn.read("Cyclic-DET5,5@3").states
 
 
 def test_explain_says_them(call: Call) -> None:
@@ -129,6 +138,8 @@ def test_models_are_drawn_by_name(call: Call, tmp_path: Path, name: str) -> None
         (["draw", "Mess3", "--eggbox", "-o", "x.svg"], "--eggbox means nothing to a"),
         (["draw", "MatMul5,5@3", "-o", "x.svg"], "has no picture"),
         (["draw", "Cyclic-HARD5,5@3", "-o", "x.svg"], "up to 40"),
+        (["decompose", "Mess3"], "not found to be finitely many, so it is no machine"),
+        (["decompose", str(EXAMPLES / "tiger.pomdp")], "so it is no machine"),
         (["explain", "absent.pomdp"], "absent.pomdp cannot be read"),
         (["explain", "absent.npz"], "absent.npz cannot be read"),
         (["explain", "absent.json"], "absent.json"),

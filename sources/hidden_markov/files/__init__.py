@@ -11,6 +11,8 @@ from program.errors import Refused, demand
 from sources.hidden_markov.files import arrays, pomdp, pomegranate
 from sources.hidden_markov.model import KIND, HiddenMarkovModel
 
+SIGNS = (KIND, pomegranate.CLASS, arrays.START, *arrays.OTHER_NAMES)
+"""Other JSON is of machines, and need not be parsed twice."""
 MOST_BYTES = 2**26
 """The largest file that is read."""
 
@@ -53,8 +55,11 @@ def _npz(path: Path) -> HiddenMarkovModel:
 
 
 def _json(path: Path) -> HiddenMarkovModel | None:
+    content = path.read_text("utf-8")
+    if not any(sign in content for sign in SIGNS):
+        return None
     try:
-        said = json.loads(path.read_text("utf-8"))
+        said = json.loads(content)
     except (ValueError, RecursionError):
         return None  # the reader of machines says what is wrong with it
     if not isinstance(said, dict):
