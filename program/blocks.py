@@ -26,6 +26,21 @@ def longest(letters: int, block: int) -> int:
     return letters + passes(letters, block) - 1
 
 
+def check_words(claim: Mapping[str, Any], block: int) -> None:
+    """Refuse a claim about words whose texts are longer than it says of texts.
+
+    Args:
+        claim: ``letters``, of the longest words, and ``length``, of their texts.
+        block: b.
+
+    Raises:
+        Refused: If it is one.
+    """
+    letters = int(whole(claim["letters"], 0))
+    fits = letters >= 1 and longest(letters, block) <= int(whole(claim["length"], 0))
+    demand(fits, "the claim is about words whose texts do not fit")
+
+
 def blanks(words: IntArray, block: int) -> IntArray:
     """The texts ``(batch, T + ⌈T/b⌉)`` of words ``(batch, T)``, blank where is written."""
     batch, letters = words.shape

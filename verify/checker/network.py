@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from program.blocks import KIND, Blocks
+from program.blocks import KIND, Blocks, check_words
 from program.chain_of_thought import ChainOfThought
 from program.errors import Refused, demand
 from program.operations.letter_matrix import LetterMatrix
-from program.statement import Statement, parse
+from program.statement import Statement, parse, whole
 from verify.checker import (
     belief_products,
     gated_recurrent,
@@ -192,6 +192,8 @@ def _referenced(
         return SOURCES[source["kind"]](model, source)
     kind = "exact" if source is None else "generates"
     demand(claim.get("kind", "exact") == kind, "the claim is another one")
+    if source is not None:
+        check_words(claim, int(whole(source["block"], 0)))
     followed_beside = machine or beside(model)
     assert followed_beside is not None
     program = causal(stated(model, len(followed_beside.transitions)))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from program.blocks import check_words
 from program.errors import Refused, demand
 from program.operations.letter_matrix import LetterMatrix
 from program.statement import Statement, whole
@@ -74,6 +75,7 @@ def established(model: Model, program: Statement) -> Established:
         Refused: If the network, or its Program, is another one; with the reasons.
     """
     source, block = source_of(model.header["source"])
+    check_words(model.header["claim"], block)
     linear_system.check_program(program, affine(source), block + 1)
     embedded = [isinstance(o, LetterMatrix) for o in program.operations.values()]
     demand(sum(embedded) == 1, "a vector is added to one matrix")

@@ -23,6 +23,7 @@ from program import Program
 from program.blocks import BLANK, Blocks, blanks, longest, passes
 from program.domains import IntArray
 from program.errors import Refused
+from program.statement import parse
 from verify.checker.followed import enough
 from verify.checker.model_file import Machine
 from verify.proof import prove
@@ -105,23 +106,20 @@ def test_states_may_be_written_sooner() -> None:
     assert np.array_equal(written(file, sooner, words), sooner.written(words))
 
 
-@pytest.mark.parametrize(
-    ("claimed", "made", "verdict"), [(8, 8, True), (5, 8, True), (15, 8, True)]
-)
-def test_a_network_serves_every_block_that_its_windows_hold(
-    claimed: int, made: int, verdict: bool
-) -> None:
+@pytest.mark.parametrize("block", [5, 8, 15])
+def test_a_network_serves_every_block_that_its_windows_hold(block: int) -> None:
     """4 levels hold 16 tokens: blocks of up to 15 letters."""
     machine = read("Cyclic-DET5,5@3")
-    file = windowed(in_blocks(machine, made), 40, made + 1)
-    assert verdict == (says(file, machine, claimed) == "verified")
-    assert says(file, machine, 16) != "verified"
+    file = windowed(in_blocks(machine, 8), 40, 9)
+    assert says(file, machine, block) == "verified"
+    assert block < 15 or says(file, machine, 16) != "verified"
 
 
 def says(file: ModelFile, machine: Automaton, block: int) -> str:
-    """The verdict if the file claimed another block."""
+    """The verdict if the file claimed another block, and fewer letters."""
     source = in_blocks(machine, block).to_wire()
-    changed = {**file.header, "source": source}
+    claim = {**file.header["claim"], "letters": 30}
+    changed = {**file.header, "source": source, "claim": claim}
     return prove(ModelFile(changed, file.tensors, file.precision), None).verdict
 
 
@@ -161,6 +159,43 @@ def test_another_claim_is_refused() -> None:
         assert prove(forgery, None).verdict == "undecided"
 
 
+@pytest.mark.parametrize("letters", [0, 14, 10**9, -1, 2.5, None])
+def test_longer_words_than_fit_are_not_claimed(letters: Any) -> None:
+    """12 letters in blocks of 3 have texts of 15 tokens, of which 14 letters have 18."""
+    file = windowed(in_blocks(read("C2"), 3), 12, 4)
+    claim = {**file.header["claim"], "letters": letters}
+    forgery = ModelFile({**file.header, "claim": claim}, file.tensors, file.precision)
+    assert prove(file, None).verdict == "verified"
+    assert prove(forgery, None).verdict == "undecided"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_enough_is_never_less_than_the_longest_run(seed: int) -> None:
+    """Theorem 2a by brute force, on random machines, maps and words that are possible."""
+    random = np.random.default_rng(seed)
+    letters, states, points = 3, 4, 3
+    led = random.integers(-2, states, size=(letters, states)).clip(min=-1)
+    maps = random.integers(points, size=(letters, points))
+    maps[random.integers(letters, size=2)] = random.integers(points, size=(2, 1))
+    names = [f"map[{p}]" for p in range(points)]
+    channels: list[dict[str, Any]] = [
+        {"name": "token", "op": "token", "domain": list(range(letters + 1))}
+    ]
+    for p, name in enumerate(names):
+        rows = [[a, int(maps[a, p])] for a in range(letters)] + [[letters, p]]
+        table = {"op": "table", "inputs": ["token"], "rows": rows}
+        channels.append({"name": name, "domain": list(range(points)), **table})
+    told = {"channels": channels, "features": {}, "outputs": names, "decode": []}
+    program = parse(told, letters, 12)
+    found = enough(program, tuple(names), Machine(0, led, np.arange(states)))
+    plain = [a for a in range(letters) if len(set(maps[a].tolist())) > 1]
+    ends, run = set(range(states)), 0
+    while ends and run < 12:
+        ends = {int(led[a, q]) for q in ends for a in plain if led[a, q] >= 0}
+        run += bool(ends)
+    assert found == min(run + 1, 12)
+
+
 def test_windows_are_enough_if_possible_words_reset_in_time() -> None:
     """Theorem 2a by brute force: the longest run without a reset, over all words."""
     source = in_blocks(read("Cyclic-DET3,2@1"), 3)
@@ -174,8 +209,6 @@ def test_windows_are_enough_if_possible_words_reset_in_time() -> None:
 
 
 def statement(file: ModelFile) -> Any:
-    from program.statement import parse
-
     letters = len(file.header["source"]["letters"])
     return parse(file.header["program"], letters, file.header["claim"]["length"])
 

@@ -117,6 +117,14 @@ def test_forged_sources_are_refused(fields: dict[str, Any], why: str) -> None:
         shown(forgery)
 
 
+def test_longer_words_than_fit_are_not_claimed() -> None:
+    file = built(source_of("MatMul3,3@1", 3), 12, 4)
+    claim = {**file.header["claim"], "letters": 13}
+    forgery = ModelFile({**file.header, "claim": claim}, file.tensors, file.precision)
+    with pytest.raises(Refused, match="do not fit"):
+        shown(forgery)
+
+
 def test_a_longer_text_has_a_larger_error() -> None:
     source = source_of("MatMul3,3@1", 3)
     errors = [shown(built(source, letters, 4)).error for letters in (3, 6, 12, 24)]
