@@ -145,6 +145,7 @@ def triangles(shown: Sequence[Geometry], ink: str, colours: bool = True) -> Figu
             for the three states), by which places can be told apart.
     """
     figure = Figure(figsize=(3 * (1 + len(shown)), 3), facecolor="none")
+    figure.subplots_adjust(left=0.01, right=0.99, bottom=0.02, top=0.9, wspace=0.02)
     exact = np.array(shown[0].exact)
     points = [("exact", exact), *((g.title, np.array(g.read)) for g in shown)]
     tints = np.clip(exact, 0, 1) if colours else ink
@@ -157,7 +158,7 @@ def triangles(shown: Sequence[Geometry], ink: str, colours: bool = True) -> Figu
         axes.scatter(x, y, s=7, c=tints, linewidths=0)
         axes.set_title(title, size=SIZE, color=ink)
         axes.set_xlim(-0.15, 1.15)
-        axes.set_ylim(-0.15, 1.0)
+        axes.set_ylim(-0.1, 0.95)
     return figure
 
 
