@@ -78,7 +78,7 @@ def recipe(
 def deep(depth: int) -> Shape:
     """A Transformer of some depth, with the doubling curriculum."""
     return (
-        f"Transformer, {depth} blocks",
+        f"Transformer, {depth} block{'s' * (depth > 1)}",
         gpt(depth),
         recipe(doubling(depth, LENGTH)),
     )

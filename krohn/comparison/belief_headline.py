@@ -30,7 +30,7 @@ def over_seeds(values: Sequence[float | None], digits: int = 3) -> str:
     if len(known) < len(values) or not len(known):
         return "–"
     mean = f"{known.mean():.{digits}g}"
-    if len(known) == 1:
+    if np.ptp(known) == 0:  # seeds that are all alike say nothing of others
         return mean
     half = stats.t.ppf(0.975, len(known) - 1) * known.std(ddof=1) / len(known) ** 0.5
     return f"{mean} ± {half:.2g}"

@@ -12,6 +12,7 @@ from algebra.errors import KrohnError
 from krohn import cli
 from krohn.comparison import belief_networks
 from krohn.comparison.belief_comparison import belief_source
+from krohn.comparison.belief_headline import over_seeds
 from krohn.comparison.belief_networks import plans
 from krohn.comparison.belief_result import BeliefComparison
 from krohn.comparison.settings import Settings
@@ -174,3 +175,11 @@ def test_a_model_that_forgets_is_compiled_within_the_threshold() -> None:
     compiled = found.models[0].ones[0].scores
     assert 0 < compiled.error <= found.proved.error
     assert compiled.fits == (4, 4)
+
+
+def test_means_have_intervals_where_seeds_differ() -> None:
+    """Student's for two numbers: 12.706 · (difference/√2)/√2."""
+    assert over_seeds([1.0, 3.0]) == "2 ± 13"
+    assert over_seeds([0.5]) == "0.5"
+    assert over_seeds([0.5, 0.5]) == "0.5"
+    assert over_seeds([0.5, None]) == over_seeds([]) == "–"
