@@ -4,7 +4,6 @@ Theorem W9 of docs/within.md, section 6. All bounds are rounded outwards.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,84 +13,9 @@ from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
 from verify.checker.matrix_errors import MatrixErrors
 from verify.checker.model_file import Format
 from verify.checker.normaliser import Normaliser
+from verify.checker.positive_noise import Curve, Held, Range, logarithms, rounding
 from verify.checker.positive_operators import PositiveOperators
 from verify.checker.product_gates import SLACK, Gates
-
-
-class Held(NamedTuple):
-    """What is known of the matrix that a channel holds at each position, ``(T + 1,)`` each.
-
-    It is s·X∘exp(ε), X an exact matrix of mass 1, where that is not 0, and s its own mass.
-
-    Attributes:
-        letters: How many letters are multiplied.
-        ended: 1 if they are the whole word so far, times the matrix of BOS; else 0.
-        spread: D ≥ max ε − min ε.
-        columns: C ≥ max ε − min ε in each column.
-        low: Below the mass.
-        high: The same from above.
-        beside: Above what is where X is 0: at BOS, in rows where the start is 0.
-    """
-
-    letters: FloatArray
-    ended: FloatArray
-    spread: FloatArray
-    columns: FloatArray
-    low: FloatArray
-    high: FloatArray
-    beside: FloatArray
-
-    def scaled(self, low: FloatArray, high: FloatArray) -> "Held":
-        """With other bounds of the mass."""
-        return self._replace(low=low / INFLATION, high=high * INFLATION)
-
-    def apart(self, spread: FloatArray, columns: FloatArray) -> "Held":
-        """With more between the logarithms of errors."""
-        return self._replace(
-            spread=(self.spread + spread) * INFLATION,
-            columns=(self.columns + columns) * INFLATION,
-        )
-
-
-class Curve(NamedTuple):
-    """What gates make of products of positive numbers (Lemma W3).
-
-    Attributes:
-        under: f(a, b) ≥ ab·(1 − under).
-        over: f(a, b) ≤ ab·(1 + over).
-        spread: How far logarithms of f(a, b)/ab are apart.
-    """
-
-    under: FloatArray
-    over: FloatArray
-    spread: FloatArray
-
-    @classmethod
-    def of(cls, w: float, a: "Range", b: "Range") -> "Curve":
-        """That of gates with weights w.
-
-        Raises:
-            Refused: If factors are too large for it.
-        """
-        under = w * w * (a.top**2 + b.top**2) / 3
-        over = w**4 * (12 * a.top**4 + 40 * (a.top * b.top) ** 2 + 12 * b.top**4) / 160
-        demand(under + over < 0.25, "factors are too large for their gates")
-        moved = w * w * (a.squares + b.squares) / 3 + over
-        return cls(under, over, np.log1p(moved / (1 - under)) * INFLATION)
-
-
-class Range(NamedTuple):
-    """Between which numbers the entries of a factor are.
-
-    Attributes:
-        bottom: Below all that are not 0 in exact numbers.
-        top: Above the absolute value of all.
-        squares: How far squares of those at one position are apart.
-    """
-
-    bottom: FloatArray
-    top: FloatArray
-    squares: FloatArray
 
 
 @dataclass(frozen=True)
@@ -159,8 +83,8 @@ class Projective(MatrixErrors):
         beside = (x.beside * (1 + astray) + stray) * (x.letters == 0)
         near = 2 * self._near(beside)
         found = x.scaled(x.low * (1 - off) - near, x.high * (1 + off) + near)
-        found = found.apart(_log(off), _log(off))
-        return _noise("a head", found._replace(beside=beside * INFLATION))
+        found = found.apart(logarithms(off), logarithms(off))
+        return found._replace(beside=beside * INFLATION).noise("a head")
 
     def multiplied(
         self, name: str, left: FloatArray, right: FloatArray, units: Gates, form: Format
@@ -172,7 +96,7 @@ class Projective(MatrixErrors):
         a, b = self._range(x), self._range(y)
         reach, inside = float((a.top + b.top).max()), 1 if units.exact else 3
         curve = Curve.of(units.inside, a, b)
-        each = _each(units, reach, (inside, 4 * self.size), form)
+        each = rounding(units, reach, (inside, 4 * self.size), form)
         off = 4 * self.size * (8 * units.outside + 1) * UNDERFLOW / units.gain
         mixed = self._mixed(x, y, curve, each, off)
         moved = np.where(y.letters > 0, self._rounded(x, y, each, off), mixed)
@@ -181,14 +105,14 @@ class Projective(MatrixErrors):
         low = low * (y.low - self._near(y.beside)) * (1 - curve.under - moved)
         high = high * (y.high + self._near(y.beside)) * (1 + curve.over + moved)
         near, gain = self._near(beside), units.gain
-        apart = curve.spread + _log(moved / (1 - curve.under))
+        apart = curve.spread + logarithms(moved / (1 - curve.under))
         passed = self._contracted(x) * (x.spread + y.columns)
         columns = np.minimum(passed, x.spread - x.columns + y.spread)
         found = x.apart(y.spread + apart, columns + apart)
         found = found.scaled((low - near) * gain, (high + near) * gain)
         ended = np.maximum(x.ended, y.ended)
         letters, beside = x.letters + y.letters, beside * gain * INFLATION
-        return _noise(name, found._replace(letters=letters, ended=ended, beside=beside))
+        return found._replace(letters=letters, ended=ended, beside=beside).noise(name)
 
     def normalised(
         self, name: str, noise: FloatArray, units: Normaliser, form: Format
@@ -204,18 +128,18 @@ class Projective(MatrixErrors):
         a = self._range(x)
         curve = Curve.of(gates.inside, a, factor)
         reach = float((a.top + factor.top).max())
-        each = _each(gates, reach, (units.terms, 4), form)
+        each = rounding(gates, reach, (units.terms, 4), form)
         flushed = (units.terms + 8) * (gates.outside + 1) * 4 * UNDERFLOW / gates.gain
         rounded = each * np.maximum(1 / a.bottom, 1 / factor.bottom)
         rounded = (rounded + flushed / (a.bottom * factor.bottom)) / (1 - curve.under)
-        moved = curve.spread + _log(rounded)
+        moved = curve.spread + logarithms(rounded)
         beside = x.beside * factor.top * (1 + curve.over) + flushed
         beside = (beside + each * np.maximum(x.beside, factor.top)) * (x.letters == 0)
         near = 2 * self._near(beside)
         least = least * (1 - curve.under) * (1 - rounded) - near
         most = most * (1 + curve.over) * (1 + rounded) + near
         found = x.apart(moved, moved).scaled(least * gates.gain, most * gates.gain)
-        return _noise(name, found._replace(beside=beside * gates.gain * INFLATION))
+        return found._replace(beside=beside * gates.gain * INFLATION).noise(name)
 
     def belief(self, noise: FloatArray) -> tuple[float, float, float]:
         """Of what a held matrix makes of the start, after at least one letter.
@@ -314,31 +238,3 @@ class Projective(MatrixErrors):
         column = column / self.products.start.sum() + self.size * y.beside
         beside = x.beside * column * (1 + curve.over) + each * self.size * top + flushed
         return np.asarray(beside * (x.letters == 0) * ~self.products.start.all())
-
-
-def _log(off: FloatArray) -> FloatArray:
-    """How far logarithms of 1 ± off are apart; infinite where that has none."""
-    near = np.minimum(off, 1.0)
-    return np.asarray((np.log1p(near) - np.log1p(-near)) * INFLATION)
-
-
-def _each(units: Gates, reach: float, terms: tuple[int, int], form: Format) -> float:
-    """What a product of two numbers is rounded by, in units of the larger factor.
-
-    Four units are added, whose numbers inside add up to twice the factors.
-    """
-    inner, outer = units.rounding(reach, terms, form)
-    weight = SLACK * 4 * units.outside * units.inside / units.gain
-    return float(weight * (2 * inner + outer) * INFLATION)
-
-
-def _noise(name: str, held: Held) -> FloatArray:
-    """As one array.
-
-    Raises:
-        Refused: If nothing is known any more.
-    """
-    found = np.array(held)
-    demand(np.isfinite(found) & (held.low > 0), f"nothing is left of {name!r}")
-    demand(held.spread < 1, f"{name!r} can be off by its own size")
-    return found

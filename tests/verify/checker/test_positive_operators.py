@@ -1,0 +1,50 @@
+"""Lemma W9a: all products of positive operators have bounds in common."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from normalised_networks import positive
+
+from program.errors import Refused
+from verify.checker.positive_operators import PositiveOperators
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(2, 4), st.integers(1, 3), st.integers(0, 10**6), st.integers(1, 12))
+def test_products_are_within_the_bounds_of_their_length(
+    states: int, letters: int, seed: int, length: int
+) -> None:
+    source, random = positive(states, letters, seed), np.random.default_rng(seed)
+    found = PositiveOperators.of(source.operators, source.start, 12)
+    word = random.integers(letters, size=length)
+    product = np.linalg.multi_dot(
+        [np.eye(states), *source.operators[word], np.eye(states)]
+    )
+    product = product / (product @ source.start).sum()
+    at = int(found.at(np.array([float(length)]))[0])
+    assert (found.least[at] <= product).all()
+    assert (product <= found.most[at]).all()
+    sums, zero = product.sum(axis=0), source.start == 0
+    assert (found.low[at] <= sums).all()
+    assert (sums <= found.high[at]).all()
+    shares = product / sums
+    assert (found.share[0, at][:, None] <= shares).all()
+    assert (shares <= found.share[1, at][:, None]).all()
+    others = product[:, zero].sum(axis=1) / product[:, ~zero].sum(axis=1)
+    assert (others <= found.others[at]).all()
+    for _ in range(5):
+        u, v = random.random((2, states)) + 1e-3
+        before, after = np.log(u / v), np.log((product @ u) / (product @ v))
+        most = found.contraction[length] * np.ptp(before)
+        assert np.ptp(after) <= most + 1e-12
+
+
+def test_entries_that_are_0_are_refused() -> None:
+    for wrong in (0.0, -1.0, np.nan, np.inf):
+        operators = np.full((1, 2, 2), 0.5)
+        operators[0, 0, 1] = wrong
+        with pytest.raises(Refused, match="an entry 0"):
+            PositiveOperators.of(operators, np.array([1.0, 0.0]), 3)
+    with pytest.raises(Refused, match="no mass"):
+        PositiveOperators.of(np.full((1, 2, 2), 0.5), np.zeros(2), 3)
