@@ -99,6 +99,9 @@ def test_evidence_is_checked_again(file: str, tmp_path: Path) -> None:
     said("verify", file, "--proof", "--evidence", evidence)
     told = said("recheck", file, evidence)
     assert told["verdict"] == "verified"
+    for command in (["recheck", file, evidence], ["verify", file]):
+        found = CliRunner().invoke(app, command, catch_exceptions=False)
+        assert "demonstrations" in found.output
 
 
 def test_pairs_are_predicted_and_their_first_letters() -> None:
@@ -171,3 +174,9 @@ def test_pairs_tell_states_apart_that_letters_do_not() -> None:
     single, pair = (gamma(observed(model, m)) for m in (1, 2))
     assert single == pytest.approx(0, abs=1e-12)
     assert pair == pytest.approx(0.2154, abs=1e-4)
+
+
+def test_there_is_no_picture_and_that_is_one_line(file: str, tmp_path: Path) -> None:
+    command = ["draw", file, "-o", str(tmp_path / "f.svg")]
+    with pytest.raises(KrohnError, match="has no Program, and no picture"):
+        CliRunner().invoke(app, command, catch_exceptions=False)

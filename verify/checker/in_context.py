@@ -51,9 +51,11 @@ class Established:
             "length": self.given.length,
             "dtype": self.form.name,
             "error": self.error,
-            "leak": self.leak,
-            "feature": self.errors.feature,
-            "weights": self.errors.weights,
+            "leak": {"copies": self.leak},
+            "noise": {
+                "copies": self.errors.feature,
+                "weights": self.errors.weights,
+            },
         }
 
 

@@ -216,6 +216,6 @@ def test_the_bound_of_the_weights_is_needed_and_nearly_reached() -> None:
     """One window everywhere with one target: W z = 1 − (1 − 1)^t = 1, of at most √t."""
     source = of("InContext2,2:demonstrations=4,steps=4")
     facts = shown(built(source)).facts()
-    assert facts["leak"] < 1e-30
-    assert 0 < facts["feature"] < 1e-15
-    assert facts["weights"] < facts["error"] < 1e-13
+    assert facts["leak"]["copies"] < 1e-30
+    assert 0 < facts["noise"]["copies"] < 1e-15
+    assert facts["noise"]["weights"] < facts["error"] < 1e-13
