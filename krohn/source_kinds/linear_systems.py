@@ -29,7 +29,7 @@ from network.modelfile import ModelFile
 from network.precision import FloatArray
 from program.domains import LARGEST_MATRIX
 from program.errors import Refused
-from sources import linear_systems
+from sources import linear_dynamics, linear_systems
 from sources.hidden_markov import HiddenMarkovModel
 from sources.hidden_markov.forms import driven
 from sources.linear_systems import LinearSystem
@@ -58,6 +58,11 @@ class LinearSystems(SourceKind[LinearSystem]):
     def named(self, text: str) -> LinearSystem | None:
         """The system of a name; None if it is of none, or of one that is a machine."""
         try:
+            if linear_dynamics.named(text) is not None:
+                raise KrohnError(
+                    f"{text} says vectors of numbers, and networks read letters; from "
+                    "Python sources.linear_dynamics has it, with its Kalman filter"
+                )
             found = linear_systems.named(text)
         except Refused as reason:
             raise KrohnError(str(reason)) from None

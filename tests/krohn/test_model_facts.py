@@ -140,6 +140,8 @@ def test_models_are_drawn_by_name(call: Call, tmp_path: Path, name: str) -> None
         (["draw", "Cyclic-HARD5,5@3", "-o", "x.svg"], "up to 40"),
         (["decompose", "Mess3"], "not found to be finitely many, so it is no machine"),
         (["decompose", str(EXAMPLES / "tiger.pomdp")], "so it is no machine"),
+        (["explain", "RanLDS5@3"], "networks read letters"),
+        (["explain", "RanLDS0@3"], "1 to 64 states"),
         (["explain", "absent.pomdp"], "absent.pomdp cannot be read"),
         (["explain", "absent.npz"], "absent.npz cannot be read"),
         (["explain", "absent.json"], "absent.json"),
