@@ -1,5 +1,6 @@
 """The exact ReLU RNN: one unit for each rectangle of states and letters."""
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -102,10 +103,14 @@ class Units(NamedTuple):
     silent: int | None
 
     @classmethod
-    def of(cls, machine: Automaton) -> "Units":
+    def of(cls, machine: Automaton, mute: int | None = None) -> "Units":
         """One for each rectangle; one more if nothing leads to the start state.
 
         A state that no letter leaves has none: nothing turns a unit on when all are off.
+
+        Args:
+            machine: The machine.
+            mute: The only state, by number, that may be without units; None for any.
         """
         number = {q: i for i, q in enumerate(machine.states)}
         alive = np.array([number[q] for q in reachable(machine).states])
@@ -116,6 +121,8 @@ class Units(NamedTuple):
         stays = (transitions == np.arange(len(alive))).all(axis=0)
         saved = np.bincount(on.arrived, minlength=len(alive)) * stays
         saved[start] = 0
+        if mute is not None:
+            saved *= alive == mute
         silent = int(saved.argmax()) if saved.any() else None
         if silent is not None:
             on = _without(on, silent)
@@ -150,13 +157,13 @@ class Wiring(NamedTuple):
     logits: FloatArray
 
     @classmethod
-    def of(cls, machine: Automaton) -> "Wiring":
+    def of(cls, machine: Automaton, mute: int | None = None) -> "Wiring":
         """A unit is on if two of its inputs are: the state before, and the letter.
 
         The unit that is on makes the logit of its class 1, all others −1; if none is, it is
         that of the silent state. With such a state it is 3 beside 1.
         """
-        units = Units.of(machine)
+        units = Units.of(machine, mute)
         width, alive = len(units.arrived), len(units.alive)
         classes = shown(machine, "outputs" if machine.output else "states")
         of, outputs = classes.of[units.alive], len(classes.names)
@@ -193,7 +200,32 @@ def elman(machine: Automaton, precision: Precision) -> Network:
     W is a product: from the units to the state that they lead to, and from there to the
     units of that state. Wide networks hold its two factors instead, and no zeros.
     """
-    wiring = Wiring.of(machine)
+    return _network(Wiring.of(machine), precision)
+
+
+def speaking(machine: Automaton, vectors: FloatArray, precision: Precision) -> Network:
+    """The same network, which says a vector of each state.
+
+    Args:
+        machine: Without outputs.
+        vectors: ``(states or fewer, n)``: what is said. A last state beyond these says 0,
+            and is silent if no letter leaves it.
+        precision: The format.
+    """
+    count, size = vectors.shape
+    wiring = Wiring.of(machine, count)
+    said = np.vstack([precision.round(vectors), np.zeros((1, size))])
+    said[np.abs(said) < precision.smallest] = 0.0
+    whole = said[wiring.matrices["unembed.weight"].columns]
+    rows, columns = whole.nonzero()
+    told = replace(
+        Sparse.of(whole.shape, rows, columns, 1.0), values=whole[rows, columns]
+    )
+    matrices = {**wiring.matrices, "unembed.weight": told}
+    return _network(Wiring(matrices, wiring.start, np.zeros(size)), precision)
+
+
+def _network(wiring: Wiring, precision: Precision) -> Network:
     width = len(wiring.start)
     tensors = {
         "hidden.start": wiring.start,

@@ -14,6 +14,7 @@ from compiler.constructions import context_scan
 from compiler.errors import CompileError
 from compiler.output_programs import spoken, vectors_of
 from compiler.pipeline import Options
+from compiler.rnn import speaking
 from program import Program, Vectors
 from sources.hidden_markov import HiddenMarkovModel
 from sources.hidden_markov.beliefs import Beliefs, reachable
@@ -35,12 +36,7 @@ def networks(
     Raises:
         CompileError: If there are too many beliefs, or no construction serves them.
     """
-    found = reachable(model, MOST_BELIEFS)
-    if found is None:
-        raise CompileError(
-            f"the words of {model.name} lead to more than {MOST_BELIEFS} beliefs, or to "
-            "some of too many digits"
-        )
+    found = _few(model)
     vectors = vectors_of(found.laws, options.precision)
     points = partial(_points, model.letters, found, vectors)
     others = {context_scan.NAME: points} if (found.following < 0).any() else {}
@@ -64,6 +60,35 @@ def networks(
         )
     if not tried:
         raise CompileError(known.reasons())
+
+
+def recurrent(model: HiddenMarkovModel, options: Options) -> CompiledNetwork:
+    """The RNN of the beliefs, for words of every length; impossible words turn it off.
+
+    Raises:
+        CompileError: If there are too many beliefs.
+    """
+    found = _few(model)
+    following, count = found.following, len(found.weights)
+    states = (*(f"belief{i}" for i in range(count)), "impossible")
+    complete = np.where(following < 0, count, following)
+    complete = np.hstack([complete, np.full((len(complete), 1), count)])
+    machine = Automaton(Semiautomaton(complete, model.letters, states), name=model.name)
+    network = speaking(machine, found.laws, options.precision)
+    said: dict[str, object] = {
+        "machine": {"start": 0, "transitions": following.tolist()}
+    }
+    return CompiledNetwork(f"{NAME}-elman", network, said, None)
+
+
+def _few(model: HiddenMarkovModel) -> Beliefs:
+    found = reachable(model, MOST_BELIEFS)
+    if found is None:
+        raise CompileError(
+            f"the words of {model.name} lead to more than {MOST_BELIEFS} beliefs, or to "
+            "some of too many digits"
+        )
+    return found
 
 
 def _points(

@@ -159,6 +159,8 @@ def sides_of(file: ModelFile) -> Sides:
             "The units of the last letter hold the state, with α/2 added to each entry; "
             "all others are 0."
         )
+        if len(blocks) != hidden:  # units of beliefs
+            return Sides(letters, entries, [], "")
         return Sides(letters, entries, [legible(name, 14) for name in blocks], meaning)
     machine = json_format.from_object(header["machine"])
     units = _rectangles(machine, hidden)

@@ -30,6 +30,7 @@ from program.domains import IntArray
 from program.errors import Refused
 from sources import hidden_markov
 from sources.hidden_markov import HiddenMarkovModel, files
+from verify.checker import recurrent_beliefs
 from verify.checker.hidden_markov import Established
 from verify.checker.linear_system import Established as Products
 from verify.proof import shown_of
@@ -39,8 +40,9 @@ from verify.testing.simulation_result import Simulation
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-EXPLAINED, TRIES = 128, 4
-"""The length that is explained where none is given; how often a window is made finer."""
+EXPLAINED, TRIES, SAMPLED = 128, 4, 2000
+"""The length that is explained where none is given; how often a window is made finer; how
+long words are that are run through a network that is for all lengths."""
 LIKELY, SMALL = 8, 5e-5
 """How many entries of a law are printed, and the least of these."""
 Compiled = tuple[CompiledNetwork, dict[str, Any]]
@@ -51,7 +53,9 @@ class HiddenMarkovModels(SourceKind[HiddenMarkovModel]):
 
     wire = hidden_markov.KIND
     claim = "within"
-    takes = frozenset({"strict", "activation", "positions", "construction", "within"})
+    takes = frozenset(
+        {"strict", "activation", "positions", "construction", "within", "arch"}
+    )
 
     def named(self, text: str) -> HiddenMarkovModel | None:
         """The model of a name or a file; None if it is of none."""
@@ -85,9 +89,11 @@ class HiddenMarkovModels(SourceKind[HiddenMarkovModel]):
         how: How = USUAL,
     ) -> Compiled:
         """The network of the first construction that serves, and its error."""
+        if how.arch != "transformer":
+            return self._recurrent(source, length, options, how)
         if length is None or length < 1:
             raise CompileError(
-                "a network of a hidden Markov model needs the longest length it is for "
+                "a Transformer of a hidden Markov model needs the longest length it is for "
                 "(-T)"
             )
         if how.within is not None and not 0 < how.within < 1:
@@ -107,6 +113,31 @@ class HiddenMarkovModels(SourceKind[HiddenMarkovModel]):
             except CompileError as reason:
                 reasons.append(f"{name}: {reason}")
         raise CompileError("; ".join(reasons))
+
+    def _recurrent(
+        self,
+        source: HiddenMarkovModel,
+        length: int | None,
+        options: Options,
+        how: How,
+    ) -> Compiled:
+        """The RNN of finitely many beliefs, for words of every length."""
+        how.made({"rnn": beliefs.NAME})
+        if length is not None:
+            raise CompileError(
+                "-T is for Transformers; an RNN of finitely many beliefs is for words of "
+                "every length"
+            )
+        built = beliefs.recurrent(source, options)
+        claim = {"length": None, "error": sys.float_info.max}
+        try:
+            shown = shown_of(self.file(source, built, claim, options))
+        except Refused as reason:
+            raise CompileError(f"the RNN cannot be proved: {reason}") from None
+        assert isinstance(shown, recurrent_beliefs.Established)
+        if how.within is not None and shown.error * MARGIN > how.within:
+            raise CompileError(f"the belief is off by {shown.error:.2g}")
+        return built, {**claim, "error": shown.error * MARGIN}
 
     def explain(
         self, source: HiddenMarkovModel, length: int | None, options: Options
@@ -164,7 +195,8 @@ class HiddenMarkovModels(SourceKind[HiddenMarkovModel]):
         self, file: ModelFile, count: int, seed: int, progress: Progress
     ) -> Simulation:
         """Run words that the model says, and words of uniform letters, half of each."""
-        source, length = self.of_file(file), file.header["claim"]["length"]
+        source = self.of_file(file)
+        length = file.header["claim"]["length"] or SAMPLED
         random = np.random.default_rng(seed)
         words = random.integers(len(source.letters), size=(count, length))
         words[: (count + 1) // 2] = source.sample((count + 1) // 2, length, random)[0]
@@ -179,10 +211,9 @@ class HiddenMarkovModels(SourceKind[HiddenMarkovModel]):
     def covers(self, file: ModelFile) -> str:
         """What a proof is about, in words."""
         claim = file.header["claim"]
-        return (
-            f"all possible words of up to {claim['length']} letters: every entry of the "
-            f"belief within {claim['error']:.3g}"
-        )
+        long = f"up to {claim['length']} letters" if claim["length"] else "every length"
+        error = f"every entry of the belief within {claim['error']:.3g}"
+        return f"all possible words of {long}: {error}"
 
 
 @dataclass(frozen=True)

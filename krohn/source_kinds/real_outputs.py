@@ -36,7 +36,7 @@ def outputs(file: ModelFile, words: IntArray) -> FloatArray:
     from network.model import Model
 
     longest = file.header["claim"]["length"]
-    if words.shape[1] > longest:
+    if longest is not None and words.shape[1] > longest:
         raise KrohnError(f"the file is for words of up to {longest} letters")
     network = Model(file).network
     with torch.no_grad():

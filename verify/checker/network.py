@@ -24,6 +24,7 @@ from verify.checker import (
     linear_system,
     read_out,
     recurrent,
+    recurrent_beliefs,
     refinement,
     same_program,
     vectors_in_blocks,
@@ -166,13 +167,16 @@ def established(
 
 def _rnn(
     model: Model, said: Any, machine: Machine | None
-) -> "recurrent.Established | linear_rnn.Established":
+) -> "recurrent.Established | RecurrentWithinError":
     """What the file of an RNN shows, by the kind of what it computes."""
     if "source" not in model.header:
         return recurrent.established(model, said, machine)
     alone = machine is None and "machine" not in model.header
     demand(alone and model.header["version"] >= 5, "the file claims no machine")
-    shown = linear_rnn.established(model)
+    kind = model.header["source"]["kind"]
+    demand(kind in RECURRENT, "no RNN of such a source is known")
+    shown = RECURRENT[kind](model)
+    linear_system.claimed(model.header["claim"], shown.error)
     demand(shown.error <= said.get("error", np.inf), "the error is not shown")
     return shown
 
@@ -342,6 +346,12 @@ WITHIN: dict[str, "Callable[[Model, Any, Any], WithinError]"] = {
     in_context.KIND: _learning,
 }
 """Sources of real numbers, which networks say within an error."""
+RecurrentWithinError = linear_rnn.Established | recurrent_beliefs.Established
+RECURRENT: dict[str, Callable[[Model], RecurrentWithinError]] = {
+    linear_system.KIND: linear_rnn.established,
+    hidden_markov.KIND: recurrent_beliefs.established,
+}
+"""The same, of RNNs."""
 WithinError = (
     linear_system.Established | hidden_markov.Established | in_context.Established
 )
@@ -350,7 +360,7 @@ Shown = (
     | hidden_markov.Established
     | in_context.Established
     | linear_system.Established
-    | linear_rnn.Established
+    | RecurrentWithinError
     | recurrent.Established
     | generator.Established
 )

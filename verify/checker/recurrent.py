@@ -210,7 +210,7 @@ class Walk:
             pairs = np.arange(low, min(low + size, count))
             hidden = net.after(now.handed.some(pairs))
             reached = self.machine.transitions[:, now.states[pairs]].T.reshape(-1)
-            ahead = net.ahead(hidden, self.machine.shows[reached])
+            ahead = self.ahead(hidden, reached)
             if not (ahead > 0).all():
                 wrong = low * letters + int((ahead > 0).argmin())
                 raise WrongWord(now.word(wrong, letters))
@@ -223,6 +223,10 @@ class Walk:
             few = len(self.seen) <= MOST_PAIRS and self.work <= MOST_TERMS
             demand(few, f"the network has more than {len(self.seen) - 1} hidden states")
             yield found
+
+    def ahead(self, hidden: Sparse, reached: IntArray) -> FloatArray:
+        """``(rows,)``: how far the right logit is ahead of every other one."""
+        return self.network.ahead(hidden, self.machine.shows[reached])
 
     def new(self, handed: Sparse, states: IntArray) -> IntArray:
         """The pairs that were not seen before."""
@@ -246,8 +250,23 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     """
     demand(model.header["claim"].get("length") is None, "an RNN has no longest word")
     machine, (network, start) = machine or model.machine, opened(model)
+    walk = Walk(network, machine)
+    explore(walk, start)
+    margin = min(walk.margin, LARGEST_FLOAT64)
+    demand(margin >= said.get("margin", 0), "the margin is not shown")
+    return Established(model.format, len(walk.seen), margin)
+
+
+def explore(walk: Walk, start: Sparse) -> None:
+    """Walk on from the first hidden state ``(1, hidden)`` until nothing is new.
+
+    Raises:
+        Refused: If a sum can be rounded, or there are too many pairs.
+        WrongWord: With a shortest word, if a read-out is wrong.
+    """
+    network, machine = walk.network, walk.machine
     demand(len(machine.transitions) == network.letters.shape[1], "other letters")
-    walk, most = Walk(network, machine), max(MOST_LETTERS, len(network.bias))
+    most = max(MOST_LETTERS, len(network.bias))
     now, length = [Pairs(network.hand_on(start), np.array([machine.start]))], 0
     walk.new(*now[0][:2])
     while now:
@@ -255,9 +274,6 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
         demand(length <= most, f"new hidden states come after {most} letters")
         every = (found for pairs in now for found in walk.follow(pairs))
         now = [found for found in every if len(found.states)]
-    margin = min(walk.margin, LARGEST_FLOAT64)
-    demand(margin >= said.get("margin", 0), "the margin is not shown")
-    return Established(model.format, len(walk.seen), margin)
 
 
 def opened(model: Model) -> tuple[Network, Sparse]:

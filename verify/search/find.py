@@ -15,9 +15,6 @@ from verify.blas_threads import one_thread
 from verify.checker import (
     generator,
     hidden_markov,
-    in_context,
-    linear_rnn,
-    linear_system,
     network,
 )
 from verify.checker.model_file import Machine, Model, read
@@ -26,12 +23,7 @@ from verify.search import refinement
 # Bounds are written a little larger than found: another processor may round otherwise.
 MARGIN = 1 + 2.0**-20
 
-WITHIN = (
-    linear_system.Established
-    | linear_rnn.Established
-    | hidden_markov.Established
-    | in_context.Established
-)
+WITHIN = network.WithinError | network.RecurrentWithinError
 """What is shown of networks that say real numbers."""
 Watch = Callable[[dict[str, Any], network.Established], None]
 

@@ -11,6 +11,7 @@ from verify.checker import (
     linear_rnn,
     linear_system,
     recurrent,
+    recurrent_beliefs,
 )
 from verify.checker.attention.heads import Look
 from verify.checker.model_file import LARGEST_FLOAT64
@@ -37,6 +38,12 @@ def _(found: generator.Established, evidence: Mapping[str, Any]) -> list[Any]:
 def _(found: recurrent.Established, evidence: Mapping[str, Any]) -> list[Any]:
     told = {"argument": "hidden states", "pairs": found.pairs, "margin": found.margin}
     return [told]
+
+
+@steps.register
+def _(found: recurrent_beliefs.Established, evidence: Mapping[str, Any]) -> list[Any]:
+    told = {"argument": "hidden states", "pairs": found.pairs, "error": found.error}
+    return [{**told, "situations": found.situations}]
 
 
 @steps.register

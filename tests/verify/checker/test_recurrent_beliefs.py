@@ -1,0 +1,123 @@
+"""RNNs of hidden Markov models with finitely many beliefs (Theorem W8d)."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+import krohn
+from algebra.errors import KrohnError
+from krohn.source_kinds.hidden_markov import HiddenMarkovModels
+from network.model import Model
+from network.modelfile import ModelFile
+from network.precision import PRECISIONS
+from sources.hidden_markov import HiddenMarkovModel
+from verify.proof import prove
+
+HARD = "Cyclic-HARD5,5@3"
+
+
+def file_of(name: str, dtype: str = "float32") -> ModelFile:
+    return krohn.compile(name, arch="rnn", dtype=dtype).file
+
+
+def source_of(name: str) -> HiddenMarkovModel:
+    found = krohn.hidden_markov(name)
+    assert isinstance(found, HiddenMarkovModel)
+    return found
+
+
+def said(file: ModelFile, words: np.ndarray) -> np.ndarray:
+    with torch.no_grad():
+        found: np.ndarray = (
+            Model(file).network(torch.from_numpy(words)).double().numpy()
+        )
+    return found
+
+
+@pytest.mark.parametrize("dtype", list(PRECISIONS))
+def test_cyclic_hard_has_one_unit_a_belief_and_is_exact(dtype: str) -> None:
+    """75 states and the start: beliefs are unit vectors, in every format."""
+    file, source = file_of(HARD, dtype), source_of(HARD)
+    assert file.header["architecture"]["hidden"] == 76
+    assert file.header["claim"]["error"] < 2.0**-52
+    assert file.header["claim"]["length"] is None
+    words = source.sample(4, 300, np.random.default_rng(0))[0]
+    assert np.array_equal(said(file, words), source.filter(words)[0])
+
+
+@pytest.mark.parametrize("dtype", list(PRECISIONS))
+@pytest.mark.parametrize("name", ["RRXOR", "EvenProcess", "GoldenMean"])
+def test_beliefs_are_off_by_their_rounding(name: str, dtype: str) -> None:
+    file, source = file_of(name, dtype), source_of(name)
+    error = file.header["claim"]["error"]
+    assert error <= PRECISIONS[dtype].unit + 2.0**-50
+    words = source.sample(20, 2000, np.random.default_rng(1))[0]
+    off = np.abs(said(file, words) - source.filter(words)[0]).max()
+    assert off <= error + 1e-11
+
+
+@pytest.mark.parametrize("name", ["EvenProcess", "RRXOR"])
+def test_no_wrong_mutant_is_verified(name: str) -> None:
+    """Of 60 networks with one changed number each, of beliefs that are rounded."""
+    file, source, rng = file_of(name), source_of(name), np.random.default_rng(3)
+    words = source.sample(100, 40, rng)[0]
+    right, kept, wrong = source.filter(words)[0], 0, 0
+    for _ in range(60):
+        tensor = rng.choice(sorted(file.tensors))
+        values = file.tensors[tensor].copy()
+        full = np.flatnonzero(values) if values.any() else np.arange(values.size)
+        at = int(rng.choice(full))
+        near = values.flat[at] + 2.0**-12  # hidden states would count for long
+        new = rng.choice([0.0, -1.0, *([near] if "unembed" in tensor else [])])
+        values.put(at, np.float32(new))
+        mutant = replace(file, tensors={**file.tensors, tensor: values})
+        verified = prove(mutant, None).verdict == "verified"
+        off = np.abs(said(mutant, words) - right).max()
+        fails = not off <= file.header["claim"]["error"] + 1e-12
+        assert not (fails and verified), (tensor, at, new)
+        kept, wrong = kept + verified, wrong + fails
+    assert wrong > 25
+    assert kept > 0
+
+
+def test_forged_situations_and_claims_are_refused() -> None:
+    file = file_of("GoldenMean")
+    forged = [
+        {"program": {"machine": {"start": 1, "transitions": [[0, 0, 0], [1, 1, 1]]}}},
+        {"program": {}},
+        {"claim": {**file.header["claim"], "error": 1e-18}},
+        {"claim": {**file.header["claim"], "kind": "exact"}},
+        {"claim": {**file.header["claim"], "length": 9}},
+    ]
+    for change in forged:
+        header = {**file.header, **change}
+        assert krohn.verify(replace(file, header=header)).verdict == "undecided"
+
+
+def test_sampling_finds_another_models_beliefs() -> None:
+    file, kind = file_of("GoldenMean"), HiddenMarkovModels()
+    weight = file.tensors["unembed.weight"][:, ::-1].copy()
+    swapped = replace(file, tensors={**file.tensors, "unembed.weight": weight})
+    report = kind.verify(swapped, proof=False, exhaustive=6, sample=None)
+    assert report.verdict == "refuted"
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"length": 9}, "-T is for Transformers"),
+        ({"strict": True}, "have one form"),
+        ({"construction": "window"}, "auto or beliefs"),
+        ({"within": 1e-20}, "is off by"),
+    ],
+)
+def test_what_does_not_suit_is_refused(options: dict[str, object], reason: str) -> None:
+    with pytest.raises(KrohnError, match=reason):
+        krohn.compile("RRXOR", arch="rnn", **options)  # type: ignore[arg-type]
+
+
+def test_endlessly_many_beliefs_have_no_rnn() -> None:
+    with pytest.raises(KrohnError, match="more than 1000 beliefs"):
+        krohn.compile("Mess3", arch="rnn")
