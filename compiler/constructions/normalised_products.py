@@ -24,6 +24,8 @@ from program.operations.letter_matrix import matrices_of
 from sources.hidden_markov import HiddenMarkovModel
 
 NAME = "normalised-products"
+MOST_NUMBERS = 2**28
+"""Of a network: 2 GiB in float64."""
 SUMMARY = "multiply the operators of windows that double, normalised in each level"
 
 
@@ -88,7 +90,8 @@ def network(
         scale: λ; None for the one by which the proof's error is least.
 
     Raises:
-        CompileError: If an operator has an entry 0, or the form is strict.
+        CompileError: If an operator has an entry 0, the form is strict, or there are too
+            many states.
     """
     zeros = np.argwhere(model.operators <= 0)
     if len(zeros):
@@ -97,6 +100,13 @@ def network(
             f"{NAME} needs positive operators: in {model.name} letter "
             f"{model.letters[letter]!r} never leads from state {model.states[before]!r} "
             f"to {model.states[after]!r}; use another construction"
+        )
+    levels, size = (length - 1).bit_length(), model.size
+    numbers = levels * 8 * size**3 * (2 * size**2 + 16)
+    if numbers > MOST_NUMBERS:
+        raise CompileError(
+            f"{NAME} needs a network of about {numbers:,} numbers for the {size} states "
+            f"of {model.name} and {length} letters; more than {MOST_NUMBERS:,} are not made"
         )
     if options.strict:
         raise CompileError(

@@ -89,6 +89,8 @@ def test_what_is_not_possible_is_refused_by_the_compiler() -> None:
         built("RanHMM5,5@3", 8, strict=True)
     with pytest.raises(CompileError, match="cannot hold products"):
         built("RanHMM5,5@3", 8, "bfloat16")
+    with pytest.raises(CompileError, match="64 states of RanHMM64,2@1 and 8 letters"):
+        built("RanHMM64,2@1", 8)
 
 
 def test_masses_are_those_of_the_function_of_the_tensors() -> None:
