@@ -47,6 +47,8 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
         if claim.get("kind") == "within":
             such = "prompt of its form" if learns else "such word"
             meaning = f"on every {such} within {claim['error']:.3g} of the source"
+        if "model_error" in claim:
+            meaning += f", {claim['model_error']:.3g} of it in exact arithmetic"
         if "tolerance" in claim:
             meaning = (
                 "on every such legal prefix each output is within "

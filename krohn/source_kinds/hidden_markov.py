@@ -298,8 +298,8 @@ def _window(asked: Asked) -> Compiled:
             break
         target *= 0.95 * within / shown.error
     raise CompileError(
-        f"{asked.options.precision.name} alone is off by {rounded:.2g}; try --dtype "
-        "float64"
+        f"the best window in {asked.options.precision.name} is off by "
+        f"{shown.error:.2g}, {rounded:.2g} of it beside the contexts; try --dtype float64"
     )
 
 

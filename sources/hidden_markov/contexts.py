@@ -12,7 +12,7 @@ from sources.hidden_markov.model import HiddenMarkovModel
 
 MOST_BEFORE, MOST_COLUMNS = 10, 1024
 """Letters before a context, and beliefs after these, that are looked at."""
-MOST_CONTEXTS, MOST_WINDOWS = 20_000, 200_000
+MOST_CONTEXTS, MOST_WINDOWS = 4096, 200_000
 """Contexts, and words of the longest of them, letters before the first one included."""
 
 

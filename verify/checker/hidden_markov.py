@@ -27,7 +27,7 @@ from verify.checker.sublayers import embedding, followed
 KIND = "hidden-markov"
 MOST_DIGITS = 2**14
 """Binary digits of an entry of an exact belief."""
-MOST_NUMBERS, FEW_NUMBERS = 2**26, 2**17
+MOST_NUMBERS, FEW_NUMBERS = 2**23, 2**17
 """Entries of the matrices of all words of a window; and of those with letters before."""
 FARTHEST = 900
 """Products of a window lie between 2 to the power of minus this, and of this."""
@@ -154,15 +154,16 @@ def established(model: Model, program: Statement, said: Any) -> Established:
     looks = {name: look for _, heads in known for name, look in heads.items()}
     size = model.tensors["unembed.weight"].shape[1]
     demand(size == len(source.start), "the network has not one output for each state")
-    found = read_out.said(model, known[-1][0], law.value)
-    off = np.abs(found.value - law.belief) + found.total + law.off
+    values, at = np.unique(law.value, return_inverse=True)
+    found = read_out.said(model, known[-1][0], values)
+    off = np.abs(found.value[at] - law.belief) + found.total[at] + law.off
     assert output.vectors is not None
     planned = np.abs(output.vectors[law.value] - law.belief) + law.off
     return Established(
         tuple(stream for stream, _ in known),
         looks,
         "window" if machine is None else "beliefs",
-        len(np.unique(law.value)),
+        len(values),
         float(planned.max() * INFLATION),
         float(off.max() * INFLATION),
     )
