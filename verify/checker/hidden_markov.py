@@ -70,6 +70,7 @@ class Established:
         situations: How many there are.
         model: How far a belief can be from the vector that the Program says.
         error: How far any output can be off, at any position of any possible word.
+        variation: How far all outputs together can be off, in total variation.
     """
 
     streams: tuple[Stream, ...]
@@ -78,6 +79,7 @@ class Established:
     situations: int
     model: float
     error: float
+    variation: float
 
     @property
     def program(self) -> Statement:
@@ -98,6 +100,7 @@ class Established:
             "dtype": self.form.name,
             "error": self.error,
             "model error": self.model,
+            "total variation": self.variation,
             "situations": self.situations,
             "noise": noise,
             "leak": {name: look.leak for name, look in self.looks.items()},
@@ -166,6 +169,7 @@ def established(model: Model, program: Statement, said: Any) -> Established:
         len(values),
         float(planned.max() * INFLATION),
         float(off.max() * INFLATION),
+        float(off.sum(axis=1).max() / 2 * INFLATION),
     )
 
 

@@ -293,3 +293,12 @@ def test_no_mutant_is_worse_than_what_is_shown(kind: str, count: int) -> None:
         other += not np.array_equal(outputs(damaged, asked), right)
         assert measured(damaged, asked) <= error + SLACK, seed
     assert 0 < proved < 0.8 * count
+
+
+def test_the_total_variation_is_bounded_too(window: ModelFile) -> None:
+    model = HiddenMarkovModel.from_wire(window.header["source"])
+    asked = words(2, 9)
+    off = np.abs(outputs(window, asked) - model.filter(asked)[0]).sum(axis=2) / 2
+    found = shown(window)
+    assert off.max() <= found.variation + SLACK
+    assert found.variation <= found.facts()["total variation"] < 3 * found.error
