@@ -36,25 +36,28 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
     if model.proof is None:
         out.print("  NOT proved, as you asked: nothing is known about it yet")
     else:
-        claim = model.file.header["claim"]
-        meaning = "right on every such word"
-        if claim.get("kind") == "generates":
-            meaning = "greedy decoding gives the right text after every prompt"
-        if "letters" in claim:
-            meaning = (
-                f"right states are written for words of {claim['letters']} letters"
-            )
-        if claim.get("kind") == "within":
-            such = "prompt of its form" if learns else "such word"
-            meaning = f"on every {such} within {claim['error']:.3g} of the source"
-        if "model_error" in claim:
-            meaning += f", {claim['model_error']:.3g} of it in exact arithmetic"
-        if "tolerance" in claim:
-            meaning = (
-                "on every such legal prefix each output is within "
-                f"{claim['tolerance']:.3g} of the law with q = {claim['opening']}"
-            )
+        meaning = _meaning(model.file.header["claim"], learns)
         out.print(f"  proved in {model.proof.seconds:.2f} s: {meaning}")
+
+
+def _meaning(claim: dict[str, Any], learns: bool) -> str:
+    """What a claim says; whether it is about prompts to learn from."""
+    if "tolerance" in claim:
+        return (
+            f"on every such legal prefix each output is within {claim['tolerance']:.3g} "
+            f"of the law with q = {claim['opening']}"
+        )
+    if "letters" in claim and claim.get("kind") != "within":
+        return f"right states are written for words of {claim['letters']} letters"
+    if claim.get("kind") == "generates":
+        return "greedy decoding gives the right text after every prompt"
+    if claim.get("kind") != "within":
+        return "right on every such word"
+    such = "prompt of its form" if learns else "such word"
+    meaning = f"on every {such} within {claim['error']:.3g} of the source"
+    if "model_error" in claim:
+        meaning += f", {claim['model_error']:.3g} of it in exact arithmetic"
+    return meaning
 
 
 def answers(result: dict[str, Any]) -> None:
