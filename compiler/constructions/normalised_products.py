@@ -26,6 +26,8 @@ from sources.hidden_markov import HiddenMarkovModel
 NAME = "normalised-products"
 MOST_NUMBERS = 2**28
 """Of a network: 2 GiB in float64."""
+FARTHEST = 2.0**-60
+"""The least entry, in units of the largest one: nothing could be proved of smaller ones."""
 SUMMARY = "multiply the operators of windows that double, normalised in each level"
 
 
@@ -113,7 +115,13 @@ def network(
             f"{NAME} needs two hidden layers in an MLP, and the strict form has one; "
             "leave it out"
         )
-    best = normalised_scale(_letters(model, options.precision), options.precision)
+    letters = _letters(model, options.precision)
+    if not letters.min() > FARTHEST * letters.max():
+        raise CompileError(
+            f"entries of the operators of {model.name} are too far apart for {NAME}; use "
+            "another construction"
+        )
+    best = normalised_scale(letters, options.precision)
     program = normalised_products(model, length, options.precision)
     layout, features = arrange(program, options)
     made = lower(layout, features, options.strict, scale=scale or best)

@@ -78,6 +78,10 @@ def test_operators_with_zeros_are_refused() -> None:
     source = replace(model("RanHMM3,2@1"), operators=operators)
     with pytest.raises(CompileError, match="never leads from state '3' to '2'"):
         built(source, 4)
+    for least in (1e-320, 1e-40):
+        far = np.array([[[1 - least, 1.0 - least], [least, least]]])
+        with pytest.raises(CompileError, match="too far apart"):
+            built(replace(positive(2, 1, 0), operators=far), 4, "float32")
     file = built("RanHMM3,2@1", 4)
     zeros = replace_source(file, matrices=operators.tolist())
     with pytest.raises(Refused, match="an entry 0"):
