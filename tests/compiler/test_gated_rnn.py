@@ -74,11 +74,13 @@ def test_the_printed_start_is_refused() -> None:
     assert proof_of(printed, source).verdict == "refuted"
 
 
-def test_outputs_are_the_states_themselves() -> None:
-    source, length = system(NAME), 400
-    file = file_of(source, "float32")
-    tensors = {n: torch.tensor(t, dtype=torch.float32) for n, t in file.tensors.items()}
-    words = np.random.default_rng(0).integers(5, size=(8, length))
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("source", [system(NAME), merging()], ids=["cycles", "merging"])
+def test_outputs_are_the_states_themselves(source: LinearSystem, dtype: str) -> None:
+    file, form = file_of(source, dtype), getattr(torch, dtype)
+    tensors = {n: torch.tensor(t, dtype=form) for n, t in file.tensors.items()}
+    letters = len(source.letters)
+    words = np.random.default_rng(0).integers(letters, size=(8, 2000))
     said = Rnn(file.header["architecture"], tensors)(torch.tensor(words))
     assert np.array_equal(said.numpy(), source.run(words))
 

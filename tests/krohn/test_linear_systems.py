@@ -102,14 +102,21 @@ def test_the_belief_of_a_machine_by_products() -> None:
         krohn.compile("S5", 16, "products")
 
 
-@pytest.mark.parametrize(("dtype", "error"), [("float64", 3e-11), ("float32", 1.6e-2)])
+@pytest.mark.parametrize(
+    ("name", "dtype", "error"),
+    [
+        ("MatMul5,5@3", "float64", 3e-11),
+        ("MatMul5,5@3", "float32", 1.6e-2),
+        ("Cyclic-RND5,5@3", "float64", 5e-11),
+    ],
+)
 def test_an_rnn_is_right_within_what_is_proved(
-    dtype: str, error: float, tmp_path: Path
+    name: str, dtype: str, error: float, tmp_path: Path
 ) -> None:
     """Theorem W7 by command, for 2000 letters."""
     path, kept = (str(tmp_path / name) for name in ("r.safetensors", "e.json"))
     given = ["-T", "2000", "--arch", "rnn", "--dtype", dtype]
-    told = said("compile", "MatMul5,5@3", *given, "-o", path)
+    told = said("compile", name, *given, "-o", path)
     assert (told["construction"], told["d_model"]) == ("gated", 25)
     assert 0 < told["error"] < error
     report = said("verify", path, "--proof", "--sample", "6", "--evidence", kept)
