@@ -1,6 +1,7 @@
 """Dynamic programs as chains of thought, in the commands."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -77,7 +78,8 @@ class ChainsOfThought(SourceKind[Source]):
         if other := super().differs(file, source):
             return other
         written = self.written(file)
-        if written is None or written.chain_of_thought == self.of_file(file):
+        said = self.of_file(file)
+        if written is None or replace(written.chain_of_thought, name=said.name) == said:
             return ""
         return "the text in the file says another dynamic program than the one proved"
 

@@ -33,7 +33,7 @@ def command(*words: str, code: int = 0) -> str:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "mine.dp").write_text(TEXT)
+    (tmp_path / "mine.dp").write_text(TEXT.replace("name LCS\n", ""))
     return tmp_path
 
 

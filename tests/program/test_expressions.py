@@ -130,3 +130,16 @@ def test_a_nested_term_is_no_piecewise_function_of_a_file() -> None:
 def test_what_can_be_negative_is_refused() -> None:
     with pytest.raises(Refused, match="negative"):
         Piecewise(X - Y).infer([Values(0, np.arange(3)), Values(0, np.arange(3))])
+
+
+def test_bounds_of_a_line_that_bends_along_two_arguments_are_exact() -> None:
+    """Also where a part of it is linear: a table of a pair, as one function of 4x + y."""
+    rng = np.random.default_rng(4)
+    for _ in range(30):
+        entries = rng.integers(-9, 9, size=16)
+        z, bends = 4 * X + Y, np.diff(entries, 2)
+        line = number(int(entries[0])) + int(entries[1] - entries[0]) * z
+        for k, bent in enumerate(bends.tolist(), 1):
+            line = line + bent * rectified(z - k)
+        box = {0: (0, 3), 1: (0, 3)}
+        assert Bounds(box).of(line) == (entries.min(), entries.max())

@@ -155,11 +155,11 @@ def mutants(file: ModelFile, count: int, seed: int) -> tuple[int, int]:
 
     A verified one writes every text: all prompts of a small size are run.
     """
-    rng = np.random.default_rng(seed)
+    rng, prompt = np.random.default_rng(seed), len(KIND.of_file(file).prompt)
     verified = wrong = 0
     for _ in range(count):
         mutant = changed(file, rng)
-        right = KIND.every(mutant, 7, lambda *_: None).passed
+        right = KIND.every(mutant, prompt, lambda *_: None).passed
         proof = prove(mutant, None)
         assert right or proof.verdict != "verified"
         verified, wrong = verified + (proof.verdict == "verified"), wrong + (not right)
@@ -171,6 +171,13 @@ def test_no_changed_network_that_writes_wrong_is_verified(made: Any) -> None:
     verified, wrong = mutants(made("EditDistance2,3:letters=3").file, 40, 1)
     assert verified > 3
     assert wrong > 5
+
+
+@pytest.mark.parametrize("name", ["NeedlemanWunsch2,1", "Knapsack2,2:dearest=3"])
+def test_nor_where_numbers_are_negative_or_the_input_chooses(name: str) -> None:
+    verified, wrong = mutants(proved(name).file, 20, 3)
+    assert verified > 1
+    assert wrong > 2
 
 
 @pytest.mark.slow
@@ -254,6 +261,7 @@ def test_the_example_of_the_document() -> None:
     (example,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     found: dict[str, Any] = {}
     exec(example, found)
-    written = found["running"].continued(np.array([[3, 1, 4, 2, 10]]))
-    assert written[0].tolist() == [3, 1, 4, 2, 10, 3, 3, 4, 4]
+    chain = found["p"].chain_of_thought
+    written = chain.continued(np.array([[3, 1, 4, 2, chain.tokens.index("<sep>")]]))
+    assert [chain.tokens[i] for i in written[0, 5:]] == [*"344", "<sep>", "4", "<eos>"]
     assert found["model"].proof.verdict == "verified"
