@@ -96,7 +96,6 @@ SHAPES: dict[str, tuple[Shape, ...]] = {
     HARD: (
         (PLAIN[0], RNN, recipe(steps=MORE)),
         (TWO[0], gpt(2), recipe(steps=MORE)),
-        ("Transformer, 4 blocks", gpt(4), recipe(steps=MORE)),
     ),
     **dict.fromkeys(SWEEP, (PLAIN, TWO)),
     FRACTAL: (PLAIN, TWO),
@@ -105,18 +104,12 @@ SHAPES: dict[str, tuple[Shape, ...]] = {
 
 
 def cells() -> Iterator[Cell]:
-    """The networks, one seed after the other; of the fractal model there is one.
-
-    What takes longest comes last.
-    """
+    """The networks, one seed after the other; of the fractal model there is one."""
     for seed in SEEDS:
         for name, shapes in SHAPES.items():
-            for _, shape, taught in shapes:
-                if (name != FRACTAL or seed == SEEDS[0]) and shape != gpt(4):
+            if name != FRACTAL or seed == SEEDS[0]:
+                for _, shape, taught in shapes:
                     yield Cell(task(name), shape, taught, seed)
-        yield Cell(task(CYCLES), *deep(4)[1:], seed)
-    for seed in SEEDS:
-        yield Cell(task(HARD), gpt(4), recipe(steps=MORE), seed)
 
 
 def those(results: Sequence[Result], name: str, shape: Shape) -> list[Result]:
