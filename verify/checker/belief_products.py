@@ -6,12 +6,12 @@ from program.errors import demand
 from program.operations.letter_matrix import LetterMatrix
 from program.statement import Statement
 from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
-from verify.checker.hidden_markov import Source, source_of
 from verify.checker.linear_system import Established, applied, check_window
 from verify.checker.model_file import Model
 from verify.checker.product_gates import growth
 from verify.checker.projective_metric import Projective
 from verify.checker.residual_stream import Stream
+from verify.checker.situations import Source, source_of
 from verify.checker.sublayers import embedding, followed
 
 

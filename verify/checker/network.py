@@ -27,6 +27,7 @@ from verify.checker import (
     recurrent_beliefs,
     refinement,
     same_program,
+    situations,
     vectors_in_blocks,
 )
 from verify.checker.affine_arithmetic import Noisy, exact
@@ -342,14 +343,14 @@ SOURCES: dict[str, Source] = {"chain-of-thought": _generated, "program": _writte
 WITHIN: dict[str, "Callable[[Model, Any, Any], WithinError]"] = {
     linear_system.KIND: _multiplied,
     vectors_in_blocks.KIND: _multiplied,
-    hidden_markov.KIND: _filtered,
+    situations.KIND: _filtered,
     in_context.KIND: _learning,
 }
 """Sources of real numbers, which networks say within an error."""
 RecurrentWithinError = linear_rnn.Established | recurrent_beliefs.Established
 RECURRENT: dict[str, Callable[[Model], RecurrentWithinError]] = {
     linear_system.KIND: linear_rnn.established,
-    hidden_markov.KIND: recurrent_beliefs.established,
+    situations.KIND: recurrent_beliefs.established,
 }
 """The same, of RNNs."""
 WithinError = (

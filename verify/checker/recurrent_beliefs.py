@@ -10,7 +10,7 @@ import numpy as np
 
 from program.domains import FloatArray, IntArray
 from program.errors import demand
-from verify.checker import hidden_markov
+from verify.checker import hidden_markov, situations
 from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
 from verify.checker.model_file import Format, Machine, Model
 from verify.checker.recurrent import Walk, explore, opened
@@ -95,12 +95,12 @@ def established(model: Model) -> Established:
         Refused: If the network says no beliefs.
     """
     demand(model.header["claim"].get("length") is None, "an RNN has no longest word")
-    source = hidden_markov.source_of(model.header["source"])
+    source = situations.source_of(model.header["source"])
     machine = hidden_markov.followed_by(model)
     demand(machine is not None, "the file states no situations")
     assert machine is not None
     count = machine.transitions.shape[1]
-    law = hidden_markov.beliefs(source, machine, {(q,): q for q in range(count)})
+    law = situations.beliefs(source, machine, {(q,): q for q in range(count)})
     laws = np.full((count + 1, len(source.start)), np.nan)
     laws[law.value] = law.belief
     network, start = opened(model)

@@ -1,0 +1,207 @@
+"""What the belief of a hidden Markov model can be in each of finitely many situations.
+
+Theorems W8 to W8b of docs/within.md: the beliefs of a machine, exactly; or convex
+combinations of the beliefs that the last letters leave.
+"""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from math import gcd
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from program.domains import FloatArray, IntArray
+from program.errors import demand
+from program.operations.shift import Shift
+from program.operations.token import Token
+from program.statement import Channel, Statement
+from verify.checker.affine_arithmetic import OWN_UNIT
+from verify.checker.model_file import Machine
+from verify.checker.read_out import Readings
+
+KIND = "hidden-markov"
+MOST_DIGITS = 2**14
+"""Binary digits of an entry of an exact belief."""
+MOST_NUMBERS, FEW_NUMBERS = 2**23, 2**17
+"""Entries of the matrices of all words of a window; and of those with letters before."""
+FARTHEST = 900
+"""Products of a window lie between 2 to the power of minus this, and of this."""
+
+
+class Source(NamedTuple):
+    """A hidden Markov model as a header states it.
+
+    Attributes:
+        operators: ``(letters, n, n)``, no entry negative.
+        start: ``(n,)``, no entry negative, and not 0.
+    """
+
+    operators: FloatArray
+    start: FloatArray
+
+
+class Law(NamedTuple):
+    """Beliefs that are possible where the output has a value.
+
+    Attributes:
+        value: ``(beliefs,)``: the value.
+        belief: ``(beliefs, n)``: all others there are convex combinations of these.
+        off: How far an entry of these can be from the true one.
+    """
+
+    value: IntArray
+    belief: FloatArray
+    off: float
+
+
+def source_of(said: Mapping[str, Any]) -> Source:
+    """The hidden Markov model of a header.
+
+    Raises:
+        Refused: If it states none.
+    """
+    demand(said["kind"] == KIND, "this is no hidden Markov model")
+    operators, start = np.array(said["matrices"]), np.array(said["start"])
+    real = operators.dtype == np.float64 and start.dtype == np.float64
+    shape = (len(said["letters"]), len(start), len(start))
+    demand(real and operators.shape == shape, "the model has no real matrices")
+    for numbers in (operators, start):
+        demand(np.isfinite(numbers) & (numbers >= 0), "an entry is no weight")
+    demand(start.any(), "the start is 0")
+    return Source(operators, start)
+
+
+def beliefs(source: Source, machine: Machine, readings: Readings) -> Law:
+    """The belief of each situation that a possible word leads to (Theorem W8a).
+
+    Raises:
+        Refused: If two words lead to one situation and to different beliefs.
+    """
+    entries = [_sparse(operator) for operator in source.operators]
+    rays = {machine.start: _ray(_whole(source.start))}
+    todo = [machine.start]
+    while todo:
+        at = todo.pop()
+        for operator, follow in zip(entries, machine.transitions, strict=True):
+            joint = [0] * len(source.start)
+            for i, j, weight in operator:
+                joint[i] += weight * rays[at][j]
+            if any(joint):  # otherwise the letter is impossible
+                ray, to = _ray(joint), int(follow[at])
+                demand(to >= 0, "a letter that is possible leads nowhere")
+                if to not in rays:
+                    rays[to] = ray
+                    todo.append(to)
+                demand(rays[to] == ray, "a situation has two beliefs")
+    totals = {q: sum(ray) for q, ray in rays.items()}
+    laws = {q: [x / totals[q] for x in ray] for q, ray in rays.items()}
+    pairs = [(reading[0], laws[q]) for reading, q in readings.items() if q in laws]
+    value, belief = zip(*pairs, strict=True)
+    return Law(np.array(value), np.array(belief), OWN_UNIT)
+
+
+def _whole(numbers: FloatArray) -> list[int]:
+    """Numbers, all multiplied by the same power of 2 so that they are whole."""
+    each = [Fraction(x) for x in numbers.ravel().tolist()]
+    most = max(x.denominator for x in each)
+    return [x.numerator * (most // x.denominator) for x in each]
+
+
+def _sparse(matrix: FloatArray) -> list[tuple[int, int, int]]:
+    """Row, column and weight of the entries that are not 0, scaled to whole numbers."""
+    size = len(matrix)
+    each = enumerate(_whole(matrix))
+    return [(*divmod(at, size), weight) for at, weight in each if weight]
+
+
+def _ray(vector: list[int]) -> list[int]:
+    """The shortest vector of whole numbers on its ray."""
+    common = gcd(*vector)
+    ray = [x // common for x in vector]
+    digits = max(x.bit_length() for x in ray)
+    demand(digits <= MOST_DIGITS, "a belief has too many digits to be held exactly")
+    return ray
+
+
+def window(program: Statement, output: Channel, source: Source) -> Law:
+    """The beliefs that are possible after the last few letters (Theorem W8b).
+
+    Raises:
+        Refused: If the output is no function of the last letters, or there are too many.
+    """
+    width, letters = len(output.inputs), program.letters
+    for back, name in enumerate(output.inputs):
+        demand(_back(program, name) == back, f"{name!r} is not the letter {back} back")
+    size, seen = len(source.start), _seen(program, width, source)
+    product, words = np.eye(size)[None], np.zeros((1, 0), np.int64)
+    found = list[tuple[IntArray, FloatArray]]()
+    for length in range(min(seen, program.length) + 1):
+        columns = (product @ source.start)[:, :, None] if length < seen else product
+        bos = np.full((len(words), max(width - length, 0)), letters)
+        value = output.table([*np.hstack([words[:, :width], bos]).T])
+        found.append(_vertices(value, columns))
+        if length < seen:  # the letter before stands on the right
+            product = (product[:, None] @ source.operators).reshape(-1, size, size)
+            before = np.tile(np.arange(letters), len(words))[:, None]
+            words = np.hstack([np.repeat(words, letters, axis=0), before])
+    value, belief = (np.concatenate(x) for x in zip(*found, strict=True))
+    demand(len(value) > 0, "no word is possible")
+    terms = (seen + 2) * (size + 2)
+    return Law(value, belief, 2 * terms * OWN_UNIT / (1 - 2 * terms * OWN_UNIT))
+
+
+def _seen(program: Statement, width: int, source: Source) -> int:
+    """How many letters are looked at: those of the table, and some before them.
+
+    Raises:
+        Refused: If even those of the table are too many, or their products could leave
+            the range of float64.
+    """
+    size, letters = len(source.start), program.letters
+    least, most = _range(source)
+    grows = max(most + np.log2(size), -least)
+    demand(width * grows <= FARTHEST, "products of letters could leave the range")
+    demand(letters**width * size * size <= MOST_NUMBERS, "too many words of a window")
+    seen = width
+    while (
+        seen <= program.length
+        and letters ** (seen + 1) * size * size <= FEW_NUMBERS
+        and (seen + 1) * grows <= FARTHEST
+    ):
+        seen += 1
+    return seen
+
+
+def _back(program: Statement, name: str) -> int:
+    """How many letters back a channel looks, which says that letter and nothing else."""
+    channel, by = program.channels[name], 0
+    while isinstance(channel.operation, Shift):
+        by += channel.operation.by
+        channel = program.channels[channel.inputs[0]]
+    if isinstance(channel.operation, Token):
+        return by
+    demand(channel.op == "table" and len(channel.inputs) == 1, f"{name!r}: no letter")
+    read = program.channels[channel.inputs[0]].operation
+    same = channel.table.is_identity and len(channel.table.rows) == program.letters + 1
+    demand(isinstance(read, Token) and same, f"{name!r} does not say the letter")
+    return by
+
+
+def _range(source: Source) -> tuple[float, float]:
+    """The binary logarithms of the least and the largest number that is not 0."""
+    numbers = np.concatenate([source.operators.ravel(), source.start])
+    exponents = np.log2(numbers[numbers > 0])
+    return min(float(exponents.min()), 0.0) - 1, max(float(exponents.max()), 0.0) + 1
+
+
+def _vertices(value: IntArray, columns: FloatArray) -> tuple[IntArray, FloatArray]:
+    """The columns of some matrices that are not 0, made to sum to 1.
+
+    Args:
+        value: ``(matrices,)``.
+        columns: ``(matrices, n, columns)``.
+    """
+    total = columns.sum(axis=1)
+    word, at = np.nonzero(total)
+    return value[word], columns[word, :, at] / total[word, at][:, None]
