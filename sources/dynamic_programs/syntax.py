@@ -5,31 +5,14 @@ too long is refused with its line.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from program.errors import demand
-from sources.dynamic_programs.lexemes import Lexeme, statements_of
+from sources.dynamic_programs.lexemes import FOLDS, Words, statements_of
 
 MOST_TEXT, MOST_DIGITS, DEEPEST, MOST_SIGNS = 2**16, 9, 30, 100
 """Characters of a text; digits of a number; nesting and operators of a line."""
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
-FOLDS = ("min", "max", "sum")
-WORDS = (
-    *FOLDS,
-    "if",
-    "then",
-    "else",
-    "and",
-    "or",
-    "not",
-    "for",
-    "in",
-    "by",
-    "when",
-    "of",
-)
-"""Names that are words of the language."""
 
 
 class Node(NamedTuple):
@@ -69,54 +52,8 @@ def parse(text: str) -> list[Statement]:
     return [Line(lexemes).statement() for lexemes in statements_of(text)]
 
 
-@dataclass
-class Line:
-    """A statement that is being read.
-
-    Attributes:
-        lexemes: Its words.
-        at: How many have been read.
-        deep: In how many expressions the next word is.
-        signs: How many operators have been read.
-    """
-
-    lexemes: list[Lexeme]
-    at: int = 0
-    deep: int = 0
-    signs: int = 0
-
-    @property
-    def next(self) -> Lexeme:
-        """The next word."""
-        return self.lexemes[self.at]
-
-    def take(self, *texts: str) -> bool:
-        """Whether the next word is one of these; then it is read."""
-        is_one = self.next.kind in ("sign", "name") and self.next.text in texts
-        self.at += is_one
-        return is_one
-
-    def expect(self, text: str) -> None:
-        """Read a word that must be there."""
-        demand(self.take(text), f"{self.here}: {text!r} is missing before {self._next}")
-
-    @property
-    def here(self) -> str:
-        """The line, for messages."""
-        return f"line {self.next.line}"
-
-    @property
-    def _next(self) -> str:
-        lexeme = self.next
-        return lexeme.text if lexeme.kind == "end" else repr(lexeme.text[:20])
-
-    def name(self) -> str:
-        """Read a name."""
-        lexeme = self.next
-        free = lexeme.kind == "name" and lexeme.text not in WORDS
-        demand(free, f"{self.here}: a name is missing before {self._next}")
-        self.at += 1
-        return lexeme.text
+class Line(Words):
+    """A statement that is being read."""
 
     def statement(self) -> Statement:
         """The whole line."""
@@ -129,20 +66,6 @@ class Line:
             f"{self.here}: nothing is known of {self._next} here",
         )
         return Statement(kind, tuple(parts), first.line)
-
-    def several(self, one: Callable[[], Any]) -> tuple[Any, ...]:
-        """One or more of a kind, with commas between."""
-        found = [one()]
-        while self.take(","):
-            found.append(one())
-        return tuple(found)
-
-    def bracketed(self, one: Callable[[], Any]) -> tuple[Any, ...]:
-        """The same in square brackets."""
-        self.expect("[")
-        found = self.several(one)
-        self.expect("]")
-        return found
 
     def definition(self) -> tuple[Any, ...]:
         """``name = value``, ``name = value in low..high``, ``name[ranges] = value``."""

@@ -145,11 +145,6 @@ def constant(value: int) -> Term:
     return made("constant", (), value, value)
 
 
-def letter(at: int) -> Term:
-    """A letter: its number among all letters."""
-    return Term("letter", (), at, at, cell=Cell("", 0, at))
-
-
 def read(cell: Cell, low: int, high: int) -> Term:
     """A number of the text."""
     return made("number", (), low, high, cell=cell)

@@ -2,6 +2,7 @@
 
 import time
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -174,6 +175,12 @@ def test_hostile_texts_are_refused_at_once(text: str) -> None:
     with pytest.raises(Refused):
         _ = read_text(text, "test").chain_of_thought
     assert time.process_time() - began < 8
+
+
+@pytest.mark.parametrize("given", [10**30, 3.5, "3", True, None, 999_999_999])
+def test_sizes_that_a_file_states_are_whole_numbers(given: Any) -> None:
+    with pytest.raises(Refused, match=r"line [12]: "):
+        read_text(HEAD + "answer x[1]", "test", (), {"n": given})
 
 
 def test_names_and_sizes() -> None:
