@@ -80,8 +80,9 @@ class Curve(NamedTuple):
         Raises:
             Refused: If factors are too large for it.
         """
-        under = w * w * (a.top**2 + b.top**2) / 3
-        over = w**4 * (12 * a.top**4 + 40 * (a.top * b.top) ** 2 + 12 * b.top**4) / 160
+        x, y = w * a.top, w * b.top  # powers of w alone could be flushed to 0
+        under = (x**2 + y**2) / 3
+        over = (12 * x**4 + 40 * (x * y) ** 2 + 12 * y**4) / 160
         demand(under + over < 0.25, "factors are too large for their gates")
         moved = w * w * (a.squares + b.squares) / 3 + over
         return cls(under, over, np.log1p(moved / (1 - under)) * INFLATION)

@@ -6,12 +6,16 @@ from typing import Self
 
 import numpy as np
 
-from program.domains import FloatArray, IntArray
+from program.domains import BoolArray, FloatArray, IntArray
 from program.errors import demand
 from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
 
-MOST_WORDS = 2**10
-"""How many words there are at most of a length whose operators are multiplied out."""
+MOST_WORDS, MOST_WORK = 2**10, 2**26
+"""How many words of one length there are at most whose operators are multiplied out, and
+half of those of all lengths; and how many steps those of one length take."""
+NEAR = 2.0**128
+"""Numbers lie between the inverse and this: then no product or quotient is subnormal."""
+EXTREME = "a number is too large or too small to be multiplied"
 SLACK = 1 + 2.0**-30
 """Far above what rounding does to their products: positive numbers, few of them."""
 
@@ -54,6 +58,7 @@ class PositiveOperators:
         """
         demand((operators > 0) & np.isfinite(operators), "an operator has an entry 0")
         demand((start >= 0) & (start.sum() > 0), "the start has no mass")
+        demand(ordinary(operators) & ordinary(start[start > 0]).all(), EXTREME)
         words = list(_words(operators, length))
         parts = [x / x.sum(axis=1, keepdims=True) for x in words]
         sums = [x / (x @ start)[:, :, None] for x in words]
@@ -78,10 +83,11 @@ class PositiveOperators:
 
 def _words(operators: FloatArray, length: int) -> Iterator[FloatArray]:
     """The products of each length, while they are few, divided by numbers."""
-    words, size = operators, len(operators[0])
+    words, size, left = operators, len(operators[0]), 2 * MOST_WORDS
     for _ in range(length):
         yield words
-        if len(words) * len(operators) > MOST_WORDS:
+        count, left = len(words) * len(operators), left - len(words)
+        if count > min(MOST_WORDS, left) or count * size**3 > MOST_WORK:
             return
         words = (words[:, None] @ operators[None]).reshape(-1, size, size)
         words = words / words.max(axis=(1, 2), keepdims=True)
@@ -92,11 +98,17 @@ def _contraction(words: Sequence[FloatArray], length: int) -> FloatArray:
 
     Of words longer than those given, the parts contract one after the other.
     """
-    found = [1.0, *(max(map(_tanh, each)) for each in words)]
-    for count in range(len(found), length + 1):
-        parts = range(1, len(words) + 1)
-        found.append(min(found[k] * found[count - k] for k in parts) * INFLATION)
-    return np.array(found)
+    found, known = np.ones(length + 1), len(words)
+    found[1 : known + 1] = [max(map(_tanh, each)) for each in words]
+    for count in range(known + 1, length + 1):
+        parts = found[1 : known + 1] * found[count - known : count][::-1]
+        found[count] = parts.min() * INFLATION
+    return found
+
+
+def ordinary(numbers: FloatArray) -> BoolArray:
+    """Which positive numbers are not too large or too small to be multiplied."""
+    return (numbers >= 1 / NEAR) & (numbers <= NEAR)
 
 
 def _tanh(matrix: FloatArray) -> float:

@@ -14,7 +14,7 @@ from verify.checker.matrix_errors import MatrixErrors
 from verify.checker.model_file import Format
 from verify.checker.normaliser import Normaliser
 from verify.checker.positive_noise import Curve, Held, Range, logarithms, rounding
-from verify.checker.positive_operators import PositiveOperators
+from verify.checker.positive_operators import EXTREME, PositiveOperators, ordinary
 from verify.checker.product_gates import SLACK, Gates
 
 
@@ -44,6 +44,7 @@ class Projective(MatrixErrors):
         """
         products = PositiveOperators.of(operators, start, length)
         demand((rows > 0) & np.isfinite(rows), "a matrix of a letter has an entry 0")
+        demand(ordinary(rows), EXTREME)
         ratio = np.log(rows / operators)
         slack = 2.0**-50 * (1 + np.abs(ratio).max())
         apart = ratio.max(axis=(1, 2)) - ratio.min(axis=(1, 2))

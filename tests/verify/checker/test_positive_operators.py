@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from normalised_networks import positive
 
 from program.errors import Refused
-from verify.checker.positive_operators import PositiveOperators
+from verify.checker.positive_operators import MOST_WORDS, PositiveOperators
+from verify.checker.projective_metric import Projective
 
 
 @settings(max_examples=25, deadline=None)
@@ -48,3 +49,35 @@ def test_entries_that_are_0_are_refused() -> None:
             PositiveOperators.of(operators, np.array([1.0, 0.0]), 3)
     with pytest.raises(Refused, match="no mass"):
         PositiveOperators.of(np.full((1, 2, 2), 0.5), np.zeros(2), 3)
+
+
+def test_matrices_whose_quotients_are_subnormal_are_refused() -> None:
+    """They were taken for multiples: all quotients are 64 times the least number."""
+    operators, start = np.full((1, 2, 2), 2.0**970), np.full(2, 2.0**-82)
+    off = np.array([[[1.007, 1.007], [0.993, 0.993]]])
+    assert len(np.unique(2.0**-98 * off / operators)) == 1
+    with pytest.raises(Refused, match="too large or too small"):
+        Projective.of(operators, start, 2.0**-98 * off, 1)
+    with pytest.raises(Refused, match="too large or too small"):
+        Projective.of(operators / 2.0**970, start, 2.0**-129 * off, 1)
+    near = Projective.of(operators / 2.0**970, start, 2.0**-98 * off, 1)
+    assert near.first[2, 1] == pytest.approx(np.log(1.007 / 0.993), rel=1e-6)
+
+
+@pytest.mark.parametrize(("operator", "entry"), [(2.0**-950, 2.0**-120), (1, 1e-300)])
+def test_a_start_whose_products_are_subnormal_is_refused(
+    operator: float, entry: float
+) -> None:
+    with pytest.raises(Refused, match="too large or too small"):
+        PositiveOperators.of(np.full((1, 2, 2), operator), np.full(2, entry), 1)
+
+
+@pytest.mark.parametrize(("letters", "size", "length"), [(1, 40, 10**4), (2, 128, 40)])
+def test_few_matrices_take_little_work_whatever_the_length(
+    letters: int, size: int, length: int
+) -> None:
+    operators = np.random.default_rng(0).random((letters, size, size)) + 0.1
+    found = PositiveOperators.of(operators / 50, np.full(size, 1 / size), length)
+    assert letters < len(found.least) + letters <= 2 * MOST_WORDS + 1
+    assert len(found.contraction) == length + 1
+    assert found.contraction[-1] <= found.contraction[1] < 1
