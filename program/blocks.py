@@ -12,6 +12,8 @@ from program.statement import whole
 
 KIND = "text-in-blocks"
 """What it is called in the header of a model file."""
+MOST_CELLS = 2**25
+"""How many transitions of legal texts are listed at most."""
 BLANK = -1
 """What stands in a text where a state is to be written."""
 
@@ -120,8 +122,13 @@ class Blocks:
         Returns:
             Its start; ``(tokens, states)``: where tokens lead, −1 where a text with this
             token would have more than b letters in a row; and the state q of each.
+
+        Raises:
+            Refused: If it would be too large to be listed.
         """
         many = self.block + 1
+        cells = len(self.tokens) * len(self.states) * many
+        demand(cells <= MOST_CELLS, "the machine of texts in blocks is too large")
         q, j = np.divmod(np.arange(len(self.states) * many), many)
         after = self.resets[:, q] * many
         after[: len(self.letters)] += np.where(j < self.block, j + 1, 0)

@@ -33,10 +33,13 @@ class BlockSum(Operation):
 
     def evaluate(self, read: Sequence[AnyArray], tokens: IntArray) -> AnyArray:
         """A difference of sums so far."""
-        total = np.cumsum(read[0], axis=1)
-        t = np.arange(tokens.shape[1])
-        start = np.minimum(np.maximum(read[1][0] - 1, 0) * self.size, t)
-        end = np.minimum(read[1][0] * self.size, t)
+        return self._between(np.cumsum(read[0], axis=1), read[1][0])
+
+    def _between(self, total: AnyArray, block: IntArray) -> AnyArray:
+        """The sums over blocks from sums so far, ``(batch, positions)``, 0 at BOS."""
+        t = np.arange(total.shape[1])
+        start = np.minimum(np.maximum(block - 1, 0) * self.size, t)
+        end = np.minimum(block * self.size, t)
         return np.asarray(total[:, end] - total[:, start])
 
     def infer(self, read: Sequence[Values], frame: Frame) -> Values:
@@ -51,8 +54,9 @@ class BlockSum(Operation):
         )
         highest = np.full(frame.length + 1, int(source.later[-1]))
         highest = highest if source.most is None else source.most
-        here = members(block.given, np.arange(frame.length + 1), self.size)
-        most = int((here @ highest).max())
+        # Of T² positions in blocks a list would be too long: a file states them in T.
+        total = np.cumsum(np.append(0, highest[1:]))
+        most = int(self._between(total[None], block.given).max())
         step = int(np.gcd.reduce(source.later)) or 1
         demand(most // step <= MOST, "a sum has too many values")
         return Values(0, np.arange(0, most + 1, step))

@@ -1,17 +1,21 @@
 """Heads for the earliest flag and for where digits point: spoilt ones are refused."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from pointer_programs import lowered, machine, program
+from pointer_programs import lowered, machine, program, with_tensors
 
+from compiler.pipeline import Options, arrange, optimise
+from compiler.transformer import describe, lower
 from krohn.page.operations import operations
 from network.model import Model
 from network.modelfile import ModelFile, pack
-from network.precision import FloatArray
+from network.precision import PRECISIONS, FloatArray
+from program import AtAnywhere, Map, Position, Program, Token, table
 from program.errors import Refused
 from program.interpreter import interpret
 from program.statement import parse
@@ -201,3 +205,44 @@ def test_pages_and_drawings_say_where_a_head_points(right: ModelFile) -> None:
     assert does[POINTER] == "last1 at position last2"
     assert does[FIRST] == "earliest of left where test2"
     assert "last2[0..2]" in does
+
+
+def test_where_a_head_of_the_whole_word_points_is_looked_at_beyond_its_position() -> (
+    None
+):
+    """Positions 1 and 2 ask for 1, position 3 for itself; then 3 answers them all."""
+    asked, letters = (0, 1, 1, 3), {(x,): x for x in range(3)}
+    digits = (Position(tuple(p >> b & 1 for p in asked)) for b in range(2))
+    source = Program(
+        ("a", "b"),
+        3,
+        3,
+        {
+            "token": Token(),
+            "letter": Map(table(letters), ("token",)),
+            **dict(zip(("d0", "d1"), digits, strict=True)),
+            "said": AtAnywhere("letter", ("d0", "d1")),
+        },
+        ("said",),
+        letters,
+    )
+    options = Options(PRECISIONS["float32"])
+    layout, features = arrange(optimise(source, options), options)
+    network = lower(layout, features, False)
+    told = json.loads(json.dumps(describe(layout, network)))
+    names = {"letters": ["a", "b"], "classes": ["a", "b", "none"]}
+    header = {
+        "architecture": network.architecture,
+        "claim": {"kind": "exact", "length": 3, "dtype": "float32"},
+        "program": told,
+        "source": {"kind": "program", "name": "asked", "program": told, **names},
+    }
+    file = ModelFile(header, network.tensors, options.precision)
+    assert prove(file, None).verdict == "verified"
+    position = file.tensors["embed.position"].copy()
+    position[3, slice(*told["features"]["bits"])] = 5, -1
+    wrong = with_tensors(file, {"embed.position": position})
+    words = torch.tensor([[0, 0, 1]])
+    assert Model(wrong)(words).argmax(dim=-1).tolist() == [[1, 1, 1]]
+    assert Model(file)(words).argmax(dim=-1).tolist() == [[0, 0, 1]]
+    assert "look elsewhere" in prove(wrong, None).reason

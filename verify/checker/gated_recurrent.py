@@ -111,6 +111,7 @@ class Cell:
 
     def stored(self, found: Box, size: FloatArray) -> Box:
         """After up to five operations with numbers that add up to ``size``."""
+        demand(size <= self.form.largest / 4, "what is remembered can overflow")
         return found.wider(8 * self.form.unit * size + 8 * self.form.smallest)
 
     def after(self, held: Box) -> Box:
@@ -268,7 +269,8 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     demand(len(machine.transitions) == len(cell.inputs), "other letters")
     walk = Walk(cell, machine)
     walk.close(start)
-    margin = min(_ahead(model, walk, at) for at in range(len(walk.boxes)))
+    ahead = [_ahead(model, walk, at) for at in range(len(walk.boxes))]
+    margin = float(np.min(ahead))  # NaN stays NaN
     demand(margin > 0, f"the read-out can confuse two states (margin {margin:.2g})")
     demand(margin >= said.get("margin", 0), "the margin is not shown")
     return Established(model.format, len(walk.boxes), margin)
@@ -303,4 +305,4 @@ def _ahead(model: Model, walk: Walk, at: int) -> float:
     ahead = float((low[right] - high[others]).min(initial=np.inf))
     if at and not ahead > 0 and (high[right] < low[others]).any():
         raise WrongWord(walk.word(at))
-    return min(ahead, float(np.finfo(np.float64).max))
+    return float(np.minimum(ahead, np.finfo(np.float64).max))

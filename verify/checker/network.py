@@ -190,9 +190,8 @@ def _referenced(
     if source is not None:
         alone = machine is None and "machine" not in model.header
         demand(alone, "the file claims to compute no machine")
-        demand(
-            source["kind"] in COVERS, "the file is about a source of an unknown kind"
-        )
+        known = source["kind"] in {*SOURCES, KIND}
+        demand(known, "the file is about a source of an unknown kind")
     if source is not None and source["kind"] in SOURCES:
         return SOURCES[source["kind"]](model, source)
     kind = "exact" if source is None else "generates"

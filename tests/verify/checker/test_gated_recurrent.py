@@ -213,3 +213,11 @@ def test_the_documented_reader_says_the_same(kind: str) -> None:
     file, word = file_of("S3", kind, "float64"), [0, 3, 1, 1, 4, 2]
     said = space["recurrent"](file.header, file.tensors, word)
     assert np.allclose(said, Model(file)(torch.tensor([word]))[0].numpy(), atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", FORMATS)
+def test_what_may_leave_the_format_is_refused(dtype: str) -> None:
+    cell, _ = opened(model_of(file_of("C2", "lstm", dtype)))
+    large = np.full((1, 1, 1), cell.form.largest)
+    with pytest.raises(Refused, match="overflow"):
+        cell.stored(Box(large, large), large)

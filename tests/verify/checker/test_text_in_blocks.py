@@ -273,3 +273,17 @@ def test_texts_and_what_is_blank() -> None:
 def test_a_letter_that_is_called_like_a_written_state_is_refused() -> None:
     with pytest.raises(Refused, match="two of the letters have one name"):
         Blocks("odd", ("(a)",), ("a",), np.zeros((1, 1), np.int64), 0, 2)
+
+
+def test_a_block_that_would_not_fit_in_memory_is_refused() -> None:
+    """A number of ten digits in a header, and a state for each letter of a block."""
+    file = windowed(in_blocks(read("C2"), 2), 2, 4)
+    file.header["source"]["block"] = 2**31 - 2
+    file.header["claim"]["letters"] = 1
+    assert "too large" in prove(file, None).reason
+
+
+def test_a_source_of_no_kind_is_refused() -> None:
+    file = windowed(in_blocks(read("C2"), 2), 2, 4)
+    file.header["source"]["kind"] = "machine"
+    assert "unknown kind" in prove(file, None).reason

@@ -302,3 +302,18 @@ def test_what_is_spent_is_refused() -> None:
     left.spend_on_arrays(99)
     with pytest.raises(Rejected, match="takes more than"):
         left.spend_on_arrays(100)
+
+
+def test_blocks_of_many_positions_need_no_list_of_pairs() -> None:
+    """The largest sum of a block, of 10^5 positions: by sums so far."""
+    length = 10**5
+    channels: Channels = [
+        token(1),
+        table("c", ["token"], [[0, 1], [1, 0]]),
+        {"name": "b", "op": "position", "values": [0, *[2] * length]},
+        {"name": "s", "op": "block-sum", "source": "c", "block": "b", "size": 3},
+    ]
+    channels[-2]["domain"], channels[-1]["domain"] = [0, 2], [0, 1, 2, 3]
+    said = {"channels": channels, "features": {}, "outputs": ["s"]}
+    found = parse({**said, "decode": [[[n], 0] for n in range(4)]}, 1, length)
+    assert found.channels["s"].later.tolist() == [0, 1, 2, 3]

@@ -63,12 +63,12 @@ class Pointed(Rule):
             x, asked = said[rows], positions[np.zeros(len(rows), np.int64)].copy()
             hidden, right = np.zeros((len(rows), len(j)), np.bool_), j == x[:, None]
             if t is not None:
-                asked, hidden = (
-                    positions[rows].copy(),
-                    heads.kind.hidden(t[rows], len(j)),
-                )
-                right &= j <= t[rows, None]
-                demand(~(right & hidden), f"{channel.name!r} may be out of sight")
+                asked = positions[rows].copy()
+                # A head that is not causal sees whatever word there is: all of it.
+                if channel.operation.causal:
+                    hidden = heads.kind.hidden(t[rows], len(j))
+                    right &= j <= t[rows, None]
+                    demand(~(right & hidden), f"{channel.name!r} may be out of sight")
             noise = np.zeros(asked.shape)
             for b, c in enumerate(digits):
                 asked[:, c.span] = (x >> b & 1)[:, None]
