@@ -104,13 +104,13 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
         other = written(told_of, block)
     elif other is None and construction in AS_MATRICES:
         other = AS_MATRICES[construction](machine_of(_machine(machine)))
-    dtype = dtype or (other[0].dtype if other else "float32")
+    how = How(construction, arch, attention, within)
+    dtype = dtype or (other[0].format(how) if other else "float32")
     options = options_of(dtype, strict, activation, uniform, positions)
     if other is not None:
         kind, told = other
         refuse_others(_given(values), kind.takes, kind.wire)
         refuse([FORM], values, _given(values))
-        how = How(construction, arch, attention, within)
         return kind.compile(told, length, options, proved, progress, how)
     _check_options(values)
     if within is not None:

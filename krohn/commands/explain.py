@@ -39,7 +39,7 @@ def explain(
 
         source_kind, source = other
         refuse_others(typed(context), source_kind.takes, source_kind.wire)
-        format_ = dtype if "dtype" in typed(context) else source_kind.dtype
+        format_ = dtype if "dtype" in typed(context) else source_kind.format()
         options = options_of(format_, strict, activation)
         asked = length if "length" in typed(context) else None
         facts = source_kind.explain(source, asked, options)

@@ -56,7 +56,7 @@ def _meaning(claim: dict[str, Any], learns: bool) -> str:
     such = "prompt of its form" if learns else "such word"
     meaning = f"on every {such} within {claim['error']:.3g} of the source"
     if "model_error" in claim:
-        meaning += f", {claim['model_error']:.3g} of it in exact arithmetic"
+        meaning += f" ({claim['model_error']:.3g} without rounding)"
     return meaning
 
 

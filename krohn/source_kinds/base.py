@@ -153,6 +153,10 @@ class SourceKind(ABC, Generic[S]):
     takes: ClassVar[frozenset[str]] = frozenset({"strict"})
     dtype: ClassVar[str] = "float32"
 
+    def format(self, how: How = USUAL) -> str:
+        """The number format where none is asked for."""
+        return self.dtype
+
     @abstractmethod
     def named(self, text: str) -> S | None:
         """The source of a name; None if it is the name of none.

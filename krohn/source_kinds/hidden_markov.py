@@ -57,6 +57,12 @@ class HiddenMarkovModels(SourceKind[HiddenMarkovModel]):
         {"strict", "activation", "positions", "construction", "within", "arch"}
     )
 
+    def format(self, how: How = USUAL) -> str:
+        """float64 for a network of real numbers; a window asks for less."""
+        real = ("auto", normalised_products.NAME)
+        exact = how.within is not None or how.arch != "transformer"
+        return self.dtype if exact or how.construction not in real else "float64"
+
     def named(self, text: str) -> HiddenMarkovModel | None:
         """The model of a name or a file; None if it is of none."""
         path = Path(text)
