@@ -73,7 +73,8 @@ class Said(Walk):
         most = count.max(initial=0) + net.logits.any()
         copied = most <= 1 and (hidden.values == 1).all()
         unit = sum(most * u / (1 - most * u) for u in (net.form.sum_unit, OWN))
-        rounded = (unit + 2 * net.form.unit) * total + most * UNDERFLOW
+        stored = 2 * net.form.unit * (total + net.form.smallest)
+        rounded = unit * total + stored + most * UNDERFLOW
         off = np.abs(value - self.laws[reached]) + (0.0 if copied else rounded)
         demand(2 * total <= net.form.largest, "an output can overflow")
         possible = ~np.isnan(self.laws[reached, 0])

@@ -23,6 +23,8 @@ from verify.checker.read_out import Readings
 KIND = "hidden-markov"
 MOST_DIGITS = 2**14
 """Binary digits of an entry of an exact belief."""
+MOST_STEPS = 2**26
+"""How many products of up to 64 digits of beliefs are taken, of all beliefs together."""
 MOST_NUMBERS, FEW_NUMBERS = 2**23, 2**17
 """Entries of the matrices of all words of a window; and of those with letters before."""
 FARTHEST = 900
@@ -76,13 +78,16 @@ def beliefs(source: Source, machine: Machine, readings: Readings) -> Law:
     """The belief of each situation that a possible word leads to (Theorem W8a).
 
     Raises:
-        Refused: If two words lead to one situation and to different beliefs.
+        Refused: If two words lead to one situation and to different beliefs, or there are
+            too many to be multiplied out.
     """
     entries = [_sparse(operator) for operator in source.operators]
     rays = {machine.start: _ray(_whole(source.start))}
-    todo = [machine.start]
+    todo, left, terms = [machine.start], MOST_STEPS, sum(map(len, entries))
     while todo:
         at = todo.pop()
+        left -= terms * (1 + max(x.bit_length() for x in rays[at]) // 64)
+        demand(left >= 0, "too many beliefs to be multiplied out")
         for operator, follow in zip(entries, machine.transitions, strict=True):
             joint = [0] * len(source.start)
             for i, j, weight in operator:

@@ -1,6 +1,8 @@
 """RNNs of hidden Markov models with finitely many beliefs (Theorem W8d)."""
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +14,13 @@ from krohn.source_kinds.hidden_markov import HiddenMarkovModels
 from network.model import Model
 from network.modelfile import ModelFile
 from network.precision import PRECISIONS
+from program.errors import Refused
 from sources.hidden_markov import HiddenMarkovModel
+from verify.checker import situations
+from verify.checker.model_file import FORMATS, Machine
+from verify.checker.recurrent_beliefs import Said
+from verify.checker.situations import Source, beliefs
+from verify.checker.sparse_matrix import Sparse
 from verify.proof import prove
 
 HARD = "Cyclic-HARD5,5@3"
@@ -123,3 +131,35 @@ def test_what_does_not_suit_is_refused(options: dict[str, object], reason: str) 
 def test_endlessly_many_beliefs_have_no_rnn() -> None:
     with pytest.raises(KrohnError, match="more than 1000 beliefs"):
         krohn.compile("Mess3", arch="rnn")
+
+
+def test_outputs_that_are_stored_below_the_least_normal_number() -> None:
+    """2^-14·1.5·2^-11 is 0.75 times the least number of float16: it becomes 2^-24."""
+    one = np.zeros(1, np.int64)
+    hidden = Sparse(one, one, np.array([2.0**-14]), (1, 1))
+    readout = Sparse(one, one, np.array([1.5 * 2.0**-11]), (1, 1))
+    exact = 1.5 * 2.0**-25
+    network: Any = SimpleNamespace(
+        form=FORMATS["float16"], readout=readout, logits=np.zeros(1)
+    )
+    machine = Machine(0, np.zeros((1, 1), np.int64), one)
+    walk = Said(network, machine, laws=np.array([[exact]]))
+    walk.ahead(hidden, one)
+    assert walk.off >= abs(float(np.float16(exact)) - exact) > 0
+
+
+def test_many_dense_beliefs_are_not_multiplied_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A small file that would take minutes: a long path of one belief."""
+    monkeypatch.setattr(situations, "MOST_STEPS", 2**16)
+    for states, few in ((80, True), (90, False)):
+        after = np.arange(1, states + 1) % states
+        path = Machine(0, np.tile(after, (2, 1)), np.arange(states))
+        readings = {(q,): q for q in range(states)}
+        source = Source(np.ones((2, 20, 20)), np.ones(20))
+        if few:
+            assert (beliefs(source, path, readings).belief == 1 / 20).all()
+            continue
+        with pytest.raises(Refused, match="too many beliefs"):
+            beliefs(source, path, readings)
