@@ -109,7 +109,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     options = options_of(dtype, strict, activation, uniform, positions)
     if other is not None:
         kind, told = other
-        refuse_others(_given(values), kind.takes, kind.wire)
+        refuse_others(_given(values), kind.takes, kind.called)
         refuse([FORM], values, _given(values))
         return kind.compile(told, length, options, proved, progress, how)
     _check_options(values)

@@ -104,7 +104,7 @@ def _record(evidence: dict[str, Any], shown: Shown) -> dict[str, Any]:
 def check(
     path: str | Path,
     evidence: str | Path,
-    machine: Automaton | None = None,
+    machine: Automaton | str | None = None,
     observation: str | None = None,
 ) -> Checked:
     """Check evidence again.
@@ -112,11 +112,13 @@ def check(
     Args:
         path: The model file.
         evidence: The evidence.
-        machine: What the model must compute; by default what its file names.
+        machine: What the model must compute, or the name of another source that it must
+            be about; by default what its file names.
         observation: What to see of the machine, for models that say outputs.
 
     Raises:
-        KrohnError: If a file cannot be read, or the alphabets differ.
+        KrohnError: If a file cannot be read, the alphabets differ, or it is about
+            another source.
     """
     own = _machine(path, machine, observation)
     return _check(_bytes(path), _bytes(evidence), own)[0]
@@ -138,15 +140,27 @@ def _check(
 
 
 def _machine(
-    path: str | Path, machine: Automaton | None, observation: str | None
+    path: str | Path, machine: Automaton | str | None, observation: str | None
 ) -> Machine | None:
-    if "source" in modelfile.read(path).header:
-        if machine is not None or observation is not None:
-            raise KrohnError(f"{path} is about no machine; leave the machine out")
+    if "source" in (file := modelfile.read(path)).header:
+        if observation is not None:
+            raise KrohnError(f"{path} is about no machine; leave --observe out")
+        if machine is not None:
+            _check_source(file, machine)
         return None
     target = open_target(path, machine, observation)
     shows = shown(target.machine, target.file.header["claim"].get("shows", "states")).of
     return machine_of(target.machine, shows)
+
+
+def _check_source(file: modelfile.ModelFile, source: Automaton | str) -> None:
+    """Refuse a file that is about another source than the one of a name."""
+    from krohn.source_kinds import of_file, wanted_source  # the compiler
+
+    kind = of_file(file)
+    assert kind is not None
+    if different := kind.differs(file, wanted_source(kind, source)):
+        raise KrohnError(different)
 
 
 def _bytes(path: str | Path) -> bytes:

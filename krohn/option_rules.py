@@ -61,11 +61,23 @@ def refuse_others(given: Collection[str], takes: Collection[str], what: str) -> 
     """
     for option in given:
         if option not in ALWAYS and option not in takes:
-            raise KrohnError(f"{spelled(option)} means nothing to a {what}")
+            raise KrohnError(f"{spelled(option)} means nothing to {what}")
 
 
 IN_BLOCKS = ("block", "strict", "activation", "positions", "start", "complete", "kind")
 """What a machine takes that writes its state into the text."""
+
+OF_SOURCES = (
+    "file",
+    "machine",
+    "proof",
+    "exhaustive",
+    "sample",
+    "seed",
+    "evidence",
+    "as_json",
+)
+"""What `krohn verify` takes of a file about a source that is no machine."""
 
 ALWAYS = (
     "machine",

@@ -78,11 +78,13 @@ def verify(
         kind, file = other
         if any(x is not None for x in (observation, length, sharding)):
             raise KrohnError(
-                "what to see of a machine, -T and jobs are for models of machines; this "
-                f"file is about a {kind.wire}"
+                "-T, --observe and jobs are for models of machines; this "
+                f"file is about {kind.called}"
             )
         wanted = proof if proof is not None else not (exhaustive or sample)
-        asked = None if machine is None else _wanted_source(kind, machine)
+        from krohn.source_kinds import wanted_source
+
+        asked = None if machine is None else wanted_source(kind, machine)
         how = exhaustive, sample, seed, progress or silent, asked
         return kind.verify(file, wanted, *how)
     if (trained := _trained(model, machine, observation)) is not None:
@@ -116,20 +118,6 @@ def _other_source(
 
     kind = of_file(file)
     return None if kind is None else (kind, file)
-
-
-def _wanted_source(kind: "SourceKind[Any]", source: Any) -> Any:
-    """A source of a kind, or of a name, that a file must be about.
-
-    Raises:
-        KrohnError: If it is of another kind.
-    """
-    from krohn.source_kinds import named
-
-    found = named(source)
-    if found is None or found[0].wire != kind.wire:
-        raise KrohnError(f"the file is about a {kind.wire}, and {source} is none")
-    return found[1]
 
 
 def _trained(

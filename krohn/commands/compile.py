@@ -79,13 +79,13 @@ def compile(  # noqa: A001  (the command is called so)
 
     asked = dtype if "dtype" in typed(context) else None
     if (other := named(machine)) is not None and block is None:
-        refuse_others(typed(context), other[0].takes, other[0].wire)
+        refuse_others(typed(context), other[0].takes, other[0].called)
         taken = [name for name in typed(context) if name in other[0].takes]
         how = {name: context.params[name] for name in taken}
         model = _other(machine, length, dtype=asked, proved=proof, **how)
         return _write(model, output, as_json)
     if block is not None:
-        refuse_others(typed(context), IN_BLOCKS, "text in blocks")
+        refuse_others(typed(context), IN_BLOCKS, "a text in blocks")
         how = {"strict": strict, "activation": activation, "positions": positions}
         how |= {"block": block, "start": start, "dtype": asked, "proved": proof}
         told = machine if other else reading(complete, kind).read(machine)

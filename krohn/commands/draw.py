@@ -50,7 +50,7 @@ def draw(
     if source.endswith(".safetensors"):
         _draw_model(source, output)
     elif (other := named(source)) is not None:
-        refuse_others(typed(context), ("source",), other[0].wire)
+        refuse_others(typed(context), ("source",), other[0].called)
         save(other[0].draw(other[1]), output)
     else:
         machine = how.read(source)

@@ -38,7 +38,7 @@ def explain(
         from krohn.compilation import options_of
 
         source_kind, source = other
-        refuse_others(typed(context), source_kind.takes, source_kind.wire)
+        refuse_others(typed(context), source_kind.takes, source_kind.called)
         format_ = dtype if "dtype" in typed(context) else source_kind.format()
         options = options_of(format_, strict, activation)
         asked = length if "length" in typed(context) else None

@@ -181,6 +181,16 @@ def remarks(machine: "Automaton | None") -> dict[str, Any]:
     return {"remark": machine.remark} if machine and machine.remark else {}
 
 
+def source_given(file: str, name: str | None) -> str | None:
+    """What a file must be about, if it is about a source that is no machine."""
+    from network import modelfile
+    from network.trained import is_network
+
+    if name is None or is_network(file):
+        return None
+    return name if "source" in modelfile.read(file).header else None
+
+
 @dataclass(frozen=True)
 class Wanted:
     """The machine that a model is held against, as the options say it.

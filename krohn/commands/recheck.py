@@ -6,7 +6,7 @@ import typer
 
 from krohn import show
 from krohn.commands import options as common
-from krohn.commands.options import Wanted, check, reading, remarks
+from krohn.commands.options import Wanted, check, reading, remarks, source_given
 from krohn.commands.terminal import CANNOT, DONE, emit, waiting
 from krohn.option_rules import RECHECK
 
@@ -28,8 +28,10 @@ def recheck(
     from krohn.evidence import check as checked
 
     check(context, RECHECK)
-    wanted = Wanted(machine, start, observe, reading(complete, kind)).read()
+    against = Wanted(machine, start, observe, reading(complete, kind))
+    source = source_given(file, machine)
+    wanted = None if source else against.read()
     with waiting("checking"):
-        found = checked(file, evidence, wanted, observe)
+        found = checked(file, evidence, source or wanted, observe)
     emit(found.to_object() | remarks(wanted), as_json, lambda: show.evidence(found))
     return DONE if found.verdict == "verified" else CANNOT

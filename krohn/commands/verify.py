@@ -11,10 +11,10 @@ from algebra.errors import KrohnError
 from krohn import show
 from krohn.commands import options as common
 from krohn.commands import verify_options as own
-from krohn.commands.options import Wanted, check, reading, remarks
+from krohn.commands.options import Wanted, check, reading, remarks, source_given, typed
 from krohn.commands.terminal import CANNOT, DONE, REFUTED, emit, progress, waiting
 from krohn.commands.verify_methods import Methods, Solver
-from krohn.option_rules import VERIFY
+from krohn.option_rules import OF_SOURCES, VERIFY, refuse_others
 
 if TYPE_CHECKING:
     from algebra.automaton import Automaton
@@ -57,10 +57,11 @@ def verify(
     from krohn.sharding import sharding
 
     check(context, VERIFY)
+    _check_kind(file, typed(context))
     outputs = Outputs(file, html, html_effort, evidence)
     outputs.check()
     against = Wanted(machine, start, observe, reading(complete, kind))
-    source = _source(file, machine)
+    source = source_given(file, machine)
     wanted = None if source else against.read()
     how = sharding(jobs, memory, shard, job, cluster, every_start)
     solver = Solver(file, wanted, observe, smt, smt_lib, gadgets, error, timeout, seed)
@@ -81,14 +82,23 @@ def verify(
     return {"verified": DONE, "refuted": REFUTED}.get(found.verdict, CANNOT)
 
 
-def _source(file: str, name: str | None) -> str | None:
-    """What a file must be about, if it is about a source that is no machine."""
+def _check_kind(file: str, given: list[str]) -> None:
+    """Refuse what is for models of machines only, before anything is verified.
+
+    Raises:
+        KrohnError: If the file is about another source, and such an option was given.
+    """
     from network import modelfile
     from network.trained import is_network
 
-    if name is None or is_network(file):
-        return None
-    return name if "source" in modelfile.read(file).header else None
+    if set(given) <= set(OF_SOURCES) or is_network(file):
+        return
+    if "source" in (model := modelfile.read(file)).header:
+        from krohn.source_kinds import of_file
+
+        kind = of_file(model)
+        assert kind is not None
+        refuse_others(given, OF_SOURCES, f"a file about {kind.called}")
 
 
 @dataclass(frozen=True)

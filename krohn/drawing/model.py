@@ -40,7 +40,7 @@ def draw_model(file: ModelFile) -> Figure:
         remarks = draw_rnn(canvas, file)
     else:
         plan = plan_of(stream(header))
-        remarks = _draw_stream(canvas, plan, header["architecture"])
+        remarks = _draw_stream(canvas, plan, header)
     canvas.notes(remarks)
     canvas.heading(*_title(header))
     return canvas.finish()
@@ -78,9 +78,7 @@ def _sizes(architecture: Mapping[str, Any]) -> str:
     return f"{blocks} · {architecture['d_model']} dimensions"
 
 
-def _draw_stream(
-    canvas: Canvas, plan: Plan, architecture: Mapping[str, Any]
-) -> list[str]:
+def _draw_stream(canvas: Canvas, plan: Plan, header: Mapping[str, Any]) -> list[str]:
     _stripes(canvas, plan)
     _dimensions(canvas, plan)
     for name, span in plan.stream.features.items():
@@ -89,7 +87,8 @@ def _draw_stream(
         draw_bar(canvas, plan, bar)
     for bar in plan.stream.bars:
         draw_reads(canvas, plan, bar)
-    draw_read_out(canvas, plan, architecture["outputs"])
+    shows = "outputs" if "source" in header else header["claim"].get("shows", "states")
+    draw_read_out(canvas, plan, header["architecture"]["outputs"], shows)
     _legend(canvas, {"position", *map(writer, plan.stream.bars)})
     return _remarks(plan)
 

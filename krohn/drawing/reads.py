@@ -71,7 +71,7 @@ def _lane(plan: Plan, bar: Bar) -> float:
     return 0.15 + 0.4 * (sorted(born).index(bar.start) + 0.5) / len(born)
 
 
-def draw_read_out(canvas: Canvas, plan: Plan, states: int) -> None:
+def draw_read_out(canvas: Canvas, plan: Plan, outputs: int, what: str) -> None:
     """Arrows from the outputs to the logits, on the right."""
     finals = [
         b for b in plan.stream.bars if not plan.stream.outputs.isdisjoint(b.names)
@@ -85,9 +85,9 @@ def draw_read_out(canvas: Canvas, plan: Plan, states: int) -> None:
     for level in levels:
         bend = [[x, level], [x + 0.2, level], [x + 0.1, y], [x + 0.3, y]]
         canvas.arrow(np.array(bend), width=1.2, head=0.09)
-    width, height = measure(f"{states}\nstates", 8)
+    width, height = measure(f"{outputs}\n{what}", 8)
     half = height / 2
     out = Box(x + 0.3, y - half - 0.05, x + 0.42 + width, y + half + 0.05)
     canvas.rectangle(out, fill="#ffffff", edge=INK)
-    canvas.text(out.middle[0], y + height / 4, str(states), size=8)
-    canvas.text(out.middle[0], y - height / 4, "states", size=8)
+    canvas.text(out.middle[0], y + height / 4, str(outputs), size=8)
+    canvas.text(out.middle[0], y - height / 4, what, size=8)

@@ -81,6 +81,18 @@ def filtered(machine: Automaton) -> tuple[SourceKind[Any], Any]:
     return KINDS[HiddenMarkovModels.wire], as_model(machine)
 
 
+def wanted_source(kind: SourceKind[Any], source: Any) -> Any:
+    """A source of a kind, or of a name, that a file must be about.
+
+    Raises:
+        KrohnError: If it is of another kind.
+    """
+    found = named(source)
+    if found is None or found[0].wire != kind.wire:
+        raise KrohnError(f"the file is about {kind.called}, and {source} is none")
+    return found[1]
+
+
 def of_file(file: ModelFile) -> SourceKind[Any] | None:
     """The kind of the source of a file; None if it is about a machine.
 

@@ -157,6 +157,11 @@ class SourceKind(ABC, Generic[S]):
         """The number format where none is asked for."""
         return self.dtype
 
+    @property
+    def called(self) -> str:
+        """What a source of this kind is called in messages."""
+        return f"a {self.wire.replace('-', ' ')}"
+
     @abstractmethod
     def named(self, text: str) -> S | None:
         """The source of a name; None if it is the name of none.

@@ -52,6 +52,7 @@ class HiddenMarkovModels(SourceKind[HiddenMarkovModel]):
     """Beliefs, which are multiplied by the operator of each letter and made to sum to 1."""
 
     wire = hidden_markov.KIND
+    called = "a hidden Markov model"
     claim = "within"
     takes = frozenset(
         {"strict", "activation", "positions", "construction", "within", "arch"}
@@ -118,7 +119,7 @@ class HiddenMarkovModels(SourceKind[HiddenMarkovModel]):
                 return construction(asked)
             except CompileError as reason:
                 reasons.append(f"{name}: {reason}")
-        raise CompileError("; ".join(reasons))
+        raise CompileError(f"{source.name} has no network: {'; '.join(reasons)}")
 
     def _recurrent(
         self,
@@ -184,15 +185,21 @@ class HiddenMarkovModels(SourceKind[HiddenMarkovModel]):
         word = letters_in(words, source.name, source.letters)
         said = outputs(file, word[None])[0]
         laws = source.predict(said)
+        possible = np.isfinite(source.filter(word[None])[1][0]).cumprod()
         rows = [
             f"{source.letters[o]}: {_told(source.states, belief)}; then "
             f"{_told(source.letters, law)}"
-            for o, belief, law in zip(word.tolist(), said, laws, strict=True)
+            if heard
+            else f"{source.letters[o]}: never said here, so nothing is claimed"
+            for o, belief, law, heard in zip(
+                word.tolist(), said, laws, possible, strict=True
+            )
         ]
         return {
             "word": [source.letters[o] for o in word.tolist()],
             "outputs": said.tolist(),
             "next": laws.tolist(),
+            "possible": [bool(heard) for heard in possible],
             "error": file.header["claim"].get("error"),
             "shown": "\n".join(rows),
         }
@@ -288,7 +295,10 @@ def _window(asked: Asked) -> Compiled:
     """
     within = asked.within
     if within is None:
-        raise CompileError("the last letters decide the belief nearly; say --within E")
+        raise CompileError(
+            "the last letters decide the belief nearly; say how nearly to krohn compile, "
+            "as --within 0.01"
+        )
     target = within
     for _ in range(TRIES):
         built = belief_window.network(asked.source, asked.length, asked.options, target)
@@ -316,13 +326,13 @@ def _normalised(asked: Asked) -> Compiled:
         CompileError: If an operator has an entry 0, or the error is larger than it may be.
     """
     name = asked.options.precision.name
+    wider = "" if name == "float64" else "; try --dtype float64"
     built = normalised_products.network(asked.source, asked.length, asked.options)
     try:
         shown = asked.shown(built)
     except Refused as reason:
-        raise CompileError(f"nothing is proved in {name}: {reason}") from None
+        raise CompileError(f"nothing is proved in {name}: {reason}{wider}") from None
     if asked.within is not None and shown.error * MARGIN > asked.within:
-        wider = "" if name == "float64" else "; try --dtype float64"
         raise CompileError(f"the belief is off by {shown.error:.2g} in {name}{wider}")
     return asked.claimed(built, shown)
 

@@ -157,8 +157,10 @@ def _read(path: Path) -> SequenceFunction:
         return parse(path.read_text(encoding="utf-8"), path.name)
     except ProgramError as error:
         raise KrohnError(str(error)) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise KrohnError(f"{path} cannot be read: {error}") from None
+    except UnicodeDecodeError:
+        raise KrohnError(f"{path} is no UTF-8 text") from None
+    except OSError as error:
+        raise KrohnError(f"{path} cannot be read: {error.strerror}") from None
 
 
 def _realised(source: SequenceFunction, length: int | None) -> Realised:

@@ -66,8 +66,10 @@ def _text(path: Path) -> str:
     try:
         with path.open("rb") as file:
             return file.read(4 * MOST_TEXT).decode()
-    except (OSError, UnicodeDecodeError) as reason:
-        raise Refused(f"it cannot be read ({reason})") from None
+    except UnicodeDecodeError:
+        raise Refused("it is no UTF-8 text") from None
+    except OSError as error:
+        raise Refused(f"it cannot be read ({error.strerror})") from None
 
 
 def _families() -> dict[str, str]:

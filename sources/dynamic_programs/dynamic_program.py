@@ -108,7 +108,10 @@ class DynamicProgram:
         count = 1
         for side in ranges:
             count *= len(side)
-            demand(0 < count <= MOST_TOKENS, f"the input {name!r} has {count} tokens")
+            demand(
+                0 < count <= MOST_TOKENS,
+                f"the input {name!r} has {count} tokens, not 1 to {MOST_TOKENS}",
+            )
         each = tuple(letters)
         demand(bool(each) != (numbers is not None), "an input has letters, or numbers")
         first = 1 + sum(i.count + 1 for i in self.inputs)

@@ -56,7 +56,10 @@ def test_mistakes_are_one_line(folder: Path) -> None:
     said = command("compile", f"{folder}/wrong.dp", "-o", f"{folder}/x", code=2)
     assert "line 10: C[1, 1] reads C[2, 1], which comes later" in said
     assert not (folder / "x").exists()
-    assert "cannot be read" in command("explain", f"{folder}/no.dp", code=2)
+    said = command("explain", f"{folder}/no.dp", code=2)
+    assert "cannot be read (No such file or directory)" in said
+    (folder / "wrong.dp").write_bytes(b"\xff\x00")
+    assert "is no UTF-8 text" in command("explain", f"{folder}/wrong.dp", code=2)
     assert "has the form" in command("run", f"{folder}/mine.dp", "ab|ab", code=2)
     both = command("run", f"{folder}/mine.dp", "--steps", "--quiet", "a", code=2)
     assert "two things" in both

@@ -47,6 +47,33 @@ def test_the_evidence_is_rechecked(call: Call, file: Path, tmp_path: Path) -> No
     code, told = call("recheck", file, evidence)
     assert (code, told["verdict"]) == (0, "verified")
     assert told["facts"]["situations"] == 16
+    code, told = call("recheck", file, evidence, "--machine", "RanHMM5,5@3")
+    assert (code, told["verdict"]) == (0, "verified")
+    for other, reason in ("RanHMM5,5@4", "another source"), ("C2", "C2 is none"):
+        code, told = call("recheck", file, evidence, "--machine", other)
+        assert (code, reason in told["error"]) == (2, True)
+
+
+@pytest.mark.parametrize("option", ["--html", "--attack", "--smt", "--gadgets"])
+def test_what_is_for_machines_is_refused_before_the_proof(
+    call: Call, file: Path, option: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("krohn.source_kinds.base.prove", None)
+    code, told = call("verify", file, "--proof", option, 1)
+    assert code == 2
+    assert (
+        told["error"] == f"{option} means nothing to a file about a hidden Markov model"
+    )
+
+
+def test_nothing_is_said_of_words_that_the_model_never_says(
+    call: Call, tmp_path: Path
+) -> None:
+    path = tmp_path / "g.safetensors"
+    krohn.compile(golden(), 8).save(path)
+    told = call("run", path, "1 0 1 1 0")[1]
+    assert told["possible"] == [True, True, True, False, False]
+    assert told["shown"].splitlines()[4] == "0: never said here, so nothing is claimed"
 
 
 def test_finitely_many_beliefs_are_followed_exactly(tmp_path: Path) -> None:
@@ -100,7 +127,7 @@ def test_a_network_that_is_further_off_is_refuted_by_runs(
         ({}, "needs the longest length"),
         (
             {"length": 9, "dtype": "bfloat16"},
-            "beliefs: .* window: .* say --within E; .* bfloat16 cannot hold products",
+            "no network: beliefs: .* window: .* as --within 0.01; .* cannot hold products",
         ),
         ({"length": 9, "within": 2.0}, "between 0 and 1"),
         ({"length": 9, "construction": "scan"}, "auto or beliefs or window"),
@@ -123,5 +150,5 @@ def test_what_does_not_suit_is_refused(options: dict[str, Any], reason: str) -> 
 def test_within_means_nothing_to_a_machine() -> None:
     with pytest.raises(KrohnError, match="--within is for beliefs"):
         krohn.compile("FlipFlop", 8, within=0.1)
-    with pytest.raises(KrohnError, match="--within means nothing to a linear-system"):
+    with pytest.raises(KrohnError, match="--within means nothing to a linear system"):
         krohn.compile("MatMul2,2@1", 8, within=0.1)

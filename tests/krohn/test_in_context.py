@@ -147,7 +147,7 @@ def test_other_prompts_are_one_line(file: str, words: str, why: str) -> None:
     [
         (["-T", "9"], "leave -T out"),
         (["--dtype", "float16"], "too narrow"),
-        (["--strict"], "--strict means nothing to a context-learner"),
+        (["--strict"], "--strict means nothing to a context learner"),
         (["--construction", "scan"], "--construction means nothing"),
     ],
 )

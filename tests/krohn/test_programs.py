@@ -26,7 +26,9 @@ def reverse(tmp_path: Path, call: Call) -> Path:
 def test_all_commands_take_it(reverse: Path, call: Call, tmp_path: Path) -> None:
     evidence, picture = tmp_path / "evidence.json", tmp_path / "picture.svg"
     assert call("verify", reverse, "--evidence", evidence)[1]["verdict"] == "verified"
-    assert call("recheck", reverse, evidence)[0] == 0
+    for against in (), ("--machine", "program:reverse"):
+        assert call("recheck", reverse, evidence, *against)[0] == 0
+    assert call("recheck", reverse, evidence, "--machine", "program:sort")[0] == 2
     code, result = call("verify", reverse, "--exhaustive", 5)
     assert (code, result["verdict"], result["words"]) == (0, "verified", 363)
     assert result["length"] == 5  # what was run, not what the file claims
@@ -107,4 +109,7 @@ def test_a_function_from_a_file(call: Call, tmp_path: Path) -> None:
     text.write_text("letters a b\noutput token() = 3\n")
     code, result = call("compile", text, "-T", 8, "-o", path)
     assert (code, "since.program:2" in result["error"]) == (2, True)
-    assert "cannot be read" in call("explain", tmp_path / "no.program")[1]["error"]
+    missing = call("explain", tmp_path / "no.program")[1]["error"]
+    assert missing.endswith("no.program cannot be read: No such file or directory")
+    text.write_bytes(b"\xff\x00")
+    assert call("explain", text)[1]["error"] == f"{text} is no UTF-8 text"
