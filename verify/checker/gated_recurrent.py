@@ -15,7 +15,7 @@ from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
 from verify.checker.model_file import Format, Machine, Model, WrongWord
 from verify.checker.recurrent import Established
 
-MOST_VISITS, MOST_WORK, COST, CELLS = 24, 2**36, 2**10, 2**21
+MOST_VISITS, MOST_WORK, COST, ENTERED, CELLS = 24, 2**36, 2**10, 2**4, 2**21
 GATE = 8.0
 """How far σ and tanh may be off, in units u (A14), and those of this checker."""
 APART = 8.0
@@ -217,7 +217,8 @@ class Walk:
             visits += [0] * (len(self.boxes) - len(visits))
             for at in waiting:
                 visits[at] += 1
-            work = sum(visits) * (self.cell.weight.size + COST * letters * len(start))
+            each = self.cell.weight.size + COST * letters * (len(start) + ENTERED)
+            work = sum(visits) * each
             settled = max(visits) <= MOST_VISITS and work <= MOST_WORK
             demand(settled, "hidden states do not settle")
             grown = dict[int, None]()

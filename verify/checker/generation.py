@@ -16,7 +16,7 @@ from program.expression_bounds import Bounds, Interval
 from program.expressions import Atom, Expression, argument, number, rectified, value
 from program.functions import Select, Table
 from program.operations.base import LookBack
-from program.operations.block_sum import BlockSum, members
+from program.operations.block_sum import BlockSum
 from program.operations.map import Map
 from program.operations.token import Token
 from program.piecewise import Piecewise
@@ -25,6 +25,8 @@ from program.statement import Channel, Statement
 Readings = dict[tuple[int, ...], int]
 MOST_ATOMS, MOST_WORK, MOST_VALUES = 10_000, 2**24, 2**24
 """Atoms of an expression; in all texts atoms, and values of tables and of steps."""
+CHANNEL = 8
+"""What a channel at a position takes, in these units: all are kept."""
 
 
 def check(program: Statement, source: ChainOfThought) -> Readings:
@@ -42,6 +44,7 @@ def check(program: Statement, source: ChainOfThought) -> Readings:
     start = len(source.prompt)
     ends = [text.tokens[start + i + 1] for i in range(len(source.steps))]
     count = sum(high - low + 1 for low, high in ends)
+    count *= len(program.outputs)
     demand(count <= MOST_VALUES, "a chain of thought has too many tokens")
     for i, (step, (low, high)) in enumerate(zip(source.steps, ends, strict=True)):
         if step.token is None:
@@ -143,6 +146,7 @@ class Text:
             Refused: If it is no piecewise linear function of contents at fixed places.
         """
         if (name, t) not in self._known:
+            self._spend("channels", CHANNEL)
             self._known[name, t] = value(self.simple(self._at(name, t)))
         return self._known[name, t]
 
@@ -178,9 +182,11 @@ class Text:
 
     def _added_up(self, channel: Channel, operation: BlockSum, t: int) -> Expression:
         """The sum over a block of positions."""
-        block = self.program.channels[operation.block].given
-        here = np.flatnonzero(members(block, np.array([t]), operation.size)[0])
-        parts = [self.at(operation.source, int(j)) for j in here]
+        block = int(self.program.channels[operation.block].given[t])
+        last = min(block * operation.size, t)
+        first = (block - 1) * operation.size + 1 if block else last + 1
+        here = range(first, last + 1)
+        parts = [self.at(operation.source, j) for j in here]
         self._spend("atoms", len(parts) + sum(part.size for part in parts))
         return sum(parts, number(0))
 

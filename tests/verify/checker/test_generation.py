@@ -14,6 +14,7 @@ from program.errors import Refused
 from program.expressions import argument, maximum, minimum
 from program.operations.base import Frame
 from program.statement import Statement, parse, stated
+from verify.checker import generation
 from verify.checker.generation import check
 
 X, Y = argument(0), argument(1)
@@ -97,3 +98,23 @@ def test_a_read_of_another_place_is_another_text() -> None:
             assert own != other
         else:
             assert same
+
+
+def test_channels_at_all_places_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that is found is kept; here twenty channels and places are the most."""
+    monkeypatch.setattr(generation, "CHANNEL", generation.MOST_WORK // 20)
+    few, many = (chain([Step(None, 0, (Argument(1, 0),) * 2)] * n) for n in (2, 9))
+    check(statement(chain_of_thought(few)), few)
+    with pytest.raises(Refused, match="too many channels"):
+        check(statement(chain_of_thought(many)), many)
+
+
+def test_outputs_of_steps_are_counted_with_their_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    source = chain([Step(None, 0, (Argument(1, 0),) * 2)])
+    program = statement(chain_of_thought(source))
+    twice = replace(program, outputs=program.outputs * 2)
+    monkeypatch.setattr(generation, "MOST_VALUES", 5)
+    with pytest.raises(Refused, match="too many tokens"):
+        check(twice, source)
