@@ -54,6 +54,7 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
         Refused: If an output can be further from the law than the file or the evidence
             claims.
     """
+    demand("source" not in model.header, "the file is about no machine")
     found = shown(model, claimed(model, machine or model.machine), model.format)
     demand(found.law["error"] <= said.get("error", 1), "the error is not shown")
     return found

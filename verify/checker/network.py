@@ -129,6 +129,9 @@ def check_of(model: Model) -> "Check":
     """The check of the networks of a kind; as `recheck`, raises other errors, too."""
     kind = model.header["architecture"]["kind"]
     demand(kind in CHECKS, f"there is no evidence for a network of kind {kind!r}")
+    said = model.header["claim"].get("kind", "exact")
+    fits = said == "exact" or "source" in model.header
+    demand(fits, "the claim is another one than about a machine")
     return CHECKS[kind]
 
 

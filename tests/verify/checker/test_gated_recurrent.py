@@ -221,3 +221,16 @@ def test_what_may_leave_the_format_is_refused(dtype: str) -> None:
     large = np.full((1, 1, 1), cell.form.largest)
     with pytest.raises(Refused, match="overflow"):
         cell.stored(Box(large, large), large)
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "rnn", "transformer"])
+def test_no_other_claim_about_a_machine_is_verified(kind: str) -> None:
+    """What is shown of a machine says nothing about an error, or about a text."""
+    length = 4 if kind == "transformer" else None
+    file = krohn.compile("abab", length, arch=kind).file  # type: ignore[arg-type]
+    assert prove(file, machine_of("abab")).verdict == "verified"
+    for claim in ({"kind": "within", "error": 1e-12}, {"kind": "generates"}):
+        said = {**file.header, "claim": {**file.header["claim"], **claim}}
+        forged = prove(replace(file, header=said), machine_of("abab"))
+        assert forged.verdict == "undecided"
+        assert "the claim is another one" in forged.reason
