@@ -96,6 +96,7 @@ SHAPES: dict[str, tuple[Shape, ...]] = {
     HARD: (
         (PLAIN[0], RNN, recipe(steps=MORE)),
         (TWO[0], gpt(2), recipe(steps=MORE)),
+        (deep(4)[0], gpt(4), recipe(doubling(4, LENGTH), steps=MORE)),
     ),
     **dict.fromkeys(SWEEP, (PLAIN, TWO)),
     FRACTAL: (PLAIN, TWO),
