@@ -100,12 +100,13 @@ def established(model: Model) -> Established:
     machine = hidden_markov.followed_by(model)
     demand(machine is not None, "the file states no situations")
     assert machine is not None
-    count = machine.transitions.shape[1]
+    count, size = machine.transitions.shape[1], len(source.start)
+    demand(count * size <= situations.MOST_NUMBERS, "too many beliefs to be listed")
     law = situations.beliefs(source, machine, {(q,): q for q in range(count)})
-    laws = np.full((count + 1, len(source.start)), np.nan)
+    laws = np.full((count + 1, size), np.nan)
     laws[law.value] = law.belief
     network, start = opened(model)
-    demand(len(network.logits) == len(source.start), "another number of outputs")
+    demand(len(network.logits) == size, "another number of outputs")
     beyond = np.full((len(machine.transitions), 1), count)
     ways = np.hstack(
         [np.where(machine.transitions < 0, count, machine.transitions), beyond]

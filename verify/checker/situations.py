@@ -26,7 +26,8 @@ MOST_DIGITS = 2**14
 MOST_STEPS = 2**26
 """How many products of up to 64 digits of beliefs are taken, of all beliefs together."""
 MOST_NUMBERS, FEW_NUMBERS = 2**23, 2**17
-"""Entries of the matrices of all words of a window; and of those with letters before."""
+"""Entries of the matrices of all words of a window, or of all exact beliefs; and of the
+matrices of words with letters before those of the window."""
 FARTHEST = 900
 """Products of a window lie between 2 to the power of minus this, and of this."""
 
@@ -98,6 +99,8 @@ def beliefs(source: Source, machine: Machine, readings: Readings) -> Law:
                 if to not in rays:
                     rays[to] = ray
                     todo.append(to)
+                    few = len(rays) * len(ray) <= MOST_NUMBERS
+                    demand(few, "too many beliefs to be listed")
                 demand(rays[to] == ray, "a situation has two beliefs")
     totals = {q: sum(ray) for q, ray in rays.items()}
     laws = {q: [x / totals[q] for x in ray] for q, ray in rays.items()}

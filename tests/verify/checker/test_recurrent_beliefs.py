@@ -163,3 +163,23 @@ def test_many_dense_beliefs_are_not_multiplied_out(
             continue
         with pytest.raises(Refused, match="too many beliefs"):
             beliefs(source, path, readings)
+
+
+def test_many_beliefs_are_not_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sparse operators are quickly multiplied, and each belief has many entries."""
+    monkeypatch.setattr(situations, "MOST_NUMBERS", 200)
+    operators, readings = np.eye(20)[None], {(q,): q for q in range(20)}
+    for states in (10, 11):
+        after = np.arange(1, states + 1) % states
+        source = Source(operators, np.eye(20)[0])
+        path = Machine(0, after[None], np.arange(states))
+        if states == 10:
+            assert beliefs(source, path, readings).belief.shape == (10, 20)
+            continue
+        with pytest.raises(Refused, match="too many beliefs"):
+            beliefs(source, path, readings)
+    forged = file_of("GoldenMean")
+    machine = {"start": 0, "transitions": [[0] * 200] * 2}
+    header = {**forged.header, "program": {"machine": machine}}
+    proof = prove(replace(forged, header=header), None)
+    assert "too many beliefs to be listed" in proof.reason
