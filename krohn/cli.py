@@ -29,9 +29,12 @@ UsageError: Any = typer.BadParameter.__bases__[0]
 app = typer.Typer(
     name="krohn",
     help=(
-        "Compile finite machines to neural networks, and prove that they compute them.\n\n"
-        "MACHINE is a zoo name (see `krohn zoo`), a file (.json .dot .kiss2 .fst.txt .gap "
-        ".dfa, or a model file for the machine that it states), or regex:PATTERN. "
+        "Compile finite machines, and other sources by name, to neural networks, and prove "
+        "that they compute them.\n\n"
+        "MACHINE is a name (see `krohn zoo`), a file, or regex:PATTERN. Files of machines: "
+        ".json .dot .kiss2 .fst.txt .gap .dfa, or a model file for the machine that it "
+        "states; of hidden Markov models: .json .npz .pomdp; of dynamic programs: .dp; of "
+        "sequence functions: .program. "
         "Exit codes: 0 done or verified, 1 refuted, 2 cannot."
     ),
     no_args_is_help=True,

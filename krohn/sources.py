@@ -1,6 +1,7 @@
 """Where machines come from: the zoo, files, regular expressions."""
 
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import overload
 
@@ -16,12 +17,14 @@ from krohn.belief_machine import belief_machine
 from krohn.foreign import own_machine
 from network import modelfile
 from program.errors import Refused
-from sources import hidden_markov, linear_systems
+from sources import FAMILIES, dynamic_programs, hidden_markov, linear_systems
 from sources.hidden_markov import HiddenMarkovModel, files
 from sources.linear_systems import LinearSystem
 
 REGEX = "regex:"
 MODEL = ".safetensors"
+TEXTS = (dynamic_programs.SUFFIX, ".program")
+"""Files of sources that are never machines."""
 OWN = "outputs"
 """The observation that is the machine's own output."""
 
@@ -74,14 +77,34 @@ def _named(text: str) -> Automaton | None:
     if (model := _model(text)) is not None:
         return belief_machine(model)
     path = Path(text)
+    if path.suffix.partition(":")[0] in TEXTS:
+        raise _no_machine(text)
     looks_like_file = path.suffix != "" or len(path.parts) > 1
     if not looks_like_file or not path.exists():
         try:
             return algebra.zoo.machine(text)
-        except MachineError:
+        except MachineError as unknown:
             if not looks_like_file and not path.exists():
-                raise
+                raise _no_machine(text, str(unknown)) from None
     return own_machine(modelfile.read(path)) if path.suffix == MODEL else None
+
+
+def _no_machine(text: str, unknown: str = "") -> MachineError:
+    """Why a name, or a text, is no machine: another source, or unknown.
+
+    Raises:
+        KrohnError: If it is another source, and there is something wrong with it.
+    """
+    from krohn.source_kinds import named
+
+    if (other := named(text)) is not None:
+        return MachineError(
+            f"{text} is {other[0].called}, and no machine; krohn explain and krohn compile "
+            "take it"
+        )
+    known = {name.casefold(): name for kind in FAMILIES.values() for name in kind}
+    close = get_close_matches(text.casefold(), list(known), n=1)
+    return MachineError("; there is ".join([unknown, *(known[name] for name in close)]))
 
 
 def _model(text: str) -> HiddenMarkovModel | None:

@@ -101,7 +101,7 @@ def network(
         raise CompileError(
             f"{NAME} needs positive operators: in {model.name} letter "
             f"{model.letters[letter]!r} never leads from state {model.states[before]!r} "
-            f"to {model.states[after]!r}; use another construction"
+            f"to {model.states[after]!r}"
         )
     levels, size = (length - 1).bit_length(), model.size
     numbers = levels * 8 * size**3 * (2 * size**2 + 16)

@@ -129,8 +129,16 @@ def _of_source(file: str) -> Callable[[list[str]], dict[str, Any]] | None:
     """What says the text of a source that is no machine: its network, or no network."""
     from network import modelfile
 
-    if not file.endswith(MODEL) and (said := _interpreter(file)) is not None:
-        return said
+    if not file.endswith(MODEL):
+        if (said := _interpreter(file)) is not None:
+            return said
+        from krohn.source_kinds import named
+
+        if (other := named(file)) is not None:
+            raise KrohnError(
+                f"{file} is {other[0].called}, and no model file; compile it, and run what "
+                "is written"
+            )
     model = modelfile.read(file)
     if "source" not in model.header:
         return None

@@ -77,6 +77,8 @@ def verify(
     written = {"written": checked.to_object()} if checked else {}
     result = {**found.to_object(), "replay": replay, **remarks(wanted), **written}
     emit(result, as_json, lambda: show.report(file, found, replay))
+    if html is not None and not as_json:
+        print(f"wrote {html}: a page")
     if checked and not as_json:
         show.evidence(checked, evidence)
     return {"verified": DONE, "refuted": REFUTED}.get(found.verdict, CANNOT)

@@ -41,6 +41,7 @@ class ChainsOfThought(SourceKind[Source]):
     """Texts of a fixed form, continued number by number."""
 
     wire = "chain-of-thought"
+    called = "a dynamic program"
     claim = "generates"
     takes = frozenset({"strict", "activation", "attention"})
 

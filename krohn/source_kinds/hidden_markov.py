@@ -118,7 +118,7 @@ class HiddenMarkovModels(SourceKind[HiddenMarkovModel]):
             try:
                 return construction(asked)
             except CompileError as reason:
-                reasons.append(f"{name}: {reason}")
+                reasons.append(f"{name}: {str(reason).removeprefix(f'{name} ')}")
         raise CompileError(f"{source.name} has no network: {'; '.join(reasons)}")
 
     def _recurrent(

@@ -212,6 +212,8 @@ def _prompt(source: InContext, words: list[str]) -> Prompt:
         prompt = source.parsed([name for part in between for name in part][1:])
         source.laid_out([prompt])
     except Refused as reason:
+        if len(words) == 1 and Path(words[0]).suffix:
+            raise KrohnError(f"{words[0]}: there is no such file") from None
         raise KrohnError(
             f"{reason}. A prompt is demonstrations and then a test history: a line each in "
             f"a file, or with {contexts.DELIMITER} between them"
@@ -231,8 +233,12 @@ def _lines(path: Path) -> list[str]:
         if path.stat().st_size > LARGEST_PROMPT:
             raise KrohnError(f"{path}: larger than {LARGEST_PROMPT} bytes")
         lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise KrohnError(f"{path}: cannot be read as a prompt ({error})") from None
+    except UnicodeDecodeError:
+        raise KrohnError(f"{path}: cannot be read as a prompt: no UTF-8 text") from None
+    except OSError as error:
+        raise KrohnError(
+            f"{path}: cannot be read as a prompt: {error.strerror}"
+        ) from None
     return [line.rstrip(" |") for line in lines if line.strip(" |")]
 
 

@@ -164,6 +164,8 @@ def test_no_file_is_read_that_is_no_prompt(file: str, tmp_path: Path) -> None:
     binary.write_bytes(b"\xff\xfe1 2")
     with pytest.raises(KrohnError, match="cannot be read as a prompt"):
         CliRunner().invoke(app, ["run", file, str(binary)], catch_exceptions=False)
+    with pytest.raises(KrohnError, match=r"no.txt: there is no such file"):
+        CliRunner().invoke(app, ["run", file, "no.txt"], catch_exceptions=False)
 
 
 def test_pairs_tell_states_apart_that_letters_do_not() -> None:

@@ -62,3 +62,25 @@ def test_kinds_are_refused_where_there_is_no_choice(
 ) -> None:
     assert cli.run(["explain", source, "--as", kind]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["decompose", "LCS8,8"], "LCS8,8 is a dynamic program, and no machine"),
+        (
+            ["decompose", "examples/folding.dp:n=5"],
+            "is a dynamic program, and no machine",
+        ),
+        (["compare", "examples/majority.program"], "is a program, and no machine"),
+        (["run", "RRXOR", "0"], "RRXOR is a hidden Markov model, and no model file"),
+        (["run", "examples/majority.program", "a"], "is a program, and no model file"),
+        (["explain", "rrxor"], "there is RRXOR"),
+    ],
+)
+def test_another_source_is_called_what_it_is(
+    command: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(command) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line
