@@ -130,8 +130,16 @@ class HiddenMarkovModel:
             ``(batch, length, n)``: b_1, b_2, …, each of sum 1; and ``(batch, length)``:
             the logarithm of the probability of each letter after those before it. After
             an impossible letter beliefs are NaN, and the logarithm is −∞.
+
+        Raises:
+            Refused: If a number is that of no letter.
         """
         letters: IntArray = np.asarray(words, np.int64)
+        last = len(self.letters) - 1
+        demand(
+            bool(((letters >= 0) & (letters <= last)).all()),
+            f"a word of {self.name} has letters from 0 to {last}",
+        )
         beliefs = np.empty((*letters.shape, self.size))
         belief, likelihoods = self.start, np.empty(letters.shape)
         belief = np.broadcast_to(belief, (len(letters), self.size))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from program.errors import Refused
-from sources.hidden_markov import HiddenMarkovModel
+from sources.hidden_markov import HiddenMarkovModel, named
 
 P = [[0.5, 0.25, 0.0], [0.25, 0.75, 0.5], [0.25, 0.0, 0.5]]
 SAID = [[0.75, 0.5, 0.125], [0.25, 0.5, 0.875]]
@@ -92,3 +92,11 @@ def test_an_impossible_letter_is_named() -> None:
     beliefs, likelihoods = model.filter([[0, 1]])
     assert likelihoods[0, 1] == -np.inf
     assert np.isnan(beliefs[0, 1]).all()
+
+
+@pytest.mark.parametrize("letter", [-1, 5])
+def test_numbers_of_no_letter_are_refused(letter: int) -> None:
+    model = named("RanHMM2,5@1")
+    assert model is not None
+    with pytest.raises(Refused, match="letters from 0 to 4"):
+        model.filter([[0, letter]])
