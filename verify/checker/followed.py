@@ -13,6 +13,7 @@ from program.statement import Channel, Statement
 from verify.checker.departures import departures
 from verify.checker.model_file import Machine
 
+MOST_WORK = 2**30  # transitions; a million take a few milliseconds
 Ways = dict[str, tuple[str, tuple[str, ...]]]  # how channels are followed, and by which
 Step = tuple[Channel, str, tuple[str, ...]]
 
@@ -25,23 +26,32 @@ def ways(program: Statement, said: Any, machine: Machine) -> Ways:
         for p, member in enumerate(program.channels[n] for n in names):
             inside = member.bos == p and member.later.max() < len(names)
             demand(inside, "no letter maps")
+    known, work = dict[tuple[str, ...], int](), MOST_WORK // (1 + len(said["families"]))
     for name, (family, width) in said["windows"].items():
         _check_window(program, said, name)
         members = tuple(said["families"][family])
-        if width >= enough(program, members, machine):
+        if members not in known:
+            known[members] = enough(program, members, machine, work)
+        if width >= known[members]:
             found[name] = ("window", members)
     return found
 
 
-def enough(program: Statement, family: tuple[str, ...], machine: Machine) -> int:
+def enough(
+    program: Statement,
+    family: tuple[str, ...],
+    machine: Machine,
+    work: int = MOST_WORK,
+) -> int:
     """From which width on windows show what all letters so far do (Theorem 2a).
 
     That is T; or less if in every possible word each so many letters in a row have one
-    among them that leads all points to one.
+    among them that leads all points to one, and that is seen by looking at no more than
+    so many transitions.
     """
     going = np.delete(machine.transitions, _resets(program, family), axis=0)
     alive = np.ones(len(machine.shows), np.bool_)
-    for width in range(program.length):
+    for width in range(min(program.length, 1 + work // (1 + going.size))):
         if not alive.any():
             return width
         reached = np.zeros_like(alive)
@@ -61,8 +71,10 @@ def _resets(program: Statement, family: tuple[str, ...]) -> list[int]:
         if channel.op != Table.wire or not any(tokens):
             return []
         letters = channel.table.rows[:, tokens.index(True)]
-        for letter, values in enumerate(found):
-            values.update(channel.table.values[letters == letter].tolist())
+        each = zip(letters.tolist(), channel.table.values.tolist(), strict=True)
+        for letter, value in each:
+            if letter < program.letters:  # BOS is none
+                found[letter].add(value)
     return [letter for letter, values in enumerate(found) if len(values) == 1]
 
 

@@ -203,6 +203,9 @@ def test_windows_are_enough_if_possible_words_reset_in_time() -> None:
     family = tuple(file_family(program))
     legal = Machine(*source.legal())
     assert enough(program, family, legal) == 4
+    cells = legal.transitions.size
+    assert enough(program, family, legal, 5 * cells) == 4
+    assert enough(program, family, legal, cells) == program.length
     complete = Machine(source.start, source.resets, np.arange(3))
     assert enough(program, family, complete) == program.length
 
