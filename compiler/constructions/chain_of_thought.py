@@ -49,7 +49,12 @@ from program.expressions import (
 NAME, ATTENTION = "chain-of-thought", ("standard", "linear", "sparse")
 SUMMARY = "heads fetch what each number is computed from, at fixed places"
 LOCAL = 4
-"""A window of so many √L positions costs less than √L slots in every layer."""
+"""Up to so many √L positions a window is cheaper than slots where positions meet.
+
+With slots there are √L − 1 heads that gather and two for each of K arguments, and each sees
+2√L positions: 2√L·(√L − 1 + 2K) pairs at a position. A window of 4√L has K heads that see
+4¼·√L each, which is less if √L ≥ 1 + K/8.
+"""
 MOST_SAID = 2**11
 """Where no step is, rules say numbers that are no tokens; larger ones are cut off."""
 CONTENT, NEXT = "content", "next"
@@ -60,7 +65,7 @@ def block_size(source: ChainOfThought) -> int:
     """B of sparse heads: how far back steps read, or about the square root of the length.
 
     If B is at least the locality, no slot is needed, and the width does not grow (Yang et
-    al. 2024, Theorem 5.5). Else B slots, and as many ends of blocks, are fewest at √L.
+    al. 2024, Proposition 5.4). Else B slots, and as many ends of blocks, are fewest at √L.
     """
     root = isqrt(source.length - 1) + 1
     return max(1, source.locality if source.locality <= LOCAL * root else root)

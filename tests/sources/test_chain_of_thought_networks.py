@@ -63,7 +63,7 @@ def sparse(name: str) -> CompiledModel:
 
 
 def test_a_local_program_needs_no_slots() -> None:
-    """Yang et al. 2024, Theorem 5.5: a window of the locality, and a constant width."""
+    """Yang et al. 2024, Proposition 5.4: a window of the locality, and a constant width."""
     widths = []
     for n in (3, 6):
         model = krohn.compile(f"LocalEditDistance{n},{n}", attention="sparse")
