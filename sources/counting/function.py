@@ -1,0 +1,84 @@
+"""Counting programs as sequence functions: one head for each sum of counts."""
+
+from program.errors import demand
+from sources.counting.program import (
+    Comparison,
+    CountingProgram,
+    Counts,
+    Junction,
+    Letter,
+    Negation,
+)
+from sources.sequence_functions import Channel, SequenceFunction, program
+
+MOST_TOGETHER = 8
+"""Flags that one table joins: it has 2^8 rows."""
+
+
+def function(source: CountingProgram) -> SequenceFunction:
+    """A counting program as a sequence function that says 1 where it holds, else 0.
+
+    Raises:
+        ProgramError: If it has no letters.
+    """
+    made = program(source.letters, source.name)
+    token = made.token()
+    channels = dict[int, Channel]()
+    totals = dict[Counts, Channel]()
+    for number, formula in enumerate(source.formulas):
+        match formula:
+            case Letter(letter):
+                channels[number] = token == source.letters[letter]
+            case Negation(part):
+                channels[number] = ~channels[part]
+            case Junction(every, read):
+                joined = [channels[i] for i in read]
+                channels[number] = _joined(made, token, every, joined)
+            case Comparison(counts, least, most):
+                if counts not in totals:
+                    totals[counts] = _total(made, counts, channels)
+                channels[number] = _between(made, totals[counts], least, most)
+    made.output(channels[source.output])
+    return made
+
+
+def _between(
+    made: SequenceFunction, total: Channel, least: int | None, most: int | None
+) -> Channel:
+    """Whether a number lies between two others, of which one may be absent."""
+
+    def inside(number: int) -> int:
+        small = least is not None and number < least
+        return int(not small and (most is None or number <= most))
+
+    return made.map(inside, total)
+
+
+def _joined(
+    made: SequenceFunction, token: Channel, every: bool, read: list[Channel]
+) -> Channel:
+    """Whether all, or some, flags hold; many by tables of a few."""
+    if not read:
+        return made.map(lambda _: int(every), token)
+    together = all if every else any
+    while len(read) > 1:
+        groups = [
+            read[i : i + MOST_TOGETHER] for i in range(0, len(read), MOST_TOGETHER)
+        ]
+        read = [
+            made.map(lambda *flags: int(together(flags)), *group) for group in groups
+        ]
+    return read[0]
+
+
+def _total(
+    made: SequenceFunction, counts: Counts, channels: dict[int, Channel]
+) -> Channel:
+    """A sum of counts: of positions, each with what it adds."""
+    demand(len(counts) <= MOST_TOGETHER, f"a sum has more than {MOST_TOGETHER} counts")
+    factors = [k for _, k in counts]
+
+    def added(*flags: int) -> int:
+        return sum(k * flag for k, flag in zip(factors, flags, strict=True))
+
+    return made.prefix_sum(made.map(added, *(channels[i] for i, _ in counts), bos=0))
