@@ -10,6 +10,7 @@ import numpy as np
 from algebra.errors import MachineError
 from algebra.input_decision_diagram import Inputs
 from algebra.semiautomaton import IntArray, Semiautomaton, shorten
+from algebra.wording import count, cut
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +95,11 @@ class Automaton:
             raise MachineError("the action must give a map for every letter")
         if self.inputs is not None and self.inputs.letters != letters:
             raise MachineError("the inputs must mean the letters, all of them")
+
+    def __repr__(self) -> str:
+        letters, states = self.transitions.shape
+        sizes = f"{count(states, 'state')}, {count(letters, 'letter')}"
+        return f"<Automaton {cut(self.name, 40)}: {sizes}>"
 
     @property
     def letters(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from math import inf, isfinite
 from typing import Any
 
 from algebra.errors import KrohnError
+from algebra.near_names import near
 
 ENTRIES = 1_000
 """The entries of an array that take about as long as the call itself."""
@@ -161,5 +162,6 @@ def steps_of(effort: str | float) -> float:
     if steps < 0 or steps != steps or (isinstance(effort, str) and not isfinite(steps)):
         raise KrohnError(
             f"--effort takes {', '.join(EFFORTS)} or a number of steps, not {effort!r}"
+            f"{near(str(effort), EFFORTS)}"
         )
     return steps

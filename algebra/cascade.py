@@ -133,6 +133,10 @@ class Cascade:
     projection: Projection
     lift: IntArray
 
+    def __repr__(self) -> str:
+        parts, states = len(self.components), len(self.states)
+        return f"<Cascade: {states} states by {parts} components>"
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "lift", _fixed(self.lift))
         sizes, wiring = self.sizes, self.wiring

@@ -112,13 +112,18 @@ def _run(table: list[list[int]], start: int, length: int) -> LayeredParity:
     """The parity that words from a state are, up to a length at which they are one."""
     labels, states = {start: 0}, [{0: start}]
     increments: list[tuple[int, ...]] = []
+    # Labels return, and with them all that follows.
+    known: dict[frozenset[tuple[int, int]], _Step | None] = {}
     while len(increments) < length:
-        step = _step(table, labels)
+        here = frozenset(labels.items())
+        if here not in known:
+            known[here] = _step(table, labels)
+        step = known[here]
         if step is None:
             break
-        labels, added = step
+        labels, added, named = step
         increments.append(added)
-        states.append({label: q for q, label in labels.items()})
+        states.append(named)
     return LayeredParity(tuple(increments), tuple(states))
 
 
@@ -137,9 +142,11 @@ def clock(a: Automaton) -> int:
     return letters
 
 
-def _step(
-    table: list[list[int]], labels: dict[int, int]
-) -> tuple[dict[int, int], tuple[int, ...]] | None:
+_Step = tuple[dict[int, int], tuple[int, ...], dict[int, int]]
+"""The labels after a letter, what each letter adds, and the states by their labels."""
+
+
+def _step(table: list[list[int]], labels: dict[int, int]) -> _Step | None:
     after = {table[0][q]: label for q, label in labels.items()}
     if len(after) < len(labels):
         return None
@@ -153,4 +160,4 @@ def _step(
         if len(flips) > 1:
             return None
         added.append(flips.pop())
-    return after, tuple(added)
+    return after, tuple(added), {label: q for q, label in after.items()}

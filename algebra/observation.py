@@ -12,6 +12,7 @@ import numpy as np
 from algebra.automaton import Automaton, Output
 from algebra.errors import MachineError
 from algebra.formats.outputs import acceptance
+from algebra.near_names import near
 from algebra.semiautomaton import shorten
 
 EMPTY, ERROR = "ε", "error"
@@ -134,7 +135,8 @@ def observe(machine: Automaton, name: str) -> Automaton:
     """
     if name not in OBSERVATIONS:
         raise MachineError(
-            f"there is no observation {name!r}; choose one of {', '.join(OBSERVATIONS)}"
+            f"there is no observation {name!r}{near(name, OBSERVATIONS)}; choose one of "
+            f"{', '.join(OBSERVATIONS)}"
         )
     observed = OBSERVATIONS[name](machine)
     return replace(observed, name=f"{machine.name} ({name})")

@@ -1,6 +1,13 @@
 """What a network can compute beside machines, with exact reference interpreters."""
 
-from sources import dynamic_programs, hidden_markov, in_context, linear_systems
+from sources import (
+    counting,
+    dynamic_programs,
+    hidden_markov,
+    in_context,
+    linear_systems,
+    rewriting,
+)
 from sources.sequence_functions import catalogue
 
 FAMILIES = {
@@ -8,6 +15,8 @@ FAMILIES = {
     hidden_markov.KIND: hidden_markov.EXAMPLES,
     in_context.KIND: in_context.EXAMPLES,
     linear_systems.KIND: linear_systems.EXAMPLES,
-    "program": catalogue.FAMILIES,
+    "increasing": {"ShortLIS20": "longest increasing subsequence, one number a number"},
+    "rewriting": rewriting.EXAMPLES,
+    "program": catalogue.FAMILIES | counting.FAMILIES,
 }
 """By kind an example of each family that has names, with what it is."""

@@ -17,6 +17,7 @@ from algebra.decomposition.search import MOST_STATES, Search
 from algebra.decomposition.series import derived_chain, prime_chain
 from algebra.decomposition.simplify import cheapest, simplify
 from algebra.errors import KrohnError
+from algebra.near_names import near
 from algebra.rows import firsts
 from algebra.semiautomaton import Semiautomaton
 
@@ -96,7 +97,10 @@ def decompose(
     """
     budget = budget or Budget(EFFORTS["high"], MOST_IMAGES)
     if method != "auto" and method not in METHODS:
-        raise KrohnError(f"--method takes auto, {', '.join(METHODS)}, not {method!r}")
+        raise KrohnError(
+            f"--method takes auto, {', '.join(METHODS)}, not {method!r}"
+            f"{near(method, METHODS)}"
+        )
     names = ("derived", "congruence") if method == "auto" else (method,)
     found: dict[str, Cascade] = {}
     tried: dict[str, CascadeCost | str] = {}

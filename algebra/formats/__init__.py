@@ -14,6 +14,7 @@ from algebra.formats.files import atomic_write, read_text
 from algebra.formats.regex import from_regex
 
 __all__ = [
+    "SUFFIXES",
     "Complete",
     "Kind",
     "atomic_write",
@@ -40,7 +41,7 @@ _WRITERS: dict[str, Callable[[Automaton], str]] = {
     "gap": gap.write,
     "learnlib": learnlib.write,
 }
-_SUFFIXES = {
+SUFFIXES = {
     ".json": "json",
     ".dot": "dot",
     ".gv": "dot",
@@ -124,7 +125,7 @@ def write(machine: Automaton, path: str | Path) -> None:
 
 def _form_of_name(name: str) -> str | None:
     plain = name.lower().removesuffix(".gz")
-    forms = (form for suffix, form in _SUFFIXES.items() if plain.endswith(suffix))
+    forms = (form for suffix, form in SUFFIXES.items() if plain.endswith(suffix))
     return next(forms, None)
 
 
@@ -133,7 +134,12 @@ def _form_of_text(text: str) -> str | None:
 
 
 def _unknown(path: str | Path) -> MachineError:
+    if str(path) == "-":
+        return MachineError(
+            "-: standard input holds no machine in a format that is known by its text; "
+            "save it to a file whose name ends in its format"
+        )
     return MachineError(
-        f"{path}: unknown format; name the file with one of {', '.join(_SUFFIXES)}, "
+        f"{path}: unknown format; name the file with one of {', '.join(SUFFIXES)}, "
         "each also with .gz behind it"
     )

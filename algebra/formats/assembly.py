@@ -83,6 +83,7 @@ def assemble(
     name: str,
     *,
     states: Iterable[str] = (),
+    letters: Iterable[str] = (),
     shown: Mapping[str, str] | None = None,
     undefined: str = UNDEFINED,
 ) -> Draft:
@@ -96,6 +97,7 @@ def assemble(
         start: The name of the start state.
         name: What to call the file in messages.
         states: States to number first.
+        letters: Letters to number first.
         shown: What each state shows; None unless the outputs lie on states.
         undefined: What to show where the file says nothing.
 
@@ -109,7 +111,7 @@ def assemble(
     sources = [t.source for t in transitions]
     targets = [t.target for t in transitions]
     q = numbered([*states, *sources, *targets, start])
-    a = numbered(t.letter for t in transitions)
+    a = numbered([*letters, *(t.letter for t in transitions)])
     check_size(len(a), len(q), name)
     cells = (np.array([a[t.letter] for t in transitions]), _look(q, sources))
     table = _filled((len(a), len(q)), cells, _look(q, targets))

@@ -3,17 +3,24 @@
 import contextlib
 import gzip
 import os
+import sys
 import zlib
 from pathlib import Path
 
 from algebra.errors import MachineError
+from algebra.near_names import near
+
+STANDARD_INPUT = "-"
+"""The name of what is piped in."""
 
 MAX_BYTES = 64 * 2**20
 """The largest file that is read, before and after unpacking: 64 MiB."""
 
 
 def read_text(path: Path) -> str:
-    """The text of a UTF-8 file, unpacked first where its name ends in ``.gz``.
+    """The text of a UTF-8 file, or of standard input (``-``).
+
+    It is unpacked first where its name ends in ``.gz``.
 
     Raises:
         MachineError: If the file cannot be read, is larger than ``MAX_BYTES``, is no
@@ -26,7 +33,8 @@ def read_text(path: Path) -> str:
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise MachineError(f"{path}: not a whole gzip file ({error})") from error
     except OSError as error:
-        raise MachineError(f"{path}: cannot be read: {_reason(error)}") from error
+        hint = _neighbour(path) if isinstance(error, FileNotFoundError) else ""
+        raise MachineError(f"{path}: cannot be read: {_reason(error)}{hint}") from error
     except ValueError as error:
         raise MachineError(f"{path}: is no path of a file ({error})") from error
     if len(data) > MAX_BYTES:
@@ -35,6 +43,14 @@ def read_text(path: Path) -> str:
             "give a smaller machine"
         )
     return _decode(data, path)
+
+
+def _neighbour(path: Path) -> str:
+    """The file beside it that somebody may have meant."""
+    try:
+        return near(path.name, os.listdir(path.parent))
+    except OSError:
+        return ""
 
 
 def atomic_write(path: str | Path, data: bytes | str) -> None:
@@ -64,6 +80,8 @@ def atomic_write(path: str | Path, data: bytes | str) -> None:
 
 
 def _read_plain(path: Path) -> bytes:
+    if str(path) == STANDARD_INPUT:
+        return sys.stdin.buffer.read(MAX_BYTES + 1)
     with path.open("rb") as file:
         return file.read(MAX_BYTES + 1)
 

@@ -8,21 +8,19 @@ The syntax is that of automata-lib: ``|`` or, ``*`` ``+`` ``?`` ``{2,3}`` repeti
 import math
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from algebra.automaton import Automaton
 from algebra.errors import MachineError
 from algebra.formats.assembly import Transition, assemble
 from algebra.formats.completion import complete_draft
-from algebra.formats.file_errors import quote
+from algebra.formats.formal_regex import to_pattern
+from algebra.formats.regex_reading import TOKEN, read_signs, refused
 
 if TYPE_CHECKING:
     from automata.fa.dfa import DFA
     from automata.fa.nfa import NFA
-
-_TOKEN = re.compile(
-    r"(?P<repeat>\{\d*(?:,\d*)?\})|\[[^\]]+\]|\\.|[()|&^*+?.]|(?P<letter>.)", re.S
-)
 
 MAX_LENGTH = 2_000
 """The longest pattern, in characters."""
@@ -43,7 +41,7 @@ MAX_TRANSITIONS = 1_000_000
 """The most transitions of that acceptor."""
 
 
-def from_regex(pattern: str) -> Automaton:
+def from_regex(pattern: str, formal: bool = False) -> Automaton:
     """The smallest complete acceptor of a regular expression.
 
     It shows ``"accept"`` after each prefix that matches as a whole, else ``"reject"``.
@@ -51,13 +49,18 @@ def from_regex(pattern: str) -> Automaton:
     ``"1"``, … in the order of a breadth-first search from the start.
 
     Args:
-        pattern: The expression; a space in it is a letter.
+        pattern: The expression; the machine's remark says how signs in it are read that
+            mean something else elsewhere.
+        formal: Whether it is in mathematicians' notation (`formal_regex`).
 
     Raises:
         MachineError: If the pattern is malformed, has no letters, or needs more than
             ``MAX_STATES`` states.
     """
-    dfa = _determinised(_nfa(pattern), pattern).minify(retain_names=False)
+    if len(pattern) > MAX_LENGTH:
+        raise _refused(pattern, f"longer than {MAX_LENGTH} characters")
+    plain, remark = (to_pattern(pattern), "") if formal else read_signs(pattern)
+    dfa = _determinised(_nfa(plain), pattern).minify(retain_names=False)
     names = _breadth_first(dfa)
     transitions = [
         Transition(name, letter, names[dfa.transitions[q][letter]])
@@ -69,7 +72,7 @@ def from_regex(pattern: str) -> Automaton:
         for q, name in names.items()
     }
     draft = assemble(transitions, "0", "pattern", states=names.values(), shown=shown)
-    return complete_draft(draft, "reject")
+    return replace(complete_draft(draft, "reject"), remark=remark)
 
 
 def _letters(pattern: str) -> set[str]:
@@ -77,9 +80,7 @@ def _letters(pattern: str) -> set[str]:
 
     Left to itself, it would take the numbers and commas of repetitions for letters.
     """
-    if len(pattern) > MAX_LENGTH:
-        raise _refused(pattern, f"longer than {MAX_LENGTH} characters")
-    tokens = list(_TOKEN.finditer(pattern))
+    tokens = list(TOKEN.finditer(pattern))
     repeats = [int(n) for t in tokens for n in re.findall(r"\d+", t["repeat"] or "")]
     if math.prod(max(n, 1) for n in repeats) > MAX_REPEATS:
         raise _refused(pattern, f"repeats over {MAX_REPEATS} times in all")
@@ -212,4 +213,4 @@ def _breadth_first(dfa: "DFA") -> dict[str, str]:
 def _refused(pattern: str, reason: str) -> MachineError:
     # The library shows its own objects where the user knows signs.
     reason = re.sub(r"'<\w+: (.*?)>'", r"'\1'", " ".join(reason.split()))
-    return MachineError(f"the pattern {quote(pattern)} is refused: {reason}")
+    return refused(pattern, reason)

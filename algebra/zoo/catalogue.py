@@ -3,11 +3,11 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import lru_cache
 
 from algebra.automaton import Automaton
 from algebra.errors import MachineError
+from algebra.near_names import near
 from algebra.zoo import flipflop, groups, languages, parity, samplers
 from algebra.zoo.rubik import rubik
 from algebra.zoo.samplers import Sampler
@@ -153,7 +153,5 @@ def _find(name: str) -> tuple[_Family, tuple[int, ...]]:
 
 
 def _unknown(name: str) -> str:
-    folded = {listed.casefold(): listed for listed in (*_LISTED, "Memory4")}
-    close = get_close_matches(name.casefold(), list(folded), n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(folded[c] for c in close)}? " if close else ""
-    return f"the zoo has no machine {name!r}; {hint}`krohn zoo` lists them"
+    hint = near(name, (*_LISTED, "Memory4"), most=3, cutoff=0.5)
+    return f"the zoo has no machine {name!r}{hint}; `krohn zoo` lists them"

@@ -157,6 +157,7 @@ class DynamicProgram:
         """Say a number, unless it is known or a copy, and give it back to be read."""
         (term,) = numbers(number)
         if term.kind == "number":
+            self._last_so_far(name)
             return term
         if term.low == term.high:
             return read(Cell(name, 0, term.low), term.low, term.low)
@@ -166,6 +167,12 @@ class DynamicProgram:
         place = 1 + sum(i.count + 1 for i in self.inputs) + len(self.written)
         self.written.append(Number(term, name, self.where, limits))
         return read(Cell(name, place), term.low, term.high)
+
+    def _last_so_far(self, name: str) -> None:
+        """Call the last number by a name if it is what was joined for that."""
+        last = self.written[-1] if self.written else None
+        if isinstance(last, Number) and last.name == so_far(name):
+            self.written[-1] = last._replace(name=name)
 
     def chain(
         self, how: str, items: Iterable[Value | tuple[Value, Value]], name: str
@@ -231,6 +238,11 @@ class DynamicProgram:
         names = [n for each in self.inputs for n in (*each.names, "")]
         names += [w.name if isinstance(w, Number) else "" for w in self.written]
         return [*names, "", "answer", ""]
+
+
+def so_far(name: str) -> str:
+    """What a number is called that was joined of some of those that a cell needs."""
+    return f"{name} so far"
 
 
 def _idle(how: str, found: Value, new: Value) -> bool:

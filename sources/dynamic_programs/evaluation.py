@@ -8,7 +8,7 @@ from typing import TypeAlias
 from program.domains import LARGEST
 from program.errors import Refused, demand
 from sources.dynamic_programs.choices import choose, joined
-from sources.dynamic_programs.dynamic_program import DynamicProgram, Table
+from sources.dynamic_programs.dynamic_program import DynamicProgram, Table, so_far
 from sources.dynamic_programs.number_table import NumberTable
 from sources.dynamic_programs.syntax import COMPARISONS, Node
 from sources.dynamic_programs.terms import (
@@ -41,6 +41,7 @@ class Evaluator:
         tables: Tables and inputs by name.
         indices: The cells of each table, whether computed yet or not.
         to_come: The tables that are still to come.
+        cell: What is being computed.
         missing: What is read and not computed yet, if that is to be found out.
         spent: How much was evaluated.
     """
@@ -51,6 +52,7 @@ class Evaluator:
     tables: dict[str, Table] = field(default_factory=dict)
     indices: dict[str, dict[Index, None]] = field(default_factory=dict)
     to_come: tuple[str, ...] = ()
+    cell: str = ""
     missing: list[tuple[str, Index]] | None = None
     spent: int = 0
 
@@ -107,7 +109,8 @@ class Evaluator:
     def _name(self, parts: tuple[str], scope: Scope) -> Value:
         (name,) = parts
         known = {**self.constants, **scope}
-        demand(name in known, f"there is no {name!r}")
+        letter = "; letters stand in quotes, as 'a'" if len(name) == 1 else ""
+        demand(name in known, f"there is no {name!r}{letter}")
         return known[name]
 
     def _cell(self, parts: tuple[str, tuple[Node, ...]], scope: Scope) -> Value:
@@ -116,10 +119,16 @@ class Evaluator:
         if name in self.arrays:
             return self.arrays[name].at(at, self.program.alphabet)
         if name not in self.tables:
-            later = "is computed later" if name in self.to_come else "is not there"
+            later = "is not there"
+            if name in self.to_come:
+                later = (
+                    f"is not there yet; its line 'table {name}[…]' is missing or later"
+                )
             raise Refused(f"the table {name!r} {later}")
         demand(fixed(*at), f"an index of {name!r} depends on the input")
         table, index = self.tables[name], tuple(i for i in at if isinstance(i, int))
+        sides = len(next(iter(self.indices[name])))
+        demand(len(index) == sides, f"{name!r} has {sides} indices, not {len(index)}")
         inside = index in self.indices[name]
         demand(inside, f"{table.called(index)} is outside of {name!r}")
         if index in table.cells:
@@ -162,7 +171,7 @@ class Evaluator:
                     f"{how} of nothing; say a first number, as in {how}(0, …)",
                 )
                 return reduce(lambda x, y: joined(how, x, y), plain)
-            return self.program.chain(how, [*start, *given], f"{how} so far")
+            return self.program.chain(how, [*start, *given], so_far(self.cell))
         values = [x for x, _ in items]
         if how == "sum":
             return reduce(lambda x, y: x + y, values)

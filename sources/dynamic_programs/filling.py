@@ -55,7 +55,7 @@ class Filler(Evaluator):
     def _compute(self, table: Table, at: Index) -> None:
         line, said, scope = self._rule(table, at)
         called = table.called(at)
-        self.program.where = f"line {line}: "
+        self.program.where, self.cell = f"line {line}: ", called
         try:
             table[at] = self.value(said, scope)
         except Later as later:

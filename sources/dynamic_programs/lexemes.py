@@ -55,7 +55,9 @@ def statements_of(text: str) -> list[list[Lexeme]]:
             match = _TOKEN.match(said, at)
             if match is None or match.lastgroup is None:
                 rest = said[at:].strip()[:12]
-                raise Refused(f"line {line}: {rest!r} is nothing of the language")
+                raise Refused(
+                    f"line {line}: {rest!r} is nothing of the language{_hint(rest)}"
+                )
             current.append(Lexeme(match.lastgroup, match[match.lastgroup], line))
             sign = match["sign"] or ""
             depth += (sign != "" and sign in _OPEN) - (sign != "" and sign in _CLOSED)
@@ -67,6 +69,15 @@ def statements_of(text: str) -> list[list[Lexeme]]:
         not current, f"line {current[0].line if current else 0}: a bracket stays open"
     )
     return found
+
+
+def _hint(rest: str) -> str:
+    """What may have been meant by what cannot be read."""
+    if rest.startswith("/"):
+        return "; whole division of indices is written //"
+    if rest[:1] == "." and rest[1:2].isdigit():
+        return "; numbers are whole"
+    return ""
 
 
 def _without_comment(line: str) -> str:

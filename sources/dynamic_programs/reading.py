@@ -173,15 +173,7 @@ class Reader(Filler):
                 f"there is no alphabet {node.parts[0]!r}",
             )
             return self.alphabets[node.parts[0]]
-        kinds = {each.kind for each in node.parts}
-        demand(kinds == {"letter"}, "an alphabet has letters, as 'a', 'b' or 'a'..'z'")
-        told = tuple(each.parts[0] for each in node.parts)
-        if node.kind == "range":
-            short = all(len(name) == 1 for name in told) and told[0] <= told[1] <= "~"
-            demand(
-                short, "letters from one to another have one character each, in order"
-            )
-            told = tuple(map(chr, range(ord(told[0]), ord(told[1]) + 1)))
+        told = tuple(x for each in node.parts for x in _some(each))
         demand(len(set(told)) == len(told), "a letter is there twice")
         return told
 
@@ -202,6 +194,7 @@ class Reader(Filler):
 
     def _do_answer(self, said: Node) -> None:
         self.program.where = ""
+        self.cell = "answer"
         self.program.answer(self.value(said, {}))
 
     def _do_table(
@@ -212,3 +205,16 @@ class Reader(Filler):
         limits: Node | None,
     ) -> None:
         self.fill(self._new(name), binders, order, limits)
+
+
+def _some(node: Node) -> tuple[str, ...]:
+    """A letter, or those from one to another."""
+    ends = node.parts if node.kind == "range" else (node,)
+    known = node.kind in ("letter", "range") and {e.kind for e in ends} == {"letter"}
+    demand(known, "an alphabet has letters, as 'a', 'b' or 'a'..'z'")
+    names = [str(end.parts[0]) for end in ends]
+    if node.kind == "letter":
+        return (names[0],)
+    short = all(len(name) == 1 for name in names) and names[0] <= names[1] <= "~"
+    demand(short, "letters from one to another have one character each, in order")
+    return tuple(map(chr, range(ord(names[0]), ord(names[1]) + 1)))

@@ -60,6 +60,14 @@ class Line(Words):
         first = self.next
         kind = first.text if first.text in _STATEMENTS else "rule"
         self.at += kind != "rule"
+        after = self.lexemes[min(self.at + 1, len(self.lexemes) - 1)]
+        plain = kind != "rule" or first.kind != "name" or after.text == "["
+        known = ", ".join(name for name in _STATEMENTS if name != "rule")
+        demand(
+            plain,
+            f"{self.here}: no line begins with {self._next}; lines begin with {known}, or "
+            "are about a cell, as D[i] = …",
+        )
         parts = _STATEMENTS[kind](self)
         demand(
             self.next.kind == "end",
@@ -89,17 +97,18 @@ class Line(Words):
         return Node("range", (low, self.sum()))
 
     def alphabet(self) -> Node:
-        """Letters one by one, from one to another, ``letters(n)``, or a name."""
+        """Letters, or some from one to another, ``letters(n)``, or a name."""
         if self.take("letters"):
             self.expect("(")
             count = self.expression()
             self.expect(")")
             return Node("letters", (count,))
         first = self.dimension()
-        if first.kind != "letter":
+        letters = first if first.kind == "letter" else first.parts[0]
+        if not isinstance(letters, Node) or letters.kind != "letter":
             return first
-        self.at -= 1
-        return Node("list", self.several(self.primary))
+        others = self.several(self.dimension) if self.take(",") else ()
+        return Node("list", (first, *others))
 
     def binder(self) -> tuple[str, Node]:
         """``i in low..high``."""
@@ -184,6 +193,10 @@ class Line(Words):
         name = self.name()
         if self.next.text == "[":
             return Node("cell", (name, self.bracketed(self.expression)))
+        called = self.next.text == "("
+        demand(
+            not called, f"{self.here}: {name!r} is no function; {', '.join(FOLDS)} are"
+        )
         return Node("name", (name,))
 
     def _fold(self, name: str) -> Node:

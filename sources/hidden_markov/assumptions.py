@@ -1,6 +1,6 @@
 """What theorems about learning hidden Markov models in context assume, as numbers.
 
-The names A1 to A4 are those of arXiv 2506.01919. A1: transitions have a low rank. A2 and
+The names A1 to A4 are those of Hao et al. 2025. A1: transitions have a low rank. A2 and
 A4: what is said in one step, or in M steps, tells laws of the state apart. A3: histories
 vary in all directions.
 """

@@ -1,6 +1,6 @@
 """Families of hidden Markov models: names such as ``RanHMM5,5@3`` (states, letters, seed).
 
-The families are those of arXiv 2406.04089, section 3; those of `PROCESSES` have no
+The families are those of Hu et al. 2024, section 3; those of `PROCESSES` have no
 numbers. A name means the same bytes on every machine, for the same reasons as in
 `sources.linear_systems.families`.
 """

@@ -2,7 +2,7 @@
 
 Operators say letters on edges, as a Mealy machine does: s goes to s' and says o. The
 literature often has letters on states: then the joint chain of states and letters is the
-model (arXiv 2406.04089, Proposition A.1). Which letter stands beside which state decides
+model (Hu et al. 2024, Proposition A.1). Which letter stands beside which state decides
 what a belief means after the letter o_t:
 
 * `moore_form`: (state that o_t led to, o_t). Beliefs sum to A_{o_t} … A_{o_1} b_0.

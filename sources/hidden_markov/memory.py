@@ -37,7 +37,7 @@ def stationary(model: HiddenMarkovModel) -> FloatArray:
 
 
 def forgotten(model: HiddenMarkovModel, length: int, most: int) -> Forgotten:
-    """The errors of L-memory predictors after words of a length (arXiv 2506.01919).
+    """The errors of L-memory predictors after words of a length (Hao et al. 2025).
 
     P_L begins in the stationary law, whatever came before the last L letters. If no state
     can say these letters, it says the stationary law again. All words are listed, each

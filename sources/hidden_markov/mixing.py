@@ -27,7 +27,7 @@ class MixingTime:
 
     T_mix is the least t with E max TV(Pr(S_t | o_1 … o_t, μ), Pr(S_t | o_1 … o_t, ν)) at
     most `NEAR`; the expectation is over words, the maximum over priors μ and ν
-    (arXiv 2406.04089, A.2). The maximum is exact: a posterior is linear-fractional in the
+    (Hu et al. 2024, A.2). The maximum is exact: a posterior is linear-fractional in the
     prior, so the largest distance is between two known states. Only words are sampled.
 
     Attributes:

@@ -23,7 +23,7 @@ class HiddenMarkovModel:
 
     A_o[s', s] = Pr(s', o | s): the model goes from s to s' and then says o. So
     A_o = diag(O[o]) P for transitions P and emissions O, and Σ_o A_o = P. The first letter
-    is said after the first step (arXiv 2406.04089, App. C, where o_0 is a placeholder).
+    is said after the first step (Hu et al. 2024, App. C, where o_0 is a placeholder).
 
     If letters are chosen and not said, as in a POMDP or an automaton, then the columns of
     the operators add up to 1 over the letters of each action. All numbers are float64 and

@@ -1,7 +1,7 @@
 """What gradient descent on a prompt of a hidden Markov model is off by, part by part.
 
 The demonstrations begin in the model's start law, and so does the window that is asked
-about as its predictor sees it (arXiv 2506.01919, Theorem 1: model + generalisation +
+about as its predictor sees it (Hao et al. 2025, Theorem 1: model + generalisation +
 optimisation error; its model error is split here into memory and linearity).
 """
 

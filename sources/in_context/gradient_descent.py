@@ -128,7 +128,7 @@ def condition(problem: Regression) -> FloatArray:
     """``(prompts,)``: κ = L/λ, λ the least eigenvalue of the covariance above 0.
 
     The whole covariance has L − 1 eigenvalues 0 at least, for every block of a window sums
-    to 1 (so assumption A3 of arXiv 2506.01919 cannot hold for L ≥ 2). Gradient
+    to 1 (so assumption A3 of Hao et al. 2025 cannot hold for L ≥ 2). Gradient
     descent from 0 never leaves the span of the windows.
     """
     values = np.linalg.eigvalsh(problem.covariance)

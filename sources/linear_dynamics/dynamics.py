@@ -110,7 +110,7 @@ class LinearDynamics:
 
 
 def mixing_time() -> float:
-    """When 1/20 of the start is left: ln 0.05 / ln ζ = 3.1127 (arXiv 2406.04089, A.2)."""
+    """When 1/20 of the start is left: ln 0.05 / ln ζ = 3.1127 (Hu et al. 2024, A.2)."""
     return log(MIXED) / log(FORGETTING)
 
 

@@ -1,6 +1,6 @@
 """Families of linear systems: names such as ``MatMul5,5@3`` (states, letters, seed).
 
-The families are those of arXiv 2406.04089, section 3.
+The families are those of Hu et al. 2024, section 3.
 
 A name means the same bytes on every machine: `Random.random`, whose sequence Python
 promises to keep, and of arithmetic only what IEEE 754 rounds correctly (+, −, ·, /, √), in

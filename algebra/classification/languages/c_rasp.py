@@ -1,6 +1,7 @@
 """Languages that programs with counts of prefixes decide: C-RASP."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import gcd
 
 import numpy as np
@@ -39,7 +40,7 @@ def c_rasp(
     rounds, shown = 0, list[Witness]()
     for number in np.flatnonzero(np.bincount(label) > 1).tolist():
         states = np.flatnonzero(label == number)
-        told = _told_apart(language.machine, states, budget)
+        told = told_apart(language.machine, states, budget)
         if told.block.max() + 1 < len(states):
             first, second = _same(told.block)
             witness: Witness = {
@@ -47,11 +48,11 @@ def c_rasp(
             }
             reason = "no counts of letters, nor of counts, tell two states apart"
             return Property(name, False, reason, witness)
-        rounds = max(rounds, told.rounds)
+        rounds = max(rounds, len(told.rounds))
         shown.append(
             {
                 "states": call(language.machine, states),
-                "counts": [_weights(language.machine, w) for w in told.weights],
+                "counts": _counts(language.machine, told.rounds[0]),
             }
         )
     if not rounds:
@@ -63,34 +64,77 @@ def c_rasp(
 
 
 @dataclass(frozen=True)
-class _Distinguished:
+class Round:
+    """What one round of counting tells of a component.
+
+    Attributes:
+        labels: ``(labels, 2)``: the letter of each label, and the block of the state
+            where its edges begin.
+        along: ``(states, labels)``: how often each label occurs on a path from the first
+            state.
+        cycles: The span of the cycles, reduced: pivot columns and integer rows.
+        block: ``(states,)``: states with one number are not told apart then.
+    """
+
+    labels: IntArray
+    along: IntArray
+    cycles: list[tuple[int, Exact]]
+    block: IntArray
+
+    @cached_property
+    def weights(self) -> list[list[int]]:
+        """A basis of the balanced weights: of each the weight of every label."""
+        return _kernel(self.cycles, len(self.labels))
+
+    @cached_property
+    def sums(self) -> list[list[int]]:
+        """For each state the sums of the weights along any path from the first one."""
+        return [
+            [
+                sum(w * n for w, n in zip(weight, row, strict=True))
+                for weight in self.weights
+            ]
+            for row in self.along.tolist()
+        ]
+
+
+@dataclass(frozen=True)
+class Distinguished:
     """What counting tells of a component.
 
     Attributes:
         block: ``(states,)``: states with one number are not told apart.
-        rounds: How often labels were refined until that stood.
-        weights: The balanced weights of the letters, a basis.
+        rounds: Those that told more.
     """
 
     block: IntArray
-    rounds: int
-    weights: list[list[int]]
+    rounds: tuple[Round, ...]
 
 
-def _told_apart(
+def told_apart(
     machine: Semiautomaton, states: IntArray, budget: Budget
-) -> _Distinguished:
-    """Refine labels by balanced weights."""
+) -> Distinguished:
+    """Refine the labels of a component by balanced weights, until nothing changes.
+
+    Args:
+        machine: The whole machine.
+        states: The states of one strongly connected component.
+        budget: What that may take.
+
+    Raises:
+        BudgetExceeded: If it takes more.
+    """
     target = restricted(machine, states)
     letter, source = np.nonzero(target >= 0)
     target = target[letter, source]
     block: IntArray = np.zeros(len(states), dtype=np.int64)
-    weights: list[list[int]] = []
-    rounds = 0
+    rounds: tuple[Round, ...] = ()
     while True:
         most = len(machine.letters) * (int(block.max()) + 1)
         budget.reserve("the cycles of a component", 10 * len(letter) * most, 20)
-        label = np.unique(letter * len(states) + block[source], return_inverse=True)[1]
+        keys, label = np.unique(
+            letter * len(states) + block[source], return_inverse=True
+        )
         label = label.reshape(-1)
         along = _tree(source, target, label)
         steps = np.zeros((len(label), along.shape[1]), dtype=np.int64)
@@ -99,18 +143,13 @@ def _told_apart(
         entries = EXACT * cycles.size * min(cycles.shape)
         budget.reserve("the counts of a component", entries)
         reduced = _reduced(cycles)
-        if not rounds:
-            used = np.unique(letter)
-            weights = [
-                _spread(w, used, len(machine.letters))
-                for w in _kernel(reduced, len(used))
-            ]
         finer = _blocks(_modulo(along, reduced), block)
         if finer.max() == block.max():
-            return _Distinguished(block, rounds, weights)
-        block, rounds = finer, rounds + 1
+            return Distinguished(block, rounds)
+        labels = np.stack(np.divmod(keys, len(states)), axis=1)
+        block, rounds = finer, (*rounds, Round(labels, along, reduced, finer))
         if block.max() + 1 == len(states):
-            return _Distinguished(block, rounds, weights)
+            return Distinguished(block, rounds)
 
 
 def _tree(source: IntArray, target: IntArray, label: IntArray) -> IntArray:
@@ -196,16 +235,11 @@ def _kernel(reduced: list[tuple[int, Exact]], columns: int) -> list[list[int]]:
     return basis
 
 
-def _spread(weight: list[int], used: IntArray, letters: int) -> list[int]:
-    full = [0] * letters
-    for value, letter in zip(weight, used.tolist(), strict=True):
-        full[letter] = value
-    return full
-
-
-def _weights(machine: Semiautomaton, weight: list[int]) -> dict[str, int]:
-    named = zip(machine.letters, weight, strict=True)
-    return {letter: value for letter, value in named if value}
+def _counts(machine: Semiautomaton, first: Round) -> list[dict[str, int]]:
+    """The balanced weights of the letters, by name; letters of weight 0 are left out."""
+    letters = [machine.letters[a] for a in first.labels[:, 0]]
+    named = (zip(letters, weight, strict=True) for weight in first.weights)
+    return [{letter: value for letter, value in pairs if value} for pairs in named]
 
 
 def _same(block: IntArray) -> tuple[int, int]:

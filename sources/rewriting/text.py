@@ -1,0 +1,160 @@
+"""Rewriting systems as text, in files that end with ``.rules``."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from program.errors import Refused, demand
+from program.functions import Table
+from program.rewriting import END, Computed, Rewriting, Rule
+
+USUAL_LONGEST, MOST_TEXT, MOST_LETTERS = 8, 100_000, 256
+ARROW, OPENING, CLOSING = "->", "[", "]"
+ALL = "any"
+
+
+def read_text(text: str, name: str, longest: int | None = None) -> Rewriting:
+    """The rewriting system of a text.
+
+    Args:
+        text: One statement a line: ``letters a b``, ``set vowel = a e``, ``longest 12``,
+            ``rule x:vowel [ b ] -> x``. ``#`` begins a comment.
+        name: What it is called.
+        longest: How many letters a line has at most; None for what the text says.
+
+    Raises:
+        Refused: With the line that is wrong.
+    """
+    demand(len(text) <= MOST_TEXT, f"a text of rules has at most {MOST_TEXT:,} letters")
+    made = _Reading()
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.partition("#")[0].split()
+        if not words:
+            continue
+        try:
+            known = words[0] in _STATEMENTS
+            demand(known, f"a line begins with {', '.join(_STATEMENTS)}")
+            _STATEMENTS[words[0]](made, words[1:])
+        except Refused as reason:
+            raise Refused(f"line {number}: {reason}") from None
+    most = longest or made.longest
+    rules, functions = tuple(made.rules), tuple(made.functions)
+    return Rewriting(name, tuple(made.letters), rules, functions, most)
+
+
+@dataclass
+class _Reading:
+    """What was read so far.
+
+    Attributes:
+        letters: The names of the letters.
+        sets: Letters by the name of a set.
+        rules: The rules.
+        functions: Copies of letters, one for each set that some are copied from.
+        longest: How many letters a line has at most.
+    """
+
+    letters: list[str] = field(default_factory=list)
+    sets: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    rules: list[Rule] = field(default_factory=list)
+    functions: list[Table] = field(default_factory=list)
+    longest: int = USUAL_LONGEST
+
+    def add_letters(self, words: list[str]) -> None:
+        """``letters a b 0..9``."""
+        demand(not self.letters, "letters are said once, before all rules")
+        self.letters = [letter for word in words for letter in _range(word)]
+        demand(len(self.letters) <= MOST_LETTERS, "there are too many letters")
+        wrong = next((x for x in self.letters if x in (END, ALL, ARROW)), "")
+        demand(not wrong, f"a letter cannot be called {wrong}")
+
+    def add_set(self, words: list[str]) -> None:
+        """``set digit = 0..9``."""
+        demand(len(words) > 2 and words[1] == "=", "a set is said as: set NAME = a b c")
+        free = words[0] not in (*self.letters, *self.sets, ALL)
+        demand(free, f"{words[0]} is already something")
+        names = [letter for word in words[2:] for letter in _range(word)]
+        self.sets[words[0]] = tuple(sorted({self.letter(name) for name in names}))
+
+    def add_longest(self, words: list[str]) -> None:
+        """``longest 12``."""
+        number = words[0] if len(words) == 1 else ""
+        demand(number.isdecimal() and len(number) < 6, "longest takes one number")
+        self.longest = int(number)
+
+    def add_rule(self, words: list[str]) -> None:
+        """``rule b a -> a b``, or with what stands around ``rule a [ b ] -> c``."""
+        demand(words.count(ARROW) == 1, "a rule is said as: rule a b -> c")
+        at = words.index(ARROW)
+        read, written = words[:at], words[at + 1 :]
+        marked = OPENING in read and OPENING not in self.letters
+        start = read.index(OPENING) if marked else 0
+        stop = read.index(CLOSING) - 1 if marked and CLOSING in read else len(read)
+        items = [w for w in read if not marked or w not in (OPENING, CLOSING)]
+        whole = not marked or (read.count(OPENING), read.count(CLOSING)) == (1, 1)
+        demand(whole, "what is replaced stands between one [ and one ]")
+        names, window = zip(*map(self.place, items), strict=True) if items else ((), ())
+        self.rules.append(
+            Rule(
+                window,
+                start,
+                stop,
+                tuple(self.output(w, names, window) for w in written),
+            )
+        )
+
+    def place(self, word: str) -> tuple[str, tuple[int, ...]]:
+        """What may stand at a place, and how it is called: ``x:digit``, ``a|b|=``."""
+        name, colon, said = word.rpartition(":")
+        if word in self.letters or not colon or not name:
+            name, said = "", word
+        demand(name not in self.letters, f"{name} is a letter")
+        parts = [said] if said in self.letters else said.split("|")
+        found = {letter for part in parts for letter in self.named(part)}
+        return name, tuple(sorted(found))
+
+    def named(self, part: str) -> tuple[int, ...]:
+        """A letter, all of a set, or the end of a line."""
+        if part == END:
+            return (len(self.letters),)
+        if part == ALL:
+            return tuple(range(len(self.letters)))
+        return self.sets[part] if part in self.sets else (self.letter(part),)
+
+    def letter(self, name: str) -> int:
+        """The number of a letter."""
+        demand(name in self.letters, f"{name} is no letter")
+        return self.letters.index(name)
+
+    def output(
+        self, word: str, names: tuple[str, ...], window: tuple[tuple[int, ...], ...]
+    ) -> int | Computed:
+        """A letter that is written, or one that was read by a name."""
+        if word not in names:
+            return self.letter(word)
+        demand(names.count(word) == 1, f"{word} is read twice")
+        place = names.index(word)
+        column = np.array(window[place])
+        copy = Table(column[:, None], column)
+        if copy not in self.functions:
+            self.functions.append(copy)
+        return Computed(self.functions.index(copy), (place,))
+
+
+_STATEMENTS = {
+    "letters": _Reading.add_letters,
+    "set": _Reading.add_set,
+    "longest": _Reading.add_longest,
+    "rule": _Reading.add_rule,
+}
+
+
+def _range(word: str) -> list[str]:
+    """``0..9`` or ``a..z``; another word is a letter itself."""
+    low, dots, high = word.partition("..")
+    if not dots or not low or not high:
+        return [word]
+    if low.isdecimal() and high.isdecimal() and len(low + high) < 8:
+        return [str(x) for x in range(int(low), int(high) + 1)]
+    demand(len(low) == len(high) == 1, f"{word} is no range of letters")
+    return [chr(x) for x in range(ord(low), ord(high) + 1)]
