@@ -11,6 +11,8 @@ from typing import Protocol, TypeAlias, TypeVar
 
 from algebra.automaton import Automaton
 from algebra.minimisation import reachable
+from compiler.errors import CompileError
+from network.modelfile import LARGEST_HEADER
 
 Result = TypeVar("Result")
 
@@ -86,6 +88,20 @@ def looking_back(machine: Automaton, length: int, layers: int) -> Bound:
     heads = layers * 2 * d * (code + 1 + 1)
     total = rows * d + len(machine.states) + heads
     return Bound(depth=layers, layers=layers, d_model=d, parameters=total)
+
+
+def check_written(length: int) -> None:
+    """Functions of the position are written into a file value by value.
+
+    Raises:
+        CompileError: If a digit and a comma for each position are more than a header may
+            have.
+    """
+    if 2 * (length + 1) > LARGEST_HEADER:
+        raise CompileError(
+            f"a file would have to state a value for each of {length + 1} positions; "
+            "choose a shorter length or another construction"
+        )
 
 
 Steps: TypeAlias = Generator[Bound, None, Result]

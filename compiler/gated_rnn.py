@@ -1,4 +1,4 @@
-"""The ReLU RNN of a linear system (arXiv 2406.04089, Theorem 5.1, repaired)."""
+"""The ReLU RNN of a linear system (Hu et al. 2024, Theorem 5.1, repaired)."""
 
 from collections.abc import Iterator
 

@@ -42,10 +42,13 @@ def kind(layout: Layout, block: int, sparse: Sparse | None) -> dict[str, Any]:
         raise CompileError("a block cannot have linear heads and others")
     if sparse is None:
         return {"attention": {"kind": "linear"}} if True in linear else {}
-    t = np.arange(layout.plan.program.length + 1)
+    program = layout.plan.program
+    t = np.arange(program.length + 1)
     for looked, channels in found.items():
-        fetched = _fetched(layout.plan.program, looked)
+        fetched = _fetched(program, looked)
         hidden = None if fetched is None else t[~sparse.sees(t, fetched)]
+        if hidden is None and program.near is not None:
+            hidden = t[:0] if program.near < sparse.window else t
         if hidden is None or len(hidden):
             raise CompileError(
                 f"{channels[0]!r} looks {_far(t, fetched, hidden)}, and sparse heads see "

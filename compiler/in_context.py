@@ -1,4 +1,4 @@
-"""A Transformer that learns in context by gradient descent (arXiv 2506.01919, repaired).
+"""A Transformer that learns in context by gradient descent (Hao et al. 2025, repaired).
 
 The formulas of Theorems 1 and 2 were not at hand: this is a construction of their shape.
 L − 1 blocks copy the letter before, and the one before that, …; M blocks copy the letters

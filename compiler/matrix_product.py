@@ -1,4 +1,4 @@
-"""Products of matrices by GeLU units (Lemma D.1 of arXiv 2406.04089, repaired)."""
+"""Products of matrices by GeLU units (Lemma D.1 of Hu et al. 2024, repaired)."""
 
 from math import log2, pi, sqrt
 

@@ -19,7 +19,8 @@ from program.domains import IntArray
 from program.operations.block_sum import members
 
 FEATURES = (
-    *("one", "bos", "code", "index", "count", "marked", "bits", "block", "asked"),
+    *("one", "bos", "code", "index", "square", "count", "marked", "bits", "block"),
+    "asked",
 )
 """All of them, in the order in which they lie."""
 
@@ -72,6 +73,7 @@ class Positions:
             "one": np.ones((len(t), 1)),
             "bos": (t == 0).astype(np.float64)[:, None],
             "index": self._index(t)[:, None],
+            "square": (t - self.length // 2)[:, None] ** 2,
             "count": count_scores(self.length)[:, None],
         }
         digits = (t[:, None].astype(np.int64) >> np.arange(self.bits)) & 1

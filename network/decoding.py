@@ -3,12 +3,14 @@
 import torch
 from torch import Tensor
 
+from network.torch_threads import threads
 from network.transformer import Transformer
 
 BLANK = -1
 """What stands in a text where the network is to write, or gave no answer."""
 
 
+@threads(1)
 def decode(network: Transformer, texts: Tensor, first: int = 0) -> Tensor:
     """Texts, their blanks filled in by the token of the largest logit, with a cache.
 
@@ -34,6 +36,7 @@ def decode(network: Transformer, texts: Tensor, first: int = 0) -> Tensor:
     return torch.stack(found, dim=1)
 
 
+@threads(1)
 def fed_back(network: Transformer, texts: Tensor, dims: range, factor: float) -> Tensor:
     """What a network says after each token, if what it says is written into the blanks.
 

@@ -1,5 +1,9 @@
 """What goes wrong with a model file."""
 
 
-class ModelFileError(Exception):
+class ModelFileError(ValueError):
     """A model file cannot be read or written; the message says why."""
+
+
+class ExportError(ModelFileError):
+    """A network cannot go to another place; the message says what can be done."""

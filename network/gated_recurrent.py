@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from network.cache import Cache, Grow, Tree
+from network.full_precision import in_full
 
 MODULES = {"lstm": nn.LSTM, "gru": nn.GRU}
 PREFIX = "recurrent."
@@ -50,6 +51,7 @@ class GatedRecurrent(nn.Module):
         logits, grow = self.branch(tokens[:, None], cache, Tree(1))
         return logits[:, 0], grow(0, len(tokens))
 
+    @in_full
     def branch(self, tokens: Tensor, cache: Cache, tree: Tree) -> tuple[Tensor, Grow]:
         """All the ways in which a tree continues every word, one step a generation.
 
@@ -92,6 +94,7 @@ class GatedRecurrent(nn.Module):
         del seen
         return 16 * self.hidden + 6 * self.weight.shape[1] + self.letters
 
+    @in_full
     def forward(self, tokens: Tensor) -> Tensor:
         """Logits ``(batch, time, classes)`` for letter indices ``(batch, time)``."""
         h, _ = self._read(tokens, self.start(tokens.shape[0]).parts)

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 
 from network import modelfile
 from network.architecture import kind_of, norm
-from network.model import names
-from network.modelfile import ModelFile, ModelFileError
+from network.full_precision import in_full
+from network.modelfile import ModelFile, ModelFileError, names
 
 
 class LayerNorm(nn.Module):
@@ -133,6 +133,7 @@ class Generator(nn.Module):
         start = self.initial.expand(len(tokens), 1, -1)
         return torch.cat([start, self.bracket[tokens, depth]], dim=1)
 
+    @in_full
     def forward(self, tokens: Tensor) -> Tensor:
         """Laws ``(batch, time + 1, letters)``, before the first and after each letter."""
         x = self.embed(tokens)
@@ -140,6 +141,7 @@ class Generator(nn.Module):
             x = layer(x)
         return x
 
+    @in_full
     def attention(self, tokens: Tensor) -> list[Tensor]:
         """For each layer its weights ``(batch, time + 1, time + 1)``."""
         x, maps = self.embed(tokens), []

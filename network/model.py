@@ -1,9 +1,7 @@
 """Opening a model file for use: words in, states out, and every channel by name."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Literal, cast, overload
 
 import torch
 from torch import Tensor, nn
@@ -11,10 +9,12 @@ from torch import Tensor, nn
 from network import modelfile
 from network.architecture import kind_of
 from network.gated_recurrent import GatedRecurrent
-from network.modelfile import ModelFile, ModelFileError
+from network.modelfile import ModelFile, ModelFileError, names
+from network.places import VariablePlace, places
 from network.rnn import Rnn
 from network.sparse import is_index
 from network.transformer import Transformer
+from network.words import Word, Words, check_tokens, found, is_one, padded
 
 Network = Transformer | Rnn | GatedRecurrent
 NETWORKS: dict[str, type[Network]] = {
@@ -29,28 +29,6 @@ NOT_FINITE = "(not finite)"
 
 TIED = "(tied)"
 """What a network is said to answer where two logits are the largest."""
-
-
-@dataclass(frozen=True)
-class VariablePlace:
-    """Where a variable of the machine lies in the residual stream.
-
-    Attributes:
-        channel: The name of the variable.
-        dims: First dimension, and one past the last.
-        snapshots: First and last snapshot at which it is there: 0 is after the
-            embedding, 2b + 1 after the heads of block b, 2b + 2 after its MLP.
-        code: ``"integer"`` (the value itself) or ``"one-hot"``.
-        head: Which head of its block wrote it, if one did.
-        operation: The operation that it is the result of, as the file states it.
-    """
-
-    channel: str
-    dims: tuple[int, int]
-    snapshots: tuple[int, int]
-    code: str
-    head: int | None
-    operation: Mapping[str, Any]
 
 
 class Model(nn.Module):
@@ -103,38 +81,90 @@ class Model(nn.Module):
         """Where its parameters are."""
         return next(self.parameters()).device
 
-    def forward(self, tokens: Tensor) -> Tensor:
-        """Logits ``(batch, time, classes)`` for letter indices ``(batch, time)``.
+    def forward(self, words: Tensor | Words | Word | Sequence[Word]) -> Tensor:
+        """Logits ``(batch, time, classes)``.
+
+        Args:
+            words: ``(batch, time)`` letter indices; or words, as `encode` takes and
+                returns them. After the end of a word its logits mean nothing.
 
         Raises:
-            ModelFileError: If the words are longer than the model has positions for.
+            ModelFileError: If something is no letter, or the words are longer than the
+                model has positions for.
         """
-        if self.network.length is not None and tokens.shape[1] > self.network.length:
-            raise ModelFileError(
-                f"this model is for words of up to {self.network.length} letters; "
-                f"compile it again with a larger length (-T {tokens.shape[1]})"
-            )
+        tokens = self.side_by_side(words).tokens
+        self.check_length(tokens.shape[1])
         return self.network(tokens)  # type: ignore[no-any-return]
 
-    def encode(self, word: Sequence[str]) -> Tensor:
+    def check_length(self, length: int) -> None:
+        """Refuse words that are too long.
+
+        Raises:
+            ModelFileError: If the model has no positions for them.
+        """
+        if self.network.length is not None and length > self.network.length:
+            raise ModelFileError(
+                f"this model is for words of up to {self.network.length} letters; "
+                f"compile it again with a larger length (-T {length})"
+            )
+
+    @overload
+    def encode(self, word: Word) -> Tensor: ...  # type: ignore[overload-overlap]
+    @overload
+    def encode(self, word: Sequence[Word]) -> Words: ...
+    def encode(self, word: Word | Sequence[Word]) -> Tensor | Words:
         """``(1, length)`` token indices of a word given by the names of its letters.
 
         Where letters are classes of vectors of input bits, a vector is a letter too.
 
+        Args:
+            word: A word, as a string or a sequence of letters; or a list of such
+                sequences, each one a word.
+
+        Returns:
+            For a list of words the tokens side by side, and the lengths.
+
         Raises:
-            ModelFileError: If a letter is unknown.
+            ModelFileError: If a letter is unknown, or heads see the whole word, and the
+                words differ in length.
         """
         index = {letter: i for i, letter in enumerate(self.letters)}
-        found = []
-        for letter in word:
-            at = index[letter] if letter in index else self._of_bits(letter)
-            if at is None:
-                shown = ", ".join(self.letters[:12])
-                raise ModelFileError(
-                    f"{letter!r} is not a letter; the letters are {shown}"
-                )
-            found.append(at)
-        return torch.tensor([found], device=self.device).long()
+
+        def token(letter: str) -> int | None:
+            return index[letter] if letter in index else self._of_bits(letter)
+
+        if is_one(word):
+            one = found(cast("Word", word), token, self.letters)
+            return torch.tensor([one], device=self.device).long()
+        told = [
+            found(each, token, self.letters, f" of word {i}")
+            for i, each in enumerate(word, start=1)
+        ]
+        if len({len(each) for each in told}) > 1 and not self.causal:
+            raise ModelFileError(
+                "its heads see the whole word, so that words of different lengths cannot "
+                "be run side by side; run them one by one"
+            )
+        return padded(told, self.device)
+
+    @property
+    def causal(self) -> bool:
+        """Whether what it says after a letter depends on no later one."""
+        return not isinstance(self.network, Transformer) or self.network.causal
+
+    def side_by_side(self, words: Tensor | Words | Word | Sequence[Word]) -> Words:
+        """Words in whatever form, as tokens with their lengths.
+
+        Raises:
+            ModelFileError: If something is no letter.
+        """
+        if not isinstance(words, Tensor | Words):
+            words = self.encode(words)
+        if not isinstance(words, Words):
+            lengths = torch.full((len(words),), words.shape[-1], device=words.device)
+            words = Words(words, lengths)
+        check_tokens(words.tokens, self.letters, self.device)
+        return words
 
     def _of_bits(self, vector: str) -> int | None:
         """The letter that a vector of input bits is; None if it is no such vector."""
@@ -154,17 +184,27 @@ class Model(nn.Module):
                 "is damaged: its machine has no classes of input bits"
             ) from None
 
-    def run(self, word: Sequence[str]) -> list[str]:
+    @overload
+    def run(self, word: Word) -> list[str]: ...  # type: ignore[overload-overlap]
+    @overload
+    def run(self, word: Sequence[Word]) -> list[list[str]]: ...
+    def run(self, word: Word | Sequence[Word]) -> list[str] | list[list[str]]:
         """The name of the state, or of the output, after each letter of ``word``.
 
-        `NOT_FINITE` or `TIED` where the logits choose none.
+        `NOT_FINITE` or `TIED` where the logits choose none. For a list of words, as
+        `encode` takes it, a list for each.
 
         Raises:
             ModelFileError: If a letter is unknown or the word is too long.
         """
-        if not word:
+        if is_one(word) and not len(word):
             return []
-        return list(said(self(self.encode(word))[0], self.classes))
+        words = self.side_by_side(word)
+        answers = [
+            list(said(logits[:length], self.classes))
+            for logits, length in zip(self(words), words.lengths.tolist(), strict=True)
+        ]
+        return answers[0] if is_one(word) else answers
 
     def places(self) -> dict[str, VariablePlace]:
         """Where every stored channel lies, by name (none for an RNN).
@@ -172,13 +212,7 @@ class Model(nn.Module):
         Raises:
             ModelFileError: If the header is malformed there.
         """
-        try:
-            stated = self.header.get("program", {}).get("channels", [])
-            return {c["name"]: _place(c) for c in stated if "dims" in c}
-        except (AttributeError, LookupError, TypeError) as error:
-            raise ModelFileError(
-                f"the file is damaged: its channels are malformed ({error!r})"
-            ) from None
+        return places(self.header)
 
     def read(self, channel: str, tokens: Tensor) -> Tensor:
         """The value of a channel at every position, read from the residual stream.
@@ -189,7 +223,7 @@ class Model(nn.Module):
 
         Returns:
             ``(batch, time + 1)`` integers at the snapshot where the channel first
-            stands; position 0 is BOS.
+            stands; position 0 is BOS. Of matrices and vectors, their entries.
 
         Raises:
             ModelFileError: If there is no such channel.
@@ -199,11 +233,7 @@ class Model(nn.Module):
             raise ModelFileError(
                 f"there is no channel {channel!r}; `places()` lists all of them"
             )
-        stream = self.network.snapshots(tokens)[place.snapshots[0]]
-        values = stream[..., place.dims[0] : place.dims[1]]
-        if place.code == "one-hot":
-            return values.argmax(dim=-1)
-        return values[..., 0].round().long()
+        return place.read(self.network.snapshots(tokens)[place.snapshots[0]])
 
 
 def said(logits: Tensor, classes: Sequence[str]) -> tuple[str, ...]:
@@ -242,44 +272,3 @@ def _alphabets(
             "there are"
         )
     return letters, states, classes
-
-
-def names(holder: object, key: str) -> tuple[str, ...]:
-    """The names that an object of a header lists.
-
-    Raises:
-        ModelFileError: If it lists none.
-    """
-    found = holder.get(key) if isinstance(holder, Mapping) else None
-    if not isinstance(found, list | tuple) or not all(
-        isinstance(n, str) for n in found
-    ):
-        raise ModelFileError(f"is damaged: its machine has no list of {key}")
-    return tuple(found)
-
-
-def _place(channel: Mapping[str, Any]) -> VariablePlace:
-    where = ("name", "dims", "snapshots", "code", "head", "domain")
-    operation = {k: v for k, v in channel.items() if k not in where}
-    return VariablePlace(
-        channel=channel["name"],
-        dims=(channel["dims"][0], channel["dims"][1]),
-        snapshots=(channel["snapshots"][0], channel["snapshots"][1]),
-        code=channel["code"],
-        head=channel.get("head"),
-        operation=operation,
-    )
-
-
-def load(path: str | Path) -> Model:
-    """Open a model file as a torch module, ready for inference.
-
-    Raises:
-        ModelFileError: If the file cannot be read or is damaged.
-    """
-    try:
-        return Model(modelfile.read(path))
-    except ModelFileError as error:
-        text = str(error)
-        named = text if text.startswith(str(path)) else f"{path}: {text}"
-        raise ModelFileError(named) from None

@@ -289,3 +289,17 @@ def claimed_length(header: Mapping[str, Any]) -> int | None:
             f"{longest}"
         )
     return length
+
+
+def names(holder: object, key: str) -> tuple[str, ...]:
+    """The names that an object of a header lists.
+
+    Raises:
+        ModelFileError: If it lists none.
+    """
+    found = holder.get(key) if isinstance(holder, Mapping) else None
+    if not isinstance(found, list | tuple) or not all(
+        isinstance(n, str) for n in found
+    ):
+        raise ModelFileError(f"is damaged: its machine has no list of {key}")
+    return tuple(found)

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from network.architecture import sparse_matrices
 from network.cache import Cache, Grow, Tree
+from network.full_precision import in_full
 
 
 class SparseMatrix(nn.Module):
@@ -96,6 +97,7 @@ class Rnn(nn.Module):
         logits, grow = self.branch(tokens[:, None], cache, Tree(1))
         return logits[:, 0], grow(0, len(tokens))
 
+    @in_full
     def branch(self, tokens: Tensor, cache: Cache, tree: Tree) -> tuple[Tensor, Grow]:
         """All the ways in which a tree continues every word, one step a generation.
 

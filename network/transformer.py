@@ -1,29 +1,21 @@
 """The plain causal Transformer that a model file describes, as a torch module."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import groupby
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
-from network.architecture import StrArray, activations, causal
+from network.architecture import activations, causal
 from network.attention_kind import AttentionKind, attention_kind
 from network.branching import Both, affine, grown
 from network.cache import Cache, Grow, Tree
 from network.errors import ModelFileError
+from network.full_precision import in_full
+from network.hooks import Hooks
 from network.mixing import mixing
-
-Affine = Callable[[Tensor, Tensor, Tensor], Tensor]
-Function = Callable[[Tensor], Tensor]
-
-FUNCTIONS: Mapping[str, Function] = {
-    "relu": torch.relu,
-    "sine": torch.sin,
-    "gelu": F.gelu,
-}
+from network.mlp import Mlp, widths
 
 
 class Attention(nn.Module):
@@ -55,9 +47,27 @@ class Attention(nn.Module):
         mixed = self.mixing.whole(query, key, value)
         return self._write(mixed), self.mixing.remembered(key, value)
 
+    @in_full
     def weights(self, x: Tensor) -> Tensor:
         """``(batch, heads, time, time)``: how much each position takes of each."""
         return self.mixing.weights(_project(x, self.query), _project(x, self.key))
+
+    def hooked(self, x: Tensor, hooks: Hooks, at: str) -> Tensor:
+        """What the heads add to ``x``, with functions at places that begin with ``at``."""
+        query, key, value = (
+            hooks(f"{at}.{name}", _project(x, each))
+            for name, each in zip(
+                _MATRICES, (self.query, self.key, self.value), strict=False
+            )
+        )
+        mixed, place = None, f"{at}.pattern"
+        if hooks.asks(place):
+            pattern = self.mixing.weights(query, key)
+            changed = hooks(place, pattern)
+            mixed = None if changed is pattern else changed @ value
+        if mixed is None:
+            mixed = self.mixing.whole(query, key, value)
+        return self._write(hooks(f"{at}.taken", mixed))
 
     def branch(
         self, x: Tensor, past: Both, tree: Tree, alike: bool
@@ -95,56 +105,6 @@ class Attention(nn.Module):
 def _project(x: Tensor, matrix: Tensor) -> Tensor:
     """``(batch, time, d)`` by ``(heads, d, k)`` to ``(batch, heads, time, k)``."""
     return torch.einsum("btd,hdk->bhtk", x, matrix)
-
-
-def _affine(x: Tensor, matrix: Tensor, bias: Tensor) -> Tensor:
-    return x @ matrix + bias
-
-
-class Mlp(nn.Module):
-    """Affine layers with ReLUs between them, and the residual connection around them.
-
-    Attributes:
-        mask: 1 on dimensions that are added to, 0 on those overwritten; None for all 1.
-        activations: For each hidden layer how many units in a row have which one.
-    """
-
-    def __init__(
-        self,
-        layers: list[tuple[Tensor, Tensor]],
-        mask: Tensor | None,
-        names: Sequence[StrArray],
-    ) -> None:
-        super().__init__()
-        self.activations = [
-            [(name, len(list(run))) for name, run in groupby(layer.tolist())]
-            for layer in names
-        ]
-        self.weights = nn.ParameterList([weight for weight, _ in layers])
-        self.biases = nn.ParameterList([bias for _, bias in layers])
-        self.mask = None if mask is None else nn.Parameter(mask)
-
-    def forward(self, x: Tensor, affine: Affine = _affine) -> Tensor:
-        """``mask · x + f(x)``, with a way to apply an affine map to ``(…, m)``."""
-        kept: Tensor = x if self.mask is None else x * self.mask
-        if not len(self.weights):
-            return kept
-        h = x
-        inner = zip(self.weights[:-1], self.biases[:-1], self.activations, strict=True)
-        for weight, bias, runs in inner:
-            h = activated(affine(h, weight, bias), runs, FUNCTIONS)
-        return kept + affine(h, self.weights[-1], self.biases[-1])
-
-
-def activated(
-    h: Tensor, runs: Sequence[tuple[str, int]], functions: Mapping[str, Function]
-) -> Tensor:
-    """Units after the functions that their activations name."""
-    if len(runs) == 1:
-        return functions[runs[0][0]](h)
-    parts = torch.split(h, [count for _, count in runs], dim=-1)
-    changed = (functions[name](x) for (name, _), x in zip(runs, parts, strict=True))
-    return torch.cat(list(changed), dim=-1)
 
 
 class Transformer(nn.Module):
@@ -217,6 +177,7 @@ class Transformer(nn.Module):
         bos = tokens.new_full((tokens.shape[0], 1), self.token.shape[0] - 1)
         return torch.cat([bos, tokens], dim=1)
 
+    @in_full
     def snapshots(self, tokens: Tensor) -> list[Tensor]:
         """The residual stream after the embedding and after every sublayer.
 
@@ -226,20 +187,48 @@ class Transformer(nn.Module):
         Returns:
             ``2·blocks + 1`` tensors ``(batch, time + 1, d)``; position 0 is BOS.
         """
-        x = self.embed(self.with_bos(tokens))
-        seen = [x]
-        for attention, mlp in zip(self.attention, self.mlp, strict=True):
-            if isinstance(attention, Attention):
-                x = x + attention(x)[0]
-            seen.append(x)
-            x = mlp(x)
-            seen.append(x)
+        seen: list[Tensor] = []
+        places = [f"stream.{i}" for i in range(2 * len(self.mlp) + 1)]
+        self.hooked(tokens, Hooks(dict.fromkeys(places, (seen.append,))))
         return seen
 
+    @in_full
+    def hooked(self, tokens: Tensor, hooks: Hooks) -> Tensor:
+        """Logits as of `forward`, with functions at places (`hook_places`).
+
+        Position 0 of what they see is BOS.
+        """
+        x = hooks("stream.0", self.embed(self.with_bos(tokens)))
+        both = zip(self.attention, self.mlp, strict=True)
+        for b, (attention, mlp) in enumerate(both):
+            if isinstance(attention, Attention):
+                x = x + attention.hooked(x, hooks, f"blocks.{b}.attention")
+            x = hooks(f"stream.{2 * b + 1}", x)
+            at = f"blocks.{b}.mlp.hidden"
+            x = mlp(x, hidden=lambda i, h, at=at: hooks(f"{at}.{i}", h))
+            x = hooks(f"stream.{2 * b + 2}", x)
+        return hooks("logits", self.read_out(x))[:, 1:]
+
+    def hook_places(self) -> list[str]:
+        """The places at which `hooked` calls functions, in order."""
+        places = ["stream.0"]
+        both = zip(self.attention, self.mlp, strict=True)
+        for b, (attention, mlp) in enumerate(both):
+            if isinstance(attention, Attention):
+                seen = ("query", "key", "value", "pattern", "taken")
+                places += [f"blocks.{b}.attention.{name}" for name in seen]
+            hidden = range(len(widths(mlp)) - 1)
+            places += [f"stream.{2 * b + 1}"]
+            places += [f"blocks.{b}.mlp.hidden.{i}" for i in hidden]
+            places += [f"stream.{2 * b + 2}"]
+        return [*places, "logits"]
+
+    @in_full
     def forward(self, tokens: Tensor) -> Tensor:
         """Logits ``(batch, time, states)`` for letter indices ``(batch, time)``."""
         return self.read_out(self._through(self.embed(self.with_bos(tokens)))[0][:, 1:])
 
+    @in_full
     def start(self, batch: int = 1) -> Cache:
         """What `step` and `branch` need to remember of BOS.
 
@@ -281,6 +270,7 @@ class Transformer(nn.Module):
         logits, grow = self.branch(tokens[:, None], cache, Tree(1), added)
         return logits[:, 0], grow(0, len(tokens))
 
+    @in_full
     def branch(
         self, tokens: Tensor, cache: Cache, tree: Tree, given: Tensor | None = None
     ) -> tuple[Tensor, Grow]:
@@ -342,10 +332,11 @@ class Transformer(nn.Module):
                 sums = attention.mixing.running
                 kept += count * (narrow * both if sums else both)
             # A product, its ReLU, and the layer before.
-            hidden += [4 * width for width in _widths(mlp)]
+            hidden += [4 * width for width in widths(mlp)]
         width, outputs = self.weight.shape
         return 4 * width + kept + max(*heads, *hidden, 6 * outputs)
 
+    @in_full
     def read_out(self, x: Tensor) -> Tensor:
         """The stream ``(…, d)`` to logits ``(…, states)``."""
         return x @ self.weight + self.bias
@@ -353,10 +344,6 @@ class Transformer(nn.Module):
 
 FEW = 6
 """Two generations of two letters: the fewest nodes that look back together."""
-
-
-def _widths(mlp: nn.Module) -> list[int]:
-    return [int(bias.shape[0]) for bias in mlp.biases] if isinstance(mlp, Mlp) else []
 
 
 _MATRICES = ("query", "key", "value", "out")

@@ -24,6 +24,7 @@ from program.operations.normalised import Normalised
 from program.operations.position import Position
 from program.operations.prefix_sum import PrefixSum
 from program.operations.shift import Shift
+from program.operations.shift_by import ShiftBy
 from program.operations.sibling_latest import SiblingLatest
 from program.operations.token import Token
 from program.piecewise import Piecewise
@@ -56,6 +57,7 @@ __all__ = [
     "Row",
     "Select",
     "Shift",
+    "ShiftBy",
     "SiblingLatest",
     "Sum",
     "Table",

@@ -57,7 +57,7 @@ class Blocks:
     """A machine whose state is written after every b letters, and read back as a token.
 
     The text of a word is σ_1 … σ_b q_b σ_{b+1} … σ_{2b} q_{2b} …: block chain of thought
-    (arXiv 2406.04089, 4.4). A written state is a letter that leads to it from everywhere.
+    (Hu et al. 2024, 4.4). A written state is a letter that leads to it from everywhere.
     Tokens 0, …, m − 1 are letters, and m + q is state q.
 
     Attributes:

@@ -1,27 +1,52 @@
 """The reference semantics of a Program: plain integers, many words at once."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from program.domains import IntArray
+from program.domains import BoolArray, IntArray
 from program.errors import Refused
+from program.operations.base import Operation
 from program.program import Program, Runnable
+
+Evaluate = Callable[[str, Operation, Sequence[IntArray], IntArray], IntArray]
+"""The values of a channel, from those that it reads and the tokens."""
+
+
+class Held(NamedTuple):
+    """Values that a channel is given instead of those that it would have.
+
+    Attributes:
+        values: ``(batch, length + 1)``.
+        where: Which of them are given; None for all, and then none is computed.
+    """
+
+    values: IntArray
+    where: BoolArray | None = None
 
 
 def interpret(
     program: Runnable,
     words: npt.ArrayLike,
-    held: Mapping[str, IntArray] | None = None,
+    held: Mapping[str, Held] | None = None,
+    born: Mapping[str, int] | None = None,
+    evaluate: Evaluate | None = None,
 ) -> dict[str, IntArray]:
     """The value of every channel at every position.
 
     Args:
         program: What to run.
         words: ``(batch, length)`` letter indices.
-        held: Channels that are given, ``(batch, length + 1)`` each, instead of computed:
-            what the Program would say if they had these values.
+        held: Channels that are given values: what the Program would say if they had them.
+        born: Of the channels that a network stores, the snapshot at which each is written.
+            Values are given in the stream at that snapshot, so that a channel which is
+            born there too, and computes the given one anew, does not read them. By
+            default every channel reads them.
+        evaluate: How an operation is computed; by default as it says itself.
 
     Returns:
         For each channel an array ``(batch, length + 1)``; column 0 is BOS.
@@ -31,24 +56,74 @@ def interpret(
     """
     letters = np.asarray(words, dtype=np.int64)
     tokens = np.insert(letters, 0, program.bos, axis=1)
-    values: dict[str, IntArray] = {}
-    for name, operation in program.operations.items():
-        if held is not None and name in held:
-            values[name] = held[name]
-            continue
-        try:
-            values[name] = operation.evaluate(
-                [values[n] for n in operation.reads], tokens
-            )
-        except Refused as reason:
-            raise Refused(f"channel {name!r}: {reason}") from None
-    return values
+    run = _Run(program, tokens, held or {}, born or {}, evaluate or _evaluated)
+    for name in program.operations:
+        run.compute(name)
+    return run.values
+
+
+def _evaluated(
+    name: str, operation: Operation, read: Sequence[IntArray], tokens: IntArray
+) -> IntArray:
+    try:
+        return operation.evaluate(read, tokens)
+    except Refused as reason:
+        raise Refused(f"channel {name!r}: {reason}") from None
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Channels so far.
+
+    Attributes:
+        values: As those read them that are born later.
+        own: As they are computed, before anything is given.
+        touched: Channels that are given values, or read one that is touched.
+    """
+
+    program: Runnable
+    tokens: IntArray
+    held: Mapping[str, Held]
+    born: Mapping[str, int]
+    evaluate: Evaluate
+    values: dict[str, IntArray] = field(default_factory=dict)
+    own: dict[str, IntArray] = field(default_factory=dict)
+    touched: set[str] = field(default_factory=set)
+
+    def compute(self, name: str) -> None:
+        """One more channel, whose reads are there."""
+        held = self.held.get(name)
+        reads = self.program.operations[name].reads
+        if held is not None or not self.touched.isdisjoint(reads):
+            self.touched.add(name)
+        if held is not None and held.where is None:
+            self.values[name] = self.own[name] = held.values
+            return
+        found = self.own[name] = self._at(name, self.born.get(name, inf))
+        if held is not None and held.where is not None:
+            found = np.where(held.where, held.values, found)
+        self.values[name] = found
+
+    def _at(self, name: str, snapshot: float) -> IntArray:
+        """A channel, computed from the stream before a snapshot."""
+        operation = self.program.operations[name]
+        read = [self._seen(n, snapshot) for n in operation.reads]
+        return self.evaluate(name, operation, read, self.tokens)
+
+    def _seen(self, name: str, snapshot: float) -> IntArray:
+        """What is read of a channel by one that is written at a snapshot."""
+        born = self.born.get(name)
+        if not self.born or name not in self.touched:
+            return self.values[name]
+        if born is None:  # nowhere stored: whoever reads it computes it
+            return self._at(name, snapshot)
+        return self.values[name] if born < snapshot else self.own[name]
 
 
 def states(
     program: Program,
     words: npt.ArrayLike,
-    held: Mapping[str, IntArray] | None = None,
+    held: Mapping[str, Held] | None = None,
 ) -> IntArray:
     """The decoded states ``(batch, length)`` after every letter; -1 where undecodable.
 
@@ -57,10 +132,24 @@ def states(
         words: ``(batch, length)`` letter indices.
         held: As for `interpret`.
     """
-    values = interpret(program, words, held)
-    rows = np.stack([values[name][:, 1:] for name in program.outputs], axis=-1)
+    return decoded(program.outputs, program.decode, interpret(program, words, held))
+
+
+def decoded(
+    outputs: Sequence[str],
+    decode: Mapping[tuple[int, ...], int],
+    values: Mapping[str, IntArray],
+) -> IntArray:
+    """What the outputs say, ``(batch, length)``; -1 where that is nothing.
+
+    Args:
+        outputs: The channels that say it.
+        decode: What each tuple of their values means.
+        values: Of all channels, ``(batch, length + 1)``.
+    """
+    rows = np.stack([values[name][:, 1:] for name in outputs], axis=-1)
     distinct, index = np.unique(
         rows.reshape(-1, rows.shape[-1]), axis=0, return_inverse=True
     )
-    decoded = np.array([program.decode.get(tuple(r), -1) for r in distinct.tolist()])
-    return np.asarray(decoded[index].reshape(rows.shape[:-1]), dtype=np.int64)
+    found = np.array([decode.get(tuple(r), -1) for r in distinct.tolist()])
+    return np.asarray(found[index].reshape(rows.shape[:-1]), dtype=np.int64)

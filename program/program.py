@@ -39,6 +39,8 @@ class Program:
         vector: What an output that holds matrices is applied to; the results are said.
         vectors: Channels to be laid out as one real vector for each value, instead of
             integers. Nothing reads them but the read-out, which says the vector.
+        near: How far back is fetched at most, in the texts that it is for, by look-backs
+            whose place the words decide; None if it may be any distance.
     """
 
     letters: tuple[str, ...]
@@ -52,6 +54,10 @@ class Program:
     sizes: Mapping[str, int] = field(default_factory=dict)
     vector: tuple[float, ...] = ()
     vectors: Mapping[str, Vectors] = field(default_factory=dict)
+    near: int | None = None
+
+    def __repr__(self) -> str:
+        return f"<Program of {len(self.operations)} channels: T = {self.length}>"
 
     @property
     def bos(self) -> int:

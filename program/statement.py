@@ -1,7 +1,7 @@
 """The Program of a model file: how it is stated there, and how that is read, strictly."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -187,6 +187,8 @@ class Statement:
         decode: The state that each tuple of output values means.
         frame: Letters and length.
         vector: What an output that holds matrices is applied to; else nothing.
+        near: Look-backs that fetch from no further back than so many positions, in the
+            texts that are claimed; of others nothing is shown then.
     """
 
     channels: Mapping[str, Channel]
@@ -195,6 +197,7 @@ class Statement:
     decode: Mapping[tuple[int, ...], int]
     frame: Frame
     vector: tuple[float, ...] = ()
+    near: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def bos(self) -> int:
@@ -411,6 +414,23 @@ def stated(
         "decode": [[list(values), q] for values, q in program.decode.items()],
         **vector,
     }
+
+
+def statement_of(program: Program) -> Statement:
+    """A Program as a file would state it, before anything has a place.
+
+    Raises:
+        Refused: If a channel cannot be.
+    """
+    channels = dict[str, Channel]()
+    for name, operation in program.operations.items():
+        read = [channels[n].values for n in operation.reads]
+        if isinstance(operation, Map) and isinstance(operation.function, Table):
+            operation = Map(operation.function.occurring(read), operation.inputs)
+        values = operation.infer(read, program.frame)
+        domain = np.array(values.domain)
+        channels[name] = Channel(name, operation, domain, values, None)
+    return Statement(channels, {}, program.outputs, program.decode, program.frame)
 
 
 Sets = dict[str, BoolArray]

@@ -19,7 +19,7 @@ from network.modelfile import ModelFile
 from program.errors import Refused
 from verify.blas_threads import one_thread
 from verify.checker import generator
-from verify.checker.model_file import WrongWord, check_numbers
+from verify.checker.model_file import Model, WrongWord, check_numbers
 from verify.checker.network import Established
 from verify.checker.network import Shown as EstablishedOf
 from verify.errors import Rejected
@@ -73,6 +73,7 @@ def prove(
     file: ModelFile,
     machine: Automaton | None,
     progress: Callable[[int, int], None] | None = None,
+    model: Model | None = None,
 ) -> Proof:
     """Try to prove that a model computes a machine from its start state, or its source.
 
@@ -82,6 +83,7 @@ def prove(
             or its outputs if the file claims to say these, are matched by position
             with the logits. None if the file is about another source.
         progress: Called with the number of steps done and in all.
+        model: What the small checker looks at, if not the tensors of the file.
 
     Returns:
         Never raises for a model that cannot be proved: the verdict says so.
@@ -99,7 +101,7 @@ def prove(
     try:
         # What is not a number fails every comparison.
         with one_thread(), np.errstate(all="ignore"):
-            result = _verified(file, machine, watch)
+            result = _verified(file, model or model_of(file), machine, watch)
     except WrongWord as found:
         result = Proof("refuted", str(found), length, word=found.word)
     except (Refused, Rejected) as refused:
@@ -126,9 +128,10 @@ def shown_of(file: ModelFile) -> EstablishedOf:
         return search(model, None)[1]
 
 
-def _verified(file: ModelFile, machine: Automaton | None, watch: Watch) -> Proof:
+def _verified(
+    file: ModelFile, model: Model, machine: Automaton | None, watch: Watch
+) -> Proof:
     """What the small checker was told and has shown, step by step; and all bounds."""
-    model = model_of(file)
     for name, values in model.tensors.items():
         check_numbers(name, values, model.format)
     brackets = kind_of(file.header["architecture"]).answers == "laws"

@@ -18,9 +18,12 @@ def pointing_scale(length: int, precision: Precision, largest: int = 1) -> float
 
     Of N digits as ±1 the right position matches N, others at most N − 1, which differ by
     2; BOS scores N − 1 and lies between: T rivals, all at a distance of 1 at least.
-    What leaks may be what it may for `recency_slope`. All scores are exact.
+    What leaks may be what it may for `recency_slope`, divided by the weight of a gate,
+    which is the largest value plus 1: a bit that is computed from a 0 that was read opens
+    gates in a sum that must be a whole number again when it is stored. All scores are
+    exact.
     """
-    needed = log(length / leak_allowed(precision, largest))
+    needed = log(length / leak_allowed(precision, largest * (largest + 1)))
     return float(2 ** ceil(log2(needed)))
 
 

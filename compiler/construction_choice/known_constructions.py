@@ -5,6 +5,7 @@ from functools import partial
 
 from algebra.automaton import Automaton
 from algebra.budget import NORMAL, Budget
+from algebra.near_names import near
 from compiler.bounds import Steps, finished
 from compiler.constructions import (
     cascade,
@@ -137,9 +138,10 @@ def built(
     """
     construction = construction_named(name)
     if construction is None:
-        known = ", ".join(CONSTRUCTIONS | ON_REQUEST)
+        known = ("auto", *CONSTRUCTIONS, *ON_REQUEST)
         raise CompileError(
-            f"there is no construction {name!r}; there are auto, {known}"
+            f"there is no construction {name!r}{near(name, known)}; there are "
+            f"{', '.join(known)}"
         )
     if length < 1:
         raise CompileError("the length must be at least 1")

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import TypeVar
 
+from algebra.near_names import near
 from compiler.bounds import Bound, Priced
 from compiler.errors import CompileError
 
@@ -32,6 +33,7 @@ def checked(minimise: str | None, default: str = COMPROMISE) -> str:
     if minimise not in OBJECTIVES:
         raise CompileError(
             f"--minimise takes {', '.join(OBJECTIVES)}, not {minimise!r}"
+            f"{near(minimise, OBJECTIVES)}"
         )
     return minimise
 

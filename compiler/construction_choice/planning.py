@@ -28,6 +28,7 @@ from compiler.cost import Cost
 from compiler.errors import CompileError
 from compiler.output_programs import forms, spoken
 from compiler.pipeline import Options
+from network.modelfile import LONGEST
 from program import Program, Vectors
 
 Build: TypeAlias = Callable[[int], Steps[Program]]
@@ -177,7 +178,14 @@ def planning(
         budget: How much work each search may do; it notes what they left out.
         vectors: What is to be said of each state instead of its name, if that is real.
         others: More constructions, which are for this machine alone.
+
+    Raises:
+        CompileError: If T is longer than any model file can state.
     """
+    if length >= LONGEST:
+        raise CompileError(
+            f"T = {length} is too long: at most {LONGEST - 1} can be stated"
+        )
     names = (construction,) if construction != "auto" else automatic(length)
     most = dict.fromkeys(names, MOST_PARAMETERS)
     if construction == "auto":

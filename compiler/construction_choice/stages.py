@@ -13,6 +13,7 @@ from compiler.pipeline import Options, features_of, optimise, placed, scheduled
 from compiler.position_table import Positions
 from compiler.schedule import Schedule
 from program import Program
+from program.limits import MOST_PAIRED
 
 # At most so many paths decide tables of tables at once; 0: one after the other.
 MERGES = (1024, 0)
@@ -67,6 +68,7 @@ def branch(request: Request) -> "Branch[Plan]":
         CompileError: If it does not serve the machine, cannot be lowered, or is too large.
     """
     program = yield from _allowed(request, request.build(request.length))
+    _check_pairs(program)
     if request.options.uniform:
         _check_same(program, (yield from request.build(2 * request.length)))
     # Paths run through the values of a sum, which the sine is there to avoid.
@@ -75,6 +77,20 @@ def branch(request: Request) -> "Branch[Plan]":
     if request.options.strict:
         return [_parted(request, program, [options]) for options in every]
     return [_parted(request, program, every)]
+
+
+def _check_pairs(program: Program) -> None:
+    """What no proof is long enough for is not laid out.
+
+    Raises:
+        CompileError: If a head has more scores than a proof looks at.
+    """
+    paired = [name for name, o in program.operations.items() if o.every_pair]
+    if paired and program.length > MOST_PAIRED:
+        raise CompileError(
+            f"a proof looks at every pair of positions of the head of {paired[0]!r}, so "
+            f"words may have {MOST_PAIRED:,} letters at most"
+        )
 
 
 def _check_same(program: Program, longer: Program) -> None:

@@ -7,7 +7,7 @@ from program import Program
 from program.blocks import Blocks, longest
 
 NAME = "blocks"
-SUMMARY = "compose maps back to the last written state only (arXiv 2406.04089, 4.4)"
+SUMMARY = "compose maps back to the last written state only (Hu et al. 2024, 4.4)"
 
 
 def blocks(source: Blocks, letters: int) -> Program:

@@ -5,6 +5,7 @@ import numpy as np
 from algebra.automaton import Automaton
 from algebra.minimisation import reachable
 from algebra.semiautomaton import IntArray
+from compiler.constructions.counter import LARGEST_SUM
 from compiler.errors import CompileError
 from compiler.output_programs import one_tuple_each
 from program import Latest, Map, Operation, PrefixSum, Program, Row, Token, table
@@ -85,6 +86,10 @@ def _counted(
             f"{name}.flag": flag,
             f"{name}.class": Latest(f"{name}.here", f"{name}.flag"),
         }
+    if length > LARGEST_SUM:
+        raise CompileError(
+            f"counting would need a table of {length} sums; choose a shorter length"
+        )
     tail = classes - period
     reduced: dict[Row, int] = {
         (s,): s if s < tail else tail + (s - tail) % period for s in range(length + 1)

@@ -3,7 +3,7 @@
 The points and the letters are those of `algebra.context_points`. The scan composes maps of
 points; one layer of look-backs beside it fetches the last letters, and a table of both
 says the state. Cyclic-HARD is solved so by 5 points instead of 76 beliefs
-(arXiv 2406.04089, 3): an action moves the point at once, a told state resets it, ``*``
+(Hu et al. 2024, 3): an action moves the point at once, a told state resets it, ``*``
 does nothing; that the action before ``*`` is not yet taken is for the table to undo.
 """
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from algebra.automaton import Automaton
 from algebra.brackets import Brackets, Stack, as_brackets
 from algebra.semiautomaton import IntArray
+from compiler.constructions.counter import LARGEST_SUM
 from compiler.constructions.stack import Nesting, letter
 from compiler.errors import CompileError
 from compiler.sum_of_steps import form
@@ -33,6 +34,10 @@ def dyck(machine: Automaton, length: int) -> Program:
         raise CompileError(
             f"{machine.name} is no stack of bounded depth: letters must open and close "
             "brackets, and illegal letters must lead to one absorbing error"
+        )
+    if length > LARGEST_SUM:
+        raise CompileError(
+            f"brackets would need a table of {length} sums; choose a shorter length"
         )
     if (length + 1) ** 2 <= MOST_PAIRS:
         program = _program(machine, found, length, direct=True)

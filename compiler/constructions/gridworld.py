@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from algebra.automaton import Automaton
 from algebra.corridor import Corridor, as_corridor
+from compiler.constructions.counter import LARGEST_SUM
 from compiler.errors import CompileError
 from program import LatestMatch, Map, Operation, PrefixSum, Program, Row, Token, table
 
@@ -68,6 +69,10 @@ def channels(
         raise CompileError(
             f"{machine.name} is a gridworld, but its letter {far[0]} moves by more than "
             "one cell; choose another construction"
+        )
+    if length > LARGEST_SUM:
+        raise CompileError(
+            f"a gridworld would need a table of {length} sums; choose a shorter length"
         )
     cells, start = len(found.cell), found.cell[machine.start]
     walk = _walk(found, length, prefix)

@@ -1,4 +1,4 @@
-"""The belief of a hidden Markov model in log depth (arXiv 2406.04089, Theorem 5.3).
+"""The belief of a hidden Markov model in log depth (Hu et al. 2024, Theorem 5.3).
 
 The matrices of windows that double are multiplied, and made to have mass 1 in each level.
 """

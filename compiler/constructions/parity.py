@@ -6,6 +6,8 @@ from math import prod
 
 from algebra.automaton import Automaton
 from algebra.layered_parity import LayeredParity, as_layered_parity
+from compiler.bounds import check_written
+from compiler.constructions.counter import LARGEST_SUM
 from compiler.errors import CompileError
 from program import (
     Map,
@@ -39,6 +41,10 @@ def parity(machine: Automaton, length: int) -> Program:
         CompileError: If words of some length reach other than one state or two that all
             letters keep apart.
     """
+    if length > LARGEST_SUM:
+        raise CompileError(
+            f"a parity would need a table of {length} sums; choose a shorter length"
+        )
     found = _layers(machine, length)
     sums: dict[Row, int] = {(s,): s % 2 for s in range(length + 1)}
     operations = {
@@ -89,6 +95,7 @@ def by_table(machine: Automaton, length: int) -> Program:
 
 
 def _layers(machine: Automaton, length: int) -> LayeredParity:
+    check_written(length)
     found = as_layered_parity(machine, length)
     if found is None:
         raise CompileError(
@@ -141,7 +148,8 @@ def marked(
     operations: dict[str, Operation] = {}
     for i, (kind, places) in enumerate(summands):
         bits: dict[Row, int] = {(a,): bit for a, bit in enumerate(kind)}
-        marks = (int(t in places) for t in range(length + 1))
+        here = frozenset(places)
+        marks = (int(t in here) for t in range(length + 1))
         operations |= {
             f"bit{i}{suffix}": Map(table({**bits, (letters,): 0}), ("token",)),
             f"counts{i}{suffix}": Position(tuple(marks)),

@@ -8,6 +8,7 @@ import numpy as np
 
 from algebra.automaton import Automaton, Output
 from algebra.layered_parity import ParityNode, as_parity_tree
+from compiler.bounds import check_written
 from compiler.constructions.parity import kinds, marked
 from compiler.errors import CompileError
 from compiler.output_programs import observed
@@ -29,6 +30,7 @@ def parity_tree(machine: Automaton, length: int) -> Program:
     Raises:
         CompileError: If the machine is no tree of two parities or more, or a large one.
     """
+    check_written(length)
     found = as_parity_tree(machine, length, MOST_NODES)
     if found is None or len(found) == 1:
         raise CompileError(

@@ -12,6 +12,7 @@ each binary digit of it. (−1 and 0 need not be told apart: both are before eve
 Channels that nothing reads are dropped by the passes, so all of them may be asked for.
 """
 
+from compiler.bounds import check_written
 from program import At, Earliest, Latest, Map, Operation, Position, Sum, table
 
 BEFORE, LEFT = "before", "left"
@@ -24,7 +25,12 @@ def digits(pointer: str, length: int) -> tuple[str, ...]:
 
 
 def places(length: int) -> dict[str, Operation]:
-    """What pointers fetch: the position before with its digits, and the ones left over."""
+    """What pointers fetch: the position before with its digits, and the ones left over.
+
+    Raises:
+        CompileError: If there are too many positions to state.
+    """
+    check_written(length)
     before = [max(t - 1, 0) for t in range(length + 1)]
     found: dict[str, Operation] = {BEFORE: Position(tuple(before))}
     for b, name in enumerate(digits(BEFORE, length)):

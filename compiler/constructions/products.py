@@ -1,4 +1,4 @@
-"""The log-depth product of the matrices of a word (arXiv 2406.04089, Theorem 5.2)."""
+"""The log-depth product of the matrices of a word (Hu et al. 2024, Theorem 5.2)."""
 
 import numpy as np
 

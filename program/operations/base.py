@@ -61,6 +61,7 @@ class Operation(ABC):
         linear: Whether its head weighs positions by products of features (elu + 1), and
             not by a softmax.
         on_matrices: Whether it may read channels that hold matrices.
+        every_pair: Whether a proof looks at T (T + 1) scores of its head at least.
     """
 
     wire: ClassVar[str]
@@ -68,6 +69,7 @@ class Operation(ABC):
     causal: ClassVar[bool] = True
     linear: ClassVar[bool] = False
     on_matrices: ClassVar[bool] = False
+    every_pair: ClassVar[bool] = False
     named: ClassVar[dict[str, "type[Operation]"]] = {}
 
     def __init_subclass__(cls) -> None:

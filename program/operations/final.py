@@ -19,6 +19,7 @@ class Final(LookBack):
     """
 
     wire: ClassVar[str] = "final"
+    every_pair: ClassVar[bool] = True
     causal: ClassVar[bool] = False
 
     @property

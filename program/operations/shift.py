@@ -23,6 +23,7 @@ class Shift(LookBack):
     """``source`` at position ``max(t - by, 0)``."""
 
     wire: ClassVar[str] = "shift"
+    every_pair: ClassVar[bool] = True
     on_matrices: ClassVar[bool] = True
     by: int
 

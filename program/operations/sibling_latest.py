@@ -28,6 +28,7 @@ class SiblingLatest(Flagged):
     """
 
     wire: ClassVar[str] = "sibling-latest"
+    every_pair: ClassVar[bool] = True
     level: int
 
     def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:

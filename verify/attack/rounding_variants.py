@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from algebra.semiautomaton import IntArray
+from network import torch_threads
 from network.architecture import StrArray, activations
 from network.modelfile import ModelFile
 from network.precision import FloatArray
@@ -148,12 +149,8 @@ def with_threads(
     net: Transformer, threads: int, words: Tensor, push: Push = still
 ) -> Seen:
     """With another number of threads."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    try:
+    with torch_threads.threads(threads):
         return whole(net, words, push)
-    finally:
-        torch.set_num_threads(before)
 
 
 def _unpermuted(net: Transformer, back: Tensor, words: Tensor, push: Push) -> Seen:

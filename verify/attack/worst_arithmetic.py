@@ -18,8 +18,9 @@ import torch
 from torch import Tensor
 
 from network.mixing import SoftmaxMixing
+from network.mlp import Mlp, activated
 from network.precision import Precision
-from network.transformer import Attention, Mlp, Transformer, activated
+from network.transformer import Attention, Transformer
 from verify.attack.rounding_variants import Push, Seen
 from verify.checker.affine_arithmetic import GELU, GELU_SMALL, SINE, SMALL
 from verify.checker.attention.heads import AT_ZERO, COARSE, NEAR, relative_error

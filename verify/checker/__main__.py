@@ -4,11 +4,14 @@ import sys
 from pathlib import Path
 
 from program.errors import Refused
+from verify.checker.gpt2 import Files
 from verify.checker.network import recheck
 
 try:
-    found = recheck(Path(sys.argv[1]).read_bytes(), Path(sys.argv[2]).read_bytes())
-except (OSError, IndexError, Refused) as error:
+    model, evidence = map(Path, sys.argv[1:3])
+    data = Files.of(model) if model.is_dir() else model.read_bytes()
+    found = recheck(data, evidence.read_bytes())
+except (OSError, ValueError, Refused) as error:
     sys.exit(f"not shown: {error}")
 facts = found.facts()
 print(f"shown for {facts['covers']} in {facts['dtype']}")

@@ -147,6 +147,22 @@ class Noisy:
         value = np.maximum(self.value, 0.0) * can
         return Noisy(value, self.slopes * positive, rest, self.form).stored()
 
+    def gelu_new(self) -> "Noisy":
+        """The GeLU by a hyperbolic tangent, likewise; the ReLU far from 0 (Lemma 8c)."""
+        total, size, unit = self.total, np.abs(self.value), self.form.unit
+        reach, nearest = size + total, np.maximum(size - total, 0.0)
+        positive, can = self.value - total > 0, self.value + total > 0
+        near = np.minimum(nearest, 100.0)
+        tail = near * np.exp(-1.595 * near - 0.0713 * near**3)
+        apart = np.minimum(np.where(near >= 1, tail, 0.171), reach / 2)
+        flushed = UNDERFLOW + 3 * unit * self.form.smallest
+        off = GELU * unit * reach + flushed * (reach > 0)
+        bent = nearest < (8.0 if self.form.digits > 24 else 6.0)
+        apart, off = apart * bent, off * bent
+        rest = np.where(positive, self.rest + apart, np.where(can, total, apart))
+        value = np.maximum(self.value, 0.0) * can
+        return Noisy(value, self.slopes * positive, (rest + off) * INFLATION, self.form)
+
     def activated(self, names: StrArray) -> "Noisy":
         """After the activation of each column."""
         kinds = np.unique(names).tolist()
@@ -190,7 +206,12 @@ class Noisy:
         return Noisy(self.value, self.slopes * kept, rest, self.form)
 
 
-ACTIVATIONS = {"relu": Noisy.relu, "sine": Noisy.sine, "gelu": Noisy.gelu}
+ACTIVATIONS = {
+    "relu": Noisy.relu,
+    "sine": Noisy.sine,
+    "gelu": Noisy.gelu,
+    "gelu_new": Noisy.gelu_new,
+}
 
 
 def exact(value: FloatArray, form: Format, noises: int = 0) -> Noisy:

@@ -26,13 +26,15 @@ class Source(NamedTuple):
     Attributes:
         name: The channel that has this value.
         dims: The dimensions.
-        x: ``(values, d)``: the stream at each value that occurs after BOS, then at that
-            of BOS; 0 in all other dimensions.
+        x: ``(values, d)``: what is read of the stream at each value that occurs after
+            BOS, then at that of BOS; 0 in all other dimensions.
+        kept: The same for the residual sum.
     """
 
     name: str
     dims: IntArray
     x: Noisy
+    kept: Noisy
 
 
 class Spans(NamedTuple):
@@ -118,19 +120,22 @@ class Sources:
 
         # Tables of the letter have one row for each letter, and one for BOS.
         letters = {c.name: c.table.values for c in tied}
-        found = [(token.name, tied, stream.at(letters, blank(token)))]
-        for c in live:
-            if c not in tied:
-                values = {c.name: np.append(c.later, c.bos)}
-                found.append((c.name, [c], stream.at(values, blank(c))))
-        for s in sums:
-            parts = [stream.channel(n) for n in s.inputs]
-            found.append((s.name, parts, stream.halves(s, blank(s))))
+        found = [(token, tied, letters)]
+        others = (c for c in live if c not in tied)
+        found += [(c, [c], {c.name: np.append(c.later, c.bos)}) for c in others]
         owner, each = np.full(len(stream.owner), -1), list[Source]()
-        for name, channels, x in found:
+
+        def put(name: str, channels: list[Channel], x: Noisy, kept: Noisy) -> None:
             dims = np.array([d for c in channels for d in c.span], np.int64)
             owner[dims] = len(each)
-            each.append(Source(name, dims, x))
+            each.append(Source(name, dims, x, kept))
+
+        for c, channels, values in found:
+            x = stream.at(values, blank(c))
+            put(c.name, channels, x, stream.kept(values, x))
+        for s in sums:
+            x = stream.halves(s, blank(s))
+            put(s.name, [stream.channel(n) for n in s.inputs], x, x)
         cases = Cases(stream.program, tuple(s.name for s in each))
         return Sources(cases, each, layers, activations, owner)
 
@@ -181,10 +186,16 @@ class Sources:
         sizes = [self.cases.inside(i).sum(axis=1)[cases[:, i]] for i in named]
         return float(np.prod(sizes, axis=0, dtype=float).sum())
 
-    def at(self, named: Sequence[int], rows: IntArray, dims: IntArray) -> Noisy:
-        """``(rows, dims)``: the stream at joint values of some sources."""
+    def at(
+        self,
+        named: Sequence[int],
+        rows: IntArray,
+        dims: IntArray,
+        kept: bool = False,
+    ) -> Noisy:
+        """``(rows, dims)``: what is read, or ``kept``, at joint values of some sources."""
         parts = [
-            self.each[i].x.columns(dims).rows(r)
+            (self.each[i].kept if kept else self.each[i].x).columns(dims).rows(r)
             for i, r in zip(named, rows, strict=True)
         ]
         blank = np.zeros((rows.shape[1], len(dims)))

@@ -48,13 +48,20 @@ def erased(stream: Stream, dim: int, kind: str, gain: float) -> float | None:
         kind: f.
         gain: K.
     """
-    form = stream.form
-    if kind == "relu" and gain == 1:
+    form, reader = stream.form, stream.reader
+    if kind == "relu" and gain == 1 and reader is None:
         return 0.0
-    if kind != "gelu" or form.unit > form.sum_unit or stream.owner[dim] < 0:
+    known = kind in ("gelu", "gelu_new") or reader is not None
+    if not known or form.unit > form.sum_unit or stream.owner[dim] < 0:
         return None
     name = list(stream.noise)[stream.owner[dim]]
-    most = float(stream.reach(name)[dim - stream.channel(name).span.start])
+    channel = stream.channel(name)
+    most = float(stream.reach(name)[dim - channel.span.start])
     demand(2 * gain * most <= form.largest, "a number can overflow")
     flushed = 6 * UNDERFLOW * max(1.0, 1 / gain)
-    return ((2 * GELU + 4) * form.sum_unit * most + flushed) * INFLATION
+    off = ((2 * GELU + 4) * form.sum_unit * most + flushed) * INFLATION
+    if reader is not None:
+        code, noise = channel.code(channel.domain), stream.noise[name][:, None]
+        apart = reader.apart(code, np.broadcast_to(noise, code.shape))
+        off += float((apart + 2 * reader.summed(np.full_like(code, most))).max())
+    return off * INFLATION

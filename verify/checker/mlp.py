@@ -208,7 +208,8 @@ class Mlp:
         if steps or len(named) < 2 or any(mixed) or owned[needed[-1]].any():
             demand(count <= MOST_ROWS, "an MLP mixes too many joint values")
             rows, of = sources.rows(cases, named, sources.values)
-            kept = sources.at(named, rows, needed[-1]).where(self.mask[needed[-1]])
+            held = sources.at(named, rows, needed[-1], kept=True)
+            kept = held.where(self.mask[needed[-1]])
             out = self._through(sources.at(named, rows, needed[0]), needed, kept)
         else:
             kept = exact(np.zeros((1, len(needed[-1]))), self.stream.form)

@@ -1,7 +1,7 @@
 """Reading the model file and the machine: the first lines of the trusted base."""
 
 import json
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -9,6 +9,9 @@ from safetensors import SafetensorError, deserialize
 
 from program.domains import IntArray
 from program.errors import Refused, demand
+
+if TYPE_CHECKING:
+    from verify.checker.layer_norms import LayerNorms
 
 FloatArray = npt.NDArray[np.float64]
 StrArray = npt.NDArray[np.str_]
@@ -75,11 +78,17 @@ class Machine(NamedTuple):
 
 
 class Model(NamedTuple):
-    """A model file: its format, its tensors as float64, and what its header says."""
+    """A model file: its format, its tensors as float64, and what its header says.
+
+    What is read of the stream passes the LayerNorms ``norms``, if there are any. The last
+    ``rivals`` of the logits mean no class.
+    """
 
     format: Format
     tensors: dict[str, FloatArray]
     header: dict[str, Any]
+    norms: "LayerNorms | None" = None
+    rivals: int = 0
 
     @property
     def machine(self) -> Machine:
@@ -129,7 +138,7 @@ def read(data: bytes) -> Model:
     for name, entry in entries:
         code = "I32" if name.endswith((".offsets", ".columns")) else form.code
         demand(entry["dtype"] == code, f"tensor {name!r} has another format")
-        values = _decoded(bytes(entry["data"]), code).reshape(entry["shape"])
+        values = decoded(bytes(entry["data"]), code).reshape(entry["shape"])
         check_numbers(name, values, form)
         tensors[name] = values
     return Model(form, tensors, header)
@@ -166,7 +175,8 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _decoded(data: bytes, code: str) -> FloatArray:
+def decoded(data: bytes, code: str) -> FloatArray:
+    """The numbers of a tensor, on one axis, as float64."""
     if code == "BF16":
         wide = np.frombuffer(data, "<u2").astype("<u4") << 16
         return wide.view("<f4").astype(np.float64)

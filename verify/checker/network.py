@@ -8,16 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from program import increasing
 from program.blocks import KIND, Blocks, check_words
 from program.chain_of_thought import ChainOfThought
 from program.errors import Refused, demand
 from program.operations.letter_matrix import LetterMatrix
-from program.statement import Statement, parse, whole
+from program.rewriting import Rewriting
+from program.statement import Statement, parse, statement_of, whole
 from verify.checker import (
     belief_products,
     gated_recurrent,
     generation,
     generator,
+    gpt2,
     hidden_markov,
     in_context,
     linear_rnn,
@@ -26,6 +29,7 @@ from verify.checker import (
     recurrent,
     recurrent_beliefs,
     refinement,
+    rewriting,
     same_program,
     situations,
     vectors_in_blocks,
@@ -92,11 +96,13 @@ class Established:
         }
 
 
-def recheck(data: bytes, evidence: bytes, machine: Machine | None = None) -> "Shown":
+def recheck(
+    data: bytes | gpt2.Files, evidence: bytes, machine: Machine | None = None
+) -> "Shown":
     """What a model file and its evidence show.
 
     Args:
-        data: The model file.
+        data: The model file, or the files of a GPT-2.
         evidence: The evidence, as JSON.
         machine: What it must compute; that of the file's own header if absent.
 
@@ -114,15 +120,23 @@ def recheck(data: bytes, evidence: bytes, machine: Machine | None = None) -> "Sh
             said = loads(evidence)
             demand(said["format"] == "krohn-evidence", "this is no evidence")
             demand(said["version"] == 1, "the evidence has an unknown version")
-            digest = hashlib.sha256(data).hexdigest()
-            demand(said["model"] == digest, "the evidence is for another model file")
-            model = read(data)
+            demand(
+                said["model"] == digest(data), "the evidence is for another model file"
+            )
+            model = gpt2.read(data) if isinstance(data, gpt2.Files) else read(data)
             return check_of(model)(model, said, machine)
     except Refused:
         raise
     except Exception as error:
         reason = f"{type(error).__name__}: {str(error)[:200]}"
         raise Refused(f"the evidence cannot be followed ({reason})") from None
+
+
+def digest(data: bytes | gpt2.Files) -> str:
+    """What evidence names a model file by, or the files of a GPT-2."""
+    if isinstance(data, gpt2.Files):
+        return data.digest
+    return hashlib.sha256(data).hexdigest()
 
 
 def check_of(model: Model) -> "Check":
@@ -241,7 +255,28 @@ def _written(model: Model, source: Any) -> tuple[Statement, Readings]:
         "the file does not name each output",
     )
     program = stated(model, len(names(source, "letters")))
-    return program, same_program.readings(program, source)
+    said = parse(source["program"], program.letters, program.length)
+    return program, same_program.readings(program, said)
+
+
+def _rewritten(model: Model, source: Any) -> tuple[Statement, Readings]:
+    """The same of the texts of a rewriting system (Theorem 5k)."""
+    demand(model.header["claim"].get("kind") == "generates", "the claim is another one")
+    demand(model.header["version"] >= 5, "a file of its version is of a machine")
+    system = Rewriting.from_wire(source)
+    program = causal(stated(model, len(system.tokens)))
+    return rewriting.check(program, system)
+
+
+def _increasing(model: Model, source: Any) -> tuple[Statement, Readings]:
+    """The same of longest increasing subsequences (Theorem 5m)."""
+    demand(model.header["claim"].get("kind") == "generates", "the claim is another one")
+    demand(model.header["version"] >= 5, "a file of its version is of a machine")
+    lists = increasing.Increasing.from_wire(source)
+    program = causal(stated(model, len(lists.tokens)))
+    demand(program.length == lists.length, "the claim is about other texts")
+    said = statement_of(increasing.program_of(lists))
+    return program, same_program.readings(program, said)
 
 
 def causal(program: Statement) -> Statement:
@@ -339,9 +374,16 @@ COVERS = {
     "machine": "all words of up to {} letters",
     "program": "all words of up to {} letters",
     "chain-of-thought": "the text after every prompt, of {} tokens and the last",
+    increasing.KIND: "each next token in the texts of all lists, after up to {} tokens",
+    "rewriting": "each next token in the texts of all lines, after up to {} tokens",
     KIND: "all texts of up to {} tokens in which states are written in time",
 }
-SOURCES: dict[str, Source] = {"chain-of-thought": _generated, "program": _written}
+SOURCES: dict[str, Source] = {
+    "chain-of-thought": _generated,
+    "program": _written,
+    "rewriting": _rewritten,
+    increasing.KIND: _increasing,
+}
 WITHIN: dict[str, "Callable[[Model, Any, Any], WithinError]"] = {
     linear_system.KIND: _multiplied,
     vectors_in_blocks.KIND: _multiplied,

@@ -119,7 +119,9 @@ class Ridges:
         first, bias = self.layers[0]
         used = np.flatnonzero(weight)
         kinds = self.activations[0][used]
-        demand(np.isin(kinds, ("relu", "gelu")), "a piece is no rectified unit")
+        demand(
+            np.isin(kinds, ("relu", "gelu", "gelu_new")), "a piece is no rectified unit"
+        )
         found: dict[Direction, list[tuple[float, int]]] = {}
         for place in used.tolist():
             dims = np.flatnonzero(first[:, place]).tolist()
@@ -213,20 +215,19 @@ class Ridges:
     def _part(self, direction: Direction, along: Along) -> Sums:
         """``(points, 1)``: what the units along a direction add, as computed."""
         z, stream = self._points(direction)[:, None], self.stream
-        noise = {
-            d: float(stream.noise[self._owner[d].name].max()) for d, _ in direction
-        }
+        noise = {d: float(stream.read(self._owner[d].name).max()) for d, _ in direction}
         error = sum(abs(factor) * noise[d] for d, factor in direction)
         first, bias = self.layers[0]
         dims = [d for d, _ in direction]
         weight = first[np.ix_(dims, along.place)]
         reach = [float(self._owner[d].domain[-1]) + noise[d] for d in dims]
+        own = np.array([stream.alone(self._owner[d].name) for d in dims])
         value = z * along.slope
         full = np.ones_like(value)
         sums = Sums(
             value,
             (along.slope * error * full)[None],
-            np.zeros_like(value),
+            (own @ np.abs(weight)) * full,
             (np.array(reach) @ np.abs(weight)) * full,
             len(dims) * full,
             full * (error == 0) > 0,

@@ -18,7 +18,8 @@ Readings = dict[tuple[int, ...], int]
 def separated(model: Model, stream: Stream, readings: Readings) -> tuple[Noisy, float]:
     """All logits; and how far the right one stays above every other one, at worst."""
     right, outputs = np.array(list(readings.values())), model.tensors["unembed.bias"]
-    demand(right < len(outputs), "the network has no logit for a state")
+    classes = len(outputs) - model.rivals
+    demand(right < classes, "the network has no logit for a state")
     slack = [LARGEST_FLOAT64]
     value, total = np.empty((2, len(right), len(outputs)))
     for rows, logits in _said(model, stream, np.array(list(readings)).T):

@@ -11,6 +11,7 @@ from program.statement import Channel, Statement
 from verify.checker.affine_arithmetic import Noisy
 from verify.checker.matrix_errors import MatrixErrors
 from verify.checker.model_file import FloatArray, Format
+from verify.checker.reader import Reader
 
 FREE, FEATURE = -1, -2
 
@@ -28,6 +29,7 @@ class Stream:
             that holds matrices what ``matrices`` means by it.
         free: ``(d,)``: how far free dimensions can be from 0.
         matrices: How errors of matrices are measured; None if no channel holds any.
+        reader: What a LayerNorm does to what is read; None if it is read as it is.
     """
 
     program: Statement
@@ -37,6 +39,7 @@ class Stream:
     noise: Mapping[str, FloatArray]
     free: FloatArray
     matrices: MatrixErrors | None = None
+    reader: Reader | None = None
 
     def channel(self, name: str) -> Channel:
         """A live channel by its name."""
@@ -49,7 +52,30 @@ class Stream:
         if isinstance(channel.values, Matrices):
             return np.full(len(channel.span), self.of_matrices.largest(noise))
         most: FloatArray = np.abs(channel.code(channel.domain)).max(axis=0)
-        return np.asarray(most + noise.max())
+        ground = self.reader.mean if self.reader else 0.0
+        return np.asarray(most + self.seen(most, noise.max()) + ground)
+
+    def seen(self, code: FloatArray, noise: FloatArray | float) -> FloatArray:
+        """How far what is read can be from codes that the stream is so far from."""
+        noise = np.broadcast_to(noise, code.shape)
+        return self.reader.off(code, noise) if self.reader else noise
+
+    def own(self, code: FloatArray, noise: FloatArray | float) -> FloatArray:
+        """How much of that units which read the same do not have in common."""
+        noise = np.broadcast_to(noise, code.shape)
+        return self.reader.own(code, noise) if self.reader else np.zeros(code.shape)
+
+    def alone(self, name: str) -> float:
+        """The same at any value of a channel."""
+        channel = self.channel(name)
+        code = channel.code(channel.domain)
+        return float(self.own(code, self.noise[name][:, None]).max())
+
+    def read(self, name: str) -> FloatArray:
+        """``(values,)``: how far off a channel is where it is read."""
+        channel, noise = self.channel(name), self.noise[name]
+        code = channel.code(channel.domain)
+        return np.asarray(self.seen(code, noise[:, None]).max(axis=1))
 
     @property
     def of_matrices(self) -> MatrixErrors:
@@ -57,19 +83,34 @@ class Stream:
         assert self.matrices is not None
         return self.matrices
 
-    def at(self, values: Mapping[str, IntArray], base: FloatArray) -> Noisy:
-        """The stream with channels at values ``(rows,)`` of theirs, else as in ``base``."""
+    def at(
+        self, values: Mapping[str, IntArray], base: FloatArray, kept: bool = False
+    ) -> Noisy:
+        """The stream with channels at values ``(rows,)`` of theirs, else as in ``base``.
+
+        It is what is read, or ``kept`` for the residual sum.
+        """
         x, rest, slopes = base.copy(), np.zeros_like(base), []
         for name, column in values.items():
             channel = self.channel(name)
             noise = self.noise[name][channel.place(column)][:, None]
-            x[:, channel.span] = channel.code(column)
+            x[:, channel.span] = code = channel.code(column)
+            own = np.zeros_like(code) if kept else self.own(code, noise)
+            noise = noise if kept else self.seen(code, noise)
             if channel.one_hot or channel.vectors is not None:
                 rest[:, channel.span] = noise
             elif noise.any():
+                rest[:, channel.span] = own
                 slopes.append(np.zeros_like(x))
-                slopes[-1][:, channel.span] = noise
+                slopes[-1][:, channel.span] = noise - own
         return Noisy(x, np.array(slopes).reshape(-1, *x.shape), rest, self.form)
+
+    def kept(self, values: Mapping[str, IntArray], read: Noisy) -> Noisy:
+        """What the residual sum keeps of ``read``: the same, if nothing is in between."""
+        if self.reader is None:
+            return read
+        x = self.at(values, np.zeros_like(read.value), kept=True)
+        return Noisy(x.value, np.zeros_like(read.slopes), x.total, x.form)
 
     def halves(self, added: Channel, base: FloatArray) -> Noisy:
         """The stream with half a sum in either of its two parts, with noise of both."""
@@ -77,8 +118,10 @@ class Stream:
         dims, x = [c.span.start for c in parts], base.copy()
         slopes = np.zeros((2, *x.shape))
         x[:, dims] = np.append(added.later, added.bos)[:, None] / 2
-        slopes[[0, 1], :, dims] = [[self.noise[c.name].max()] for c in parts]
-        return Noisy(x, slopes, np.zeros_like(x), self.form)
+        slopes[[0, 1], :, dims] = [[self.read(c.name).max()] for c in parts]
+        rest = np.zeros_like(x)
+        rest[:, dims] = [self.alone(c.name) for c in parts]
+        return Noisy(x, slopes, rest, self.form)
 
 
 def owners(program: Statement, snapshot: int, d: int) -> tuple[IntArray, list[str]]:

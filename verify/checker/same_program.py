@@ -9,23 +9,24 @@ from program.domains import IntArray, joint
 from program.errors import Refused, demand
 from program.operations.map import Map
 from program.program import cone
-from program.statement import Channel, Statement, parse
+from program.statement import Channel, Statement
 
 Class = int | str
 """Channels of one class have one value, at every position of every word."""
+Letters = dict[str, IntArray]
+"""For channels that follow from the token: ``(letters + 1,)``, the values, BOS last."""
 
 
-def readings(program: Statement, source: Any) -> dict[tuple[int, ...], int]:
+def readings(program: Statement, said: Statement) -> dict[tuple[int, ...], int]:
     """The tuples that the outputs can be, with the classes that the source gives them.
 
     Args:
         program: The Program of the file.
-        source: What the header says of its source.
+        said: That of its source.
 
     Raises:
         Refused: If an output is not shown to be that of the source.
     """
-    said = parse(source["program"], program.letters, program.length)
     classes = Classes(program, said)
     demand(len(said.outputs) == len(program.outputs), "the source has other outputs")
     for own, named in zip(program.outputs, said.outputs, strict=True):
@@ -53,24 +54,69 @@ class Classes:
         self._numbers: dict[Any, int] = {}
         self.of_source: dict[str, Class] = {}
         self.of_file: dict[str, Class] = {}
-        for channel in source.channels.values():
-            self.of_source[channel.name] = self._number(channel, self.of_source)
-        known = set(self.of_source.values())
-        for channel in file.channels.values():
-            own = self._number(channel, self.of_file)
-            if own not in known and self._composed(channel):
-                own = self.of_source[channel.name]
-            self.of_file[channel.name] = own
+        alike: dict[str, str] = {}
+        while (found := self._numbered(alike)) is not None:
+            roots = {_root(alike, name) for name in found}
+            first, second = sorted(roots, key=list(source.channels).index)
+            alike[second] = first
 
-    def _number(self, channel: Channel, classes: Mapping[str, Class]) -> Class:
-        """Equal operations of equal channels, and what has one value, are equal."""
+    def _numbered(self, alike: Mapping[str, str]) -> tuple[str, str] | None:
+        """Number all channels; or else find two of the source that are equal, too.
+
+        Args:
+            alike: Channels of the source, each with an earlier one that it equals.
+        """
+        self._numbers, self._same = {}, dict[Class, Class]()
+        self.of_source, self.of_file = {}, {}
+        letters: Letters = {}
+        for channel in self._source.channels.values():
+            own = self._number(channel, self.of_source, letters)
+            if channel.name in alike:
+                self._same[own] = own = self.of_source[alike[channel.name]]
+            self.of_source[channel.name] = own
+        letters = {}
+        for channel in self._file.channels.values():
+            own = self._number(channel, self.of_file, letters)
+            named = self.of_source.get(channel.name, own)
+            if own != named and self._composed(channel):
+                same = [n for n, c in self.of_source.items() if c == own]
+                if same:
+                    return same[0], channel.name
+                own = named
+            self.of_file[channel.name] = own
+        return None
+
+    def _number(
+        self, channel: Channel, classes: Mapping[str, Class], letters: Letters
+    ) -> Class:
+        """Equal operations of equal channels, and what has one value, are equal.
+
+        So are channels that say the same at each letter, and at BOS, whatever the maps
+        are by which they follow from the token.
+        """
+        self._follow(channel, letters)
         if len(channel.values.domain) == 1:
             return f"always {channel.bos}"
         if channel.op == "table" and channel.table.is_identity:
             return classes[channel.inputs[0]]
+        if channel.name in letters and channel.op != "token":
+            return self._numbered_as(tuple(letters[channel.name].tolist()))
         names = {name: str(classes[name]) for name in channel.inputs}
-        term = channel.operation.renamed(names)
-        return self._numbers.setdefault(term, len(self._numbers))
+        return self._numbered_as(channel.operation.renamed(names))
+
+    def _numbered_as(self, term: Any) -> Class:
+        """The class of what is said so."""
+        own = self._numbers.setdefault(term, len(self._numbers))
+        return self._same.get(own, own)
+
+    def _follow(self, channel: Channel, letters: Letters) -> None:
+        """Note the values of a channel that follows from the token by maps alone."""
+        operation = channel.operation
+        if channel.op == "token":
+            letters[channel.name] = np.arange(self._file.letters + 1)
+        elif isinstance(operation, Map) and set(operation.reads) <= letters.keys():
+            read = [letters[name] for name in operation.reads]
+            letters[channel.name] = operation.function(read)
 
     def _composed(self, channel: Channel) -> bool:
         """Whether a map agrees with maps of the source of what it reads, in each row."""
@@ -100,6 +146,13 @@ class Classes:
     def _apart(self, names: tuple[str, ...]) -> bool:
         """Whether no two of some channels of the file are in one class."""
         return len({self.of_file[n] for n in names}) == len(names)
+
+
+def _root(alike: Mapping[str, str], name: str) -> str:
+    """The first of all channels that a channel is shown to equal."""
+    while name in alike:
+        name = alike[name]
+    return name
 
 
 def _rows(channel: Channel, read: list[Channel]) -> IntArray:

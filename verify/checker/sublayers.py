@@ -23,15 +23,24 @@ Noise = dict[str, FloatArray]
 
 def followed(model: Model, stream: Stream) -> Iterator[tuple[Stream, dict[str, Look]]]:
     """The stream after the embedding and after each sublayer, and where heads look."""
+    stream = _read(model, stream, 0)
     yield stream, {}
     for block in range(len(model.header["architecture"]["blocks"])):
         stream, looks = attention(model, stream, block)
+        stream = _read(model, stream, 2 * block + 1)
         yield stream, looks
         mlp = mlp_of(model, stream, block)
         new = born(stream, 2 * block + 2)
         noise = {c.name: mlp.written(c) for c in new}
-        stream = after(stream, mlp, 2 * block + 2, noise)
+        stream = _read(model, after(stream, mlp, 2 * block + 2, noise), 2 * block + 2)
         yield stream, {}
+
+
+def _read(model: Model, stream: Stream, snapshot: int) -> Stream:
+    """The stream with what readers see of it."""
+    if model.norms is None:
+        return stream
+    return replace(stream, reader=model.norms.reader(stream, snapshot))
 
 
 def embedding(
@@ -94,14 +103,15 @@ def mlp_of(model: Model, stream: Stream, block: int) -> Mlp:
     ]
     mask = tensors.get(f"{at}residual", np.ones(len(stream.owner)))
     demand(np.isin(mask, (0, 1)), "a residual mask has other entries than 0 and 1")
-    return Mlp(layers, _activations(shape, model.header["version"]), mask, stream)
+    return Mlp(layers, _activations(shape, model), mask, stream)
 
 
-def _activations(shape: Any, version: int) -> list[StrArray]:
+def _activations(shape: Any, model: Model) -> list[StrArray]:
     """The activation of each unit of each hidden layer, stated as runs of units.
 
     Files of version 2 state of each layer how many units, the first ones, are sines.
     """
+    version = model.header["version"]
     told = shape.keys() & {"sine", "activation"}
     known = told <= {"sine" if version == 2 else "activation" if version > 3 else ""}
     demand(known, "activations are stated as a file of its version does not do it")
@@ -111,6 +121,7 @@ def _activations(shape: Any, version: int) -> list[StrArray]:
     for width, runs in zip(widths, shape.get("activation", first), strict=True):
         names, counts = zip(*runs, strict=True)
         allowed = {*ACTIVATIONS} - (set() if version > 4 else {"gelu"})
+        allowed -= set() if model.norms else {"gelu_new"}
         demand(set(names) <= allowed, "an activation of an unknown name")
         demand(whole(counts, 1).sum() == width, "a unit has not one activation")
         found.append(np.repeat(names, counts))

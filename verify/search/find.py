@@ -3,7 +3,6 @@
 What it finds is worth nothing until the checker has checked it.
 """
 
-import hashlib
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -14,6 +13,7 @@ from network.architecture import kind_of
 from verify.blas_threads import one_thread
 from verify.checker import (
     generator,
+    gpt2,
     hidden_markov,
     network,
 )
@@ -45,10 +45,10 @@ def find(data: bytes, machine: Machine | None = None) -> dict[str, Any]:
     return for_file(data, {**evidence, **claims(found)})
 
 
-def for_file(data: bytes, told: dict[str, Any]) -> dict[str, Any]:
+def for_file(data: bytes | gpt2.Files, told: dict[str, Any]) -> dict[str, Any]:
     """What an evidence file says of a model file, from what the small checker was told."""
-    digest = hashlib.sha256(data).hexdigest()
-    return {"format": "krohn-evidence", "version": 1, "model": digest, **told}
+    named = network.digest(data)
+    return {"format": "krohn-evidence", "version": 1, "model": named, **told}
 
 
 def search(

@@ -15,6 +15,7 @@ from algebra.semiautomaton import shorten as listed
 from algebra.shown import Shown, shown
 from network.model import Model, said
 from network.precision import FloatArray
+from network.torch_threads import threads
 from verify.testing.simulator import Simulator
 
 Reading = Literal["at once", "letter by letter", "among others"]
@@ -102,7 +103,7 @@ class Pair:
         """``(1, length, outputs)`` for a word ``(length,)``, read letter by letter."""
         assert isinstance(self.model, Model)
         network, logits = self.model.network, []
-        with torch.inference_mode():
+        with torch.inference_mode(), threads(1):
             cache = network.start()
             for letter in self.tokens[self._tensor(word)]:
                 answer, cache = network.step(letter[None], cache)

@@ -11,6 +11,7 @@ from algebra.automaton import Automaton
 from algebra.departures.parts import Part
 from algebra.semiautomaton import IntArray
 from algebra.structure import Counter, as_counter
+from compiler.bounds import check_written
 from compiler.constructions import counter
 from compiler.constructions.latest_before import latest_before
 from program import Latest, Map, Operation, Position, Row, Shift, table
@@ -59,6 +60,7 @@ def state_channels(
 
 
 def _clock(length: int, part: Part, prefix: str, before: bool) -> Made:
+    check_written(length)
     period = len(part.machine.states) - part.tail
     given = [
         t if t < part.tail else part.tail + (t - part.tail) % period

@@ -73,6 +73,7 @@ class Pointed(Rule):
             for b, c in enumerate(digits):
                 asked[:, c.span] = (x >> b & 1)[:, None]
                 noise[:, c.span] = heads.stream.noise[c.name].max()
+            noise = heads.stream.seen(asked, noise)
             q = Noisy(asked, np.zeros((0, *asked.shape)), noise, heads.stream.form)
             q = q.columns(used).affine(query[used], np.zeros(query.shape[1]))
             scores, error, size = scores_of(q, k)

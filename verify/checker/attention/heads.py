@@ -9,6 +9,7 @@ import numpy as np
 
 from program.domains import BoolArray, IntArray, Matrices
 from program.errors import Refused, demand
+from program.limits import MOST_SCORES
 from program.operations.base import LookBack
 from program.operations.shift import Shift
 from program.statement import Channel
@@ -23,7 +24,7 @@ from verify.checker.model_file import LARGEST_FLOAT32, FloatArray, Format
 from verify.checker.residual_stream import FEATURE, FREE, Stream, per_value
 
 CELLS = 2_000_000
-MOST = 2**28  # scores: about a minute for one head
+MOST = MOST_SCORES
 NEVER = -np.inf
 # Exponentials in 16-bit formats, also next to 0, and how often they may rescale (A6, A8).
 COARSE, AT_ZERO, NEAR, STRETCH = 2.0**-12, 2.0**-14, 2.0**-10, 16
@@ -111,19 +112,33 @@ class Heads:
         look, astray = self._fetched(channel, looks)
         if isinstance(source.values, Matrices):
             return self._matrices(source, channel, look.leak, astray), look
-        largest = max(source.domain) + self.stream.noise[source.name].max()
-        noise = self.stream.noise[source.name][source.place(channel.domain)][:, None]
+        carried = self.carried(source)
+        largest = max(source.domain) + carried.max()
+        noise = carried[source.place(channel.domain)][:, None]
         code = np.abs(channel.code(channel.domain))
         off = noise + (code + noise) * astray + 4 * look.leak * max(largest, 1.0)
         self.check_sums(largest)
         off = self.written(channel, code, off * INFLATION).max(axis=1)
         return per_value(channel, channel.domain, off), look
 
+    def carried(self, source: Channel) -> FloatArray:
+        """``(values,)``: how far off the values are that heads carry of a channel.
+
+        Nothing is rounded where they are copied from the stream itself.
+        """
+        if self.stream.reader is None:
+            return self.stream.noise[source.name]
+        code = source.code(source.domain)
+        noise = self.stream.seen(code, self.stream.noise[source.name][:, None])
+        read = Noisy(code, np.zeros((0, *code.shape)), noise, self.stream.form)
+        return np.asarray(read.stored().total.max(axis=1))
+
     def _fetched(self, channel: Channel, looks: Looking) -> tuple[Look, float]:
         """Where the head of a channel looks; by how much of itself a value can be off."""
         form = self.stream.form
         assert isinstance(channel.operation, LookBack)
-        alike = channel.head, replace(channel.operation, source="")
+        near = self.stream.program.near.get(channel.name)
+        alike = channel.head, replace(channel.operation, source=""), near
         if alike not in self.looks:
             self.looks[alike] = looks(self, channel)
         ratio, error, widest, peak = self.looks[alike]
@@ -181,8 +196,10 @@ class Heads:
         demand(own | (self.stream.owner[used] == FEATURE), "scores depend on too much")
         positions = self.stream.positions
         base = np.tile(positions, (len(column) // len(positions), 1))
-        x = self.stream.at({read.name: column} if read else {}, base)
-        return x.columns(used).affine(matrix[used], np.zeros(matrix.shape[1]))
+        x = self.stream.at({read.name: column} if read else {}, base).columns(used)
+        rest = np.where(own, x.rest, self.stream.seen(x.value, 0.0))
+        x = Noisy(x.value, x.slopes, rest, x.form)
+        return x.affine(matrix[used], np.zeros(matrix.shape[1]))
 
 
 class Rule(ABC):
@@ -220,11 +237,14 @@ class Fetches(Rule):
     Attributes:
         first: Whether the first position that is flagged is the right one, not the last.
         last_asks: Whether of positions that ask the same the last has all their rivals.
+        bounded: Whether one of the positions where the right one can be always is, so
+            that those suffice that are as near as `Statement.near` says.
     """
 
     kinds = frozenset({SOFTMAX, SPARSE})
     first: ClassVar[bool] = False
     last_asks: ClassVar[bool] = False
+    bounded: ClassVar[bool] = False
 
     def noise(
         self, heads: Heads, channel: Channel, gain: float
@@ -244,6 +264,16 @@ class Fetches(Rule):
             return t
         asked = np.hstack([q.value, q.total])[:0:-1]
         return t[::-1][np.unique(asked, axis=0, return_index=True)[1]]
+
+    def within(self, heads: "Heads", channel: Channel, t: IntArray) -> BoolArray:
+        """``(rows, T + 1)``: what is near enough, if more is known than the rule knows.
+
+        It is asked only where heads are sparse: elsewhere one row may stand for others.
+        """
+        j, near = np.arange(len(heads.stream.positions)), len(heads.stream.positions)
+        if self.bounded and heads.kind.name == SPARSE:
+            near = heads.stream.program.near.get(channel.name, near)
+        return np.asarray(t[:, None] - j <= near)
 
     def look_far(self, q: Noisy, k: Noisy) -> Bounds:
         """The bounds where there are too many scores to look at each.
@@ -285,6 +315,7 @@ class Fetches(Rule):
             )
             for t in np.array_split(looking, min(parts, len(looking))):
                 inside, default = self.right(channel, t, len(every))
+                inside &= self.within(heads, channel, t)
                 hidden = heads.kind.hidden(t, len(every))
                 demand(~(inside & hidden), f"{channel.name!r} may be out of sight")
                 on, off, *bounds = _flagged(scores_of(q.rows(t), k), hidden, *kinds)

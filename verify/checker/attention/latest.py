@@ -14,6 +14,7 @@ class LatestFlag(Fetches):
 
     operation = "latest"
     last_asks = True
+    bounded = True
 
     def right(self, channel: Channel, t: IntArray, size: int) -> tuple[BoolArray, bool]:
         """Any position up to t."""

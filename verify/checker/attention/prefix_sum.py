@@ -4,9 +4,16 @@ import numpy as np
 
 from program.errors import demand
 from program.statement import Channel
-from verify.checker.affine_arithmetic import INFLATION, OWN_UNIT
-from verify.checker.attention.heads import Heads, Look, Rule, relative_error, scores_of
-from verify.checker.model_file import FloatArray
+from verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, Noisy
+from verify.checker.attention.heads import (
+    STRETCH,
+    Heads,
+    Look,
+    Rule,
+    relative_error,
+    scores_of,
+)
+from verify.checker.model_file import FloatArray, Format
 from verify.checker.residual_stream import per_value
 
 
@@ -32,7 +39,7 @@ def added_up(heads: Heads, channel: Channel, gain: float) -> tuple[FloatArray, L
     demand(not where or not heads.stream.noise[where.name].any(), "marks with noise")
     q = heads.projected(heads.query[channel.head], None, t)
     k = heads.projected(heads.key[channel.head], where, marks)
-    demand((marks == 0) | ~(k.value.any(axis=1) | k.total.any(axis=1)), "uneven")
+    demand((marks == 0) | ~k.value.any(axis=1), "uneven")
     rest = t[marks == 0][1:]
     alike = np.hstack([k.value, k.total])[rest]
     demand(alike == alike[:1], "a sum prefers some positions that do not count")
@@ -42,19 +49,24 @@ def added_up(heads: Heads, channel: Channel, gain: float) -> tuple[FloatArray, L
     first, second = float(own.error.max()), float(other.error.max())
     demand(np.abs(scores) <= 600, "the scores of a sum are too large")
     demand(not len(rest) or scores[:, 0].max() <= -second, "a sum prefers others")
+    even = uneven(q, k.rows(t[marks == 1]), max(own.size, other.size))
+    first, second = (e + 8 * form.sum_unit * even for e in (first, second))
     counted = np.cumsum(marks)
     sink, aside = np.exp(bos[:, 0]), (t - counted) * np.exp(scores[:, 0])
     total = sink + counted + aside
-    astray = (sink * np.expm1(first) + aside * np.expm1(second)) / total
-    rises = bos[:, 0] <= first
+    astray = sink * np.expm1(first) + aside * np.expm1(second)
+    astray = (astray + counted * np.expm1(even)) / total
+    rises = (bos[:, 0] <= first).astype(np.float64)
+    if even:
+        rises = np.full(len(t), 1 + len(t) / (STRETCH if narrow(form) else 1))
     load = (2 * t + 16 + 8 * rises) * form.sum_unit
     load = load + 2 * (1 + rises) * relative_error(form)
     demand(np.maximum(astray, load) < 0.5, "the weights of a sum are too uncertain")
-    grown = (1 + astray / (1 - astray)) * (1 + load / (1 - load))
-    grown *= (1 + form.unit) ** 2 if form.unit > form.sum_unit else 1.0
+    grown = (1 + astray / (1 - astray)) * (1 + load / (1 - load)) * np.exp(even)
+    grown *= (1 + form.unit) ** 2 if narrow(form) else 1.0
     demand(1 / total >= form.smallest, "the weights of a sum are too small")
     leaked = 2 * aside / total * np.exp(second) * grown
-    noise, largest = heads.stream.noise[source.name].max(), max(source.domain)
+    noise, largest = heads.carried(source).max(), max(source.domain)
     heads.check_sums(largest + noise)
     share = gain / total
     most = np.minimum(counted * float(largest), channel.domain[-1])
@@ -65,3 +77,23 @@ def added_up(heads: Heads, channel: Channel, gain: float) -> tuple[FloatArray, L
     look = Look(float(leaked.max()), 0.0, widest, widest)
     values = channel.domain
     return per_value(channel, values, np.full(len(values), worst)), look
+
+
+def uneven(q: Noisy, k: Noisy, peak: float) -> float:
+    """How far scores that should be 0, with their exponents, can be from it.
+
+    Args:
+        q: The queries.
+        k: The keys of positions that count; of code 0, but perhaps with noise.
+        peak: The largest score that stands beside them.
+    """
+    if not k.total.any():
+        return 0.0
+    widest = k.each(lambda x: x.max(axis=-2, keepdims=True))
+    scores = scores_of(q, widest)
+    return float(scores.error.max()) + 16 * q.form.sum_unit * (peak + scores.size)
+
+
+def narrow(form: Format) -> bool:
+    """Whether numbers are stored with fewer digits than sums have."""
+    return form.unit > form.sum_unit

@@ -1,0 +1,219 @@
+"""Which part of a network carries which variable: a table that travels with an export.
+
+Circuit discovery is measured against known circuits: nodes are the embedding, heads and
+units of MLPs, edges lead from the writer of a variable to those that read it. Here both
+are read off: variables and what they read from the Program in the file, units from the
+tensors that write to the dimensions of a variable.
+"""
+
+import csv
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from network.errors import ExportError
+from network.modelfile import ModelFile, names
+from network.precision import FloatArray
+from program.errors import Refused
+from program.statement import Channel, Statement, parse
+
+FORMAT = "krohn-circuit"
+EMBEDDING, ATTENTION, MLP, READ_OUT = "embedding", "attention", "mlp", "read-out"
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable, and the component that writes it.
+
+    Attributes:
+        layer: The block; None of the embedding.
+        component: ``"embedding"``, ``"attention"`` or ``"mlp"``.
+        index: The head, or the units of the (last) hidden layer that write to its
+            dimensions; some of these only erase what was there before.
+        variable: Its name.
+        operation: What it is, as docs/model-format.md names operations.
+        reads: The variables that it is computed from, stored ones and the token.
+        dims: Its first dimension, and one past the last.
+        code: How a value lies there: ``"integer"``, ``"one-hot"``, ``"matrix"`` or
+            ``"vector"``.
+        domain: Its values; none if they are matrices.
+        hook: The first place where it can be read, as TransformerLens names places.
+        until: The last place.
+        node: Its component, as TransformerLens names activations, without index.
+    """
+
+    layer: int | None
+    component: str
+    index: tuple[int, ...]
+    variable: str
+    operation: str
+    reads: tuple[str, ...]
+    dims: tuple[int, int]
+    code: str
+    domain: tuple[int, ...]
+    hook: str
+    until: str
+    node: str
+
+
+def write(file: ModelFile, directory: Path) -> None:
+    """Write ``circuit.json`` and ``circuit.csv``; nothing for a file without channels.
+
+    Raises:
+        ExportError: If its Program is damaged.
+    """
+    if "channels" not in file.header.get("program", {}):
+        return
+    found = circuit(file)
+    text = json.dumps(found, ensure_ascii=False, indent=1)
+    (directory / "circuit.json").write_text(text + "\n", encoding="utf-8")
+    with open(directory / "circuit.csv", "w", encoding="utf-8", newline="") as table:
+        columns = list(Variable.__dataclass_fields__)
+        rows = csv.DictWriter(table, columns, lineterminator="\n")
+        rows.writeheader()
+        rows.writerows(
+            {k: _cell(v) for k, v in row.items()} for row in found["variables"]
+        )
+
+
+def circuit(file: ModelFile) -> dict[str, Any]:
+    """Variables, features of the position, edges and outputs of a file with a Program.
+
+    Raises:
+        ExportError: If its Program is damaged.
+    """
+    shape = file.header["architecture"]
+    letters = shape["vocabulary"] - 1
+    try:
+        stated = parse(
+            file.header["program"], letters, shape["positions"] - 1, True, True
+        )
+    except (Refused, LookupError, TypeError, ValueError) as error:
+        raise ExportError(f"the file is damaged: of its Program, {error}") from None
+    about = file.header.get("machine") or file.header["source"]
+    variables = list(_variables(stated, file))
+    return {
+        "format": FORMAT,
+        "version": 1,
+        "name": about.get("name"),
+        "letters": list(names(about, "letters")),
+        "length": shape["positions"] - 1,
+        "blocks": [
+            {"layer": i, "heads": block["heads"], "mlp": block["mlp"]}
+            for i, block in enumerate(shape["blocks"])
+        ],
+        "variables": [asdict(variable) for variable in variables],
+        "features": {name: list(dims) for name, dims in stated.features.items()},
+        "outputs": list(stated.outputs),
+        "edges": _edges(stated, {v.variable: v for v in variables}),
+    }
+
+
+def _variables(stated: Statement, file: ModelFile) -> Iterator[Variable]:
+    for channel in stated.channels.values():
+        place = channel.stored
+        if place is None:
+            continue
+        layer, component, node = _written_at(place.born, place.head)
+        yield Variable(
+            layer,
+            component,
+            _index(file.tensors, layer, component, channel),
+            channel.name,
+            channel.op,
+            _stored(stated, channel),
+            (place.start, place.stop),
+            place.code,
+            tuple(channel.domain.tolist()),
+            _hook(place.born),
+            _hook(place.dies),
+            node,
+        )
+
+
+def _written_at(snapshot: int, head: int | None) -> tuple[int | None, str, str]:
+    if snapshot == 0:
+        return None, EMBEDDING, "hook_embed"
+    layer = (snapshot - 1) // 2
+    if head is not None:
+        return layer, ATTENTION, f"blocks.{layer}.attn.hook_z"
+    return layer, MLP, f"blocks.{layer}.mlp.hook_post"
+
+
+def _hook(snapshot: int) -> str:
+    """The residual stream after the embedding, after heads, or after an MLP."""
+    if snapshot == 0:
+        return "blocks.0.hook_resid_pre"
+    layer, after = divmod(snapshot - 1, 2)
+    return f"blocks.{layer}.hook_resid_{'post' if after else 'mid'}"
+
+
+def _index(
+    tensors: Mapping[str, FloatArray],
+    layer: int | None,
+    component: str,
+    channel: Channel,
+) -> tuple[int, ...]:
+    if component == ATTENTION:
+        assert channel.head is not None
+        return (channel.head,)
+    if component == EMBEDDING:
+        return ()
+    at = f"blocks.{layer}.mlp."
+    last = max(n for n in tensors if n.startswith(at) and n.endswith(".weight"))
+    writes = (tensors[last][:, channel.span.start : channel.span.stop] != 0).any(axis=1)
+    return tuple(np.flatnonzero(writes).tolist())
+
+
+def _stored(stated: Statement, channel: Channel) -> tuple[str, ...]:
+    """What a channel reads that lies somewhere, through channels that lie nowhere."""
+    found: dict[str, None] = {}
+    for read in stated.reads(channel.name):
+        above = stated.reads(read.name)
+        seen = (read.name,) if read.stored or not above else _stored(stated, read)
+        found |= dict.fromkeys(seen)
+    return tuple(found)
+
+
+def _edges(
+    stated: Statement, variables: Mapping[str, Variable]
+) -> list[dict[str, Any]]:
+    """From the component that writes a variable to each that reads it."""
+    edges = [
+        {"from": _named(variables[read]), "to": _named(variable), "variable": read}
+        for variable in variables.values()
+        for read in variable.reads
+        if read in variables
+    ]
+    ends = dict.fromkeys(
+        read
+        for name in stated.outputs
+        for read in (
+            [name] if name in variables else _stored(stated, stated.channels[name])
+        )
+        if read in variables
+    )
+    edges += [
+        {"from": _named(variables[read]), "to": READ_OUT, "variable": read}
+        for read in ends
+    ]
+    return [dict(e) for e in dict.fromkeys(tuple(edge.items()) for edge in edges)]
+
+
+def _named(variable: Variable) -> str:
+    """A node of the circuit: the embedding, a head, or an MLP."""
+    if variable.layer is None:
+        return EMBEDDING
+    if variable.component == ATTENTION:
+        return f"blocks.{variable.layer}.attn.{variable.index[0]}"
+    return f"blocks.{variable.layer}.mlp"
+
+
+def _cell(value: Any) -> Any:
+    if value is None:
+        return ""
+    return " ".join(map(str, value)) if isinstance(value, list | tuple) else value

@@ -1,0 +1,271 @@
+"""A strict network as the weights of an unmodified GPT-2 (docs/gpt2.md).
+
+One pair ±K or more makes LayerNorm a factor near 1, a coordinate that is always 0
+(ground), which every reader subtracts, removes the mean, and a mirror of the stream keeps
+that mean small. Units of tables are multiplied by λ where they are GeLUs, and so far from 0
+that these are ReLUs. All factors are powers of two.
+
+The stream: the d dimensions of the strict network, minus the same, ground, a constant,
+which is 0 but for the read-out, and last of all the pairs.
+"""
+
+from dataclasses import dataclass
+from math import log2
+from typing import Any, Literal
+
+import numpy as np
+
+from network.architecture import kind_of
+from network.errors import ExportError
+from network.modelfile import ModelFile
+from network.precision import FloatArray
+
+Activation = Literal["relu", "gelu", "gelu_new"]
+ACTIVATIONS: tuple[Activation, ...] = ("relu", "gelu", "gelu_new")
+EPSILON = 1e-5
+"""What GPT-2 adds to the variance."""
+LEAST = -(2.0**14)
+"""The logit of tokens that are no states: any number below all logits of states."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The sizes of a GPT-2 for a strict network.
+
+    Attributes:
+        heads: How many each block has.
+        size: The width of each, 4^k.
+        inner: The units of each MLP.
+        large: K.
+        count: How many entries are ±K.
+        gain: λ.
+        activation: Of all units.
+        epsilon: What LayerNorms add to the variance.
+    """
+
+    heads: int
+    size: int
+    inner: int
+    large: float
+    count: int
+    gain: float
+    activation: Activation = "gelu_new"
+    epsilon: float = EPSILON
+
+    @property
+    def width(self) -> int:
+        """D, the width of the stream."""
+        return self.heads * self.size
+
+    @property
+    def scale(self) -> float:
+        """The weight of every LayerNorm: the deviation of the pairs, nearly."""
+        return float(np.sqrt(self.count * self.large**2 / self.width + self.epsilon))
+
+
+def plan(file: ModelFile, activation: Activation = "gelu_new") -> Plan:
+    """The sizes that fit a network, with K where its noise is least.
+
+    Raises:
+        ExportError: If the network has what GPT-2 lacks.
+    """
+    check(file)
+    said = file.header["architecture"]
+    blocks, d = said["blocks"], said["d_model"]
+    widest = max(max(b["d_qk"], b["d_v"], 2) for b in blocks)
+    size = 4 ** int(np.ceil(log2(widest) / 2))
+    heads = max(2, *(b["heads"] for b in blocks))
+    # One of ±K for each head, or each fourth: so the deviation is a power of 2.
+    heads = max(heads, -(-(2 * d + 2) // (size - 1)))
+    heads += heads % 2
+    count = heads
+    while count % 8 == 0:
+        count //= 4
+    inner = max(1, *(sum(b["mlp"]) for b in blocks))
+    large = magnitude(file, count)
+    double = activation != "relu" and file.precision.digits > 24
+    gain = 1.0 if activation == "relu" else 32.0 if double else 16.0
+    return Plan(heads, size, inner, large, count, gain, activation)
+
+
+def check(file: ModelFile) -> None:
+    """Refuse what GPT-2 lacks.
+
+    Raises:
+        ExportError: Which says what, and how to compile the network instead.
+    """
+    said = file.header["architecture"]
+    if not kind_of(said).program or not said.get("strict"):
+        raise ExportError(
+            "GPT-2 has plain residuals and one hidden layer in each MLP: compile a "
+            "Transformer with --strict"
+        )
+    if "machine" not in file.header or "source" in file.header:
+        raise ExportError("networks of machines can be GPT-2s, this is no such file")
+    if "program" not in file.header:
+        raise ExportError("the file does not say where its variables lie; compile one")
+    if not said["blocks"]:
+        raise ExportError("the network has no blocks; GPT-2 has one at least")
+    for block in said["blocks"]:
+        other = block.keys() - {"heads", "d_qk", "d_v", "mlp"}
+        if other:
+            raise ExportError(
+                f"GPT-2 has no such {' or '.join(sorted(other))}: compile the network "
+                "with standard attention and ReLUs"
+            )
+
+
+def magnitude(file: ModelFile, count: int) -> float:
+    """K, a power of two.
+
+    The factor of a LayerNorm is off from 1 by X²/(2·count·K²), X the length of the rest
+    of the stream, and a mean of (count + 4)·u·K is rounded in sums of n terms, by 2n·u
+    of it, 16 being many; in 16-bit formats the mean itself is what ground is off by. Their
+    sum is least where K³ = X²/(count·a), a·K being the second.
+    """
+    precision = file.precision
+    ones, squares = _size(file)
+    mean = (count + 4) * precision.accumulator_unit
+    narrow = precision.digits < precision.accumulator_digits
+    rounded = mean if narrow else mean * 32 * precision.accumulator_unit
+    best = (squares / (count * rounded)) ** (1 / 3)
+    return float(2.0 ** round(log2(max(best, 2 * ones))))
+
+
+def _size(file: ModelFile) -> tuple[float, float]:
+    """The largest sums of absolute values and of squares, with the mirror."""
+    program, position = file.header["program"], file.tensors["embed.position"]
+    sizes = [position[:, slice(*span)] for span in program["features"].values()]
+    stored = [channel for channel in program["channels"] if "dims" in channel]
+    most, blocks = np.zeros(2), file.header["architecture"]["blocks"]
+    for snapshot in range(2 * len(blocks) + 1):
+        there = [
+            c for c in stored if c["snapshots"][0] <= snapshot <= c["snapshots"][1]
+        ]
+        hot = [c["code"] == "one-hot" for c in there]
+        numbers = [
+            1.0 if h else max(c["domain"]) for h, c in zip(hot, there, strict=True)
+        ]
+        most = np.maximum(most, [sum(numbers), sum(x * x for x in numbers)])
+    ones = most[0] + sum(np.abs(p).sum(axis=1).max() for p in sizes)
+    squares = most[1] + sum((p * p).sum(axis=1).max() for p in sizes)
+    return float(2 * ones), float(2 * squares)
+
+
+def tensors(file: ModelFile, sizes: Plan) -> dict[str, FloatArray]:
+    """All tensors of the GPT-2, by the names of Hugging Face's library, as float64."""
+    said, width = file.header["architecture"], sizes.width
+    constant = 2 * said["d_model"] + 1
+    letters, classes = said["vocabulary"], said["outputs"]
+    embedded = np.zeros((letters + classes, width))
+    embedded[:letters] = _written(file.tensors["embed.token"], width)
+    positions = _written(file.tensors["embed.position"], width)
+    pairs = np.tile([sizes.large, -sizes.large], sizes.count // 2)
+    positions[:, width - sizes.count :] = pairs
+    head = np.zeros((width, letters + classes))
+    head[:, letters:] = _read(file.tensors["unembed.weight"], width)
+    head[constant, :letters] = LEAST
+    head[constant, letters:] = file.tensors["unembed.bias"]
+    found = {"transformer.wte.weight": embedded, "transformer.wpe.weight": positions}
+    found |= {"lm_head.weight": head.T, **_norm("ln_f", sizes)}
+    found["transformer.ln_f.weight"][constant] = 0
+    found["transformer.ln_f.bias"][constant] = 1
+    for b in range(len(said["blocks"])):
+        found |= _norm(f"h.{b}.ln_1", sizes) | _norm(f"h.{b}.ln_2", sizes)
+        found |= _attention(file, b, sizes)
+        found |= _mlp(file, b, sizes)
+    return found
+
+
+def _written(rows: FloatArray, width: int) -> FloatArray:
+    """Rows that are added to the stream, and to its mirror."""
+    d = rows.shape[-1]
+    found = np.zeros((*rows.shape[:-1], width))
+    found[..., :d] = rows
+    found[..., d : 2 * d] = -rows
+    return found
+
+
+def _read(columns: FloatArray, width: int) -> FloatArray:
+    """Columns that read the stream, less ground."""
+    d = columns.shape[0]
+    found = np.zeros((width, *columns.shape[1:]))
+    found[:d] = columns
+    found[2 * d] = -columns.sum(axis=0)
+    return found
+
+
+def _norm(name: str, sizes: Plan) -> dict[str, FloatArray]:
+    ones = np.ones(sizes.width)
+    parts = {"weight": sizes.scale * ones, "bias": 0 * ones}
+    return {f"transformer.{name}.{part}": x for part, x in parts.items()}
+
+
+def _attention(file: ModelFile, b: int, sizes: Plan) -> dict[str, FloatArray]:
+    """The heads of a block; queries times 2^k, as GPT-2 divides scores by it."""
+    given, block = file.tensors, file.header["architecture"]["blocks"][b]
+    at, width, heads = f"blocks.{b}.attention", sizes.width, block["heads"]
+    reads = np.zeros((width, 3, sizes.heads, sizes.size))
+    out = np.zeros((sizes.heads, sizes.size, width))
+    for i, name in enumerate(("query", "key", "value") if heads else ()):
+        matrix = given[f"{at}.{name}"] * (np.sqrt(sizes.size) if i == 0 else 1.0)
+        reads[:, i, :heads, : matrix.shape[2]] = _read(matrix.transpose(1, 0, 2), width)
+    if heads:
+        out[:heads, : block["d_v"]] = _written(given[f"{at}.out"], width)
+    name = f"transformer.h.{b}.attn"
+    return {
+        f"{name}.c_attn.weight": reads.reshape(width, 3 * width),
+        f"{name}.c_attn.bias": np.zeros(3 * width),
+        f"{name}.c_proj.weight": out.reshape(width, width),
+        f"{name}.c_proj.bias": np.zeros(width),
+    }
+
+
+def _mlp(file: ModelFile, b: int, sizes: Plan) -> dict[str, FloatArray]:
+    """The MLP of a block: λ inside, 1/λ behind."""
+    given, block = file.tensors, file.header["architecture"]["blocks"][b]
+    width, gain = sizes.width, sizes.gain
+    below, inside = np.zeros((width, sizes.inner)), np.zeros(sizes.inner)
+    above, after = np.zeros((sizes.inner, width)), np.zeros(width)
+    if block["mlp"]:
+        at, (n,) = f"blocks.{b}.mlp", block["mlp"]
+        below[:, :n] = _read(given[f"{at}.0.weight"], width) * gain
+        inside[:n] = given[f"{at}.0.bias"] * gain
+        above[:n] = _written(given[f"{at}.1.weight"], width) / gain
+        after = _written(given[f"{at}.1.bias"], width)
+    name = f"transformer.h.{b}.mlp"
+    return {
+        f"{name}.c_fc.weight": below,
+        f"{name}.c_fc.bias": inside,
+        f"{name}.c_proj.weight": above,
+        f"{name}.c_proj.bias": after,
+    }
+
+
+def configuration(file: ModelFile, sizes: Plan) -> dict[str, Any]:
+    """``config.json``."""
+    said = file.header["architecture"]
+    bos = said["vocabulary"] - 1
+    return {
+        "activation_function": sizes.activation,
+        "add_cross_attention": False,
+        "architectures": ["GPT2LMHeadModel"],
+        "attn_pdrop": 0.0,
+        "bos_token_id": bos,
+        "dtype": file.precision.name,
+        "embd_pdrop": 0.0,
+        "eos_token_id": None,
+        "layer_norm_epsilon": sizes.epsilon,
+        "model_type": "gpt2",
+        "n_embd": sizes.width,
+        "n_head": sizes.heads,
+        "n_inner": sizes.inner,
+        "n_layer": len(said["blocks"]),
+        "n_positions": said["positions"],
+        "reorder_and_upcast_attn": False,
+        "resid_pdrop": 0.0,
+        "scale_attn_by_inverse_layer_idx": False,
+        "scale_attn_weights": True,
+        "tie_word_embeddings": False,
+        "vocab_size": said["vocabulary"] + said["outputs"],
+    }

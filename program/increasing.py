@@ -1,0 +1,164 @@
+"""The longest increasing subsequence as a short text: one number a number, and the Program.
+
+The text of Feng et al. (2023): x_1 … x_n <sep> d_1 … d_n <sep> max d <eos>, where d_i is
+how many numbers the longest increasing subsequence has that ends with x_i.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, Self
+
+from program.errors import demand
+from program.expressions import Expression, argument, greater, number, rectified
+from program.functions import Row, Select, table
+from program.operations.base import Operation
+from program.operations.earliest import Earliest
+from program.operations.latest import Latest
+from program.operations.map import Map
+from program.operations.position import Position
+from program.operations.shift_by import ShiftBy
+from program.operations.token import Token
+from program.piecewise import Piecewise
+from program.program import Program
+from program.statement import whole
+
+KIND = "increasing"
+"""What it is called in the header of a model file."""
+SEPARATOR, LAST = "<sep>", "<eos>"
+MOST = 512
+
+
+@dataclass(frozen=True)
+class Increasing:
+    """Texts about the longest increasing subsequences of lists of numbers.
+
+    Attributes:
+        name: What it is called.
+        longest: n: so many numbers a list has at most.
+        largest: m: numbers are 0, …, m.
+    """
+
+    name: str
+    longest: int
+    largest: int
+
+    def __post_init__(self) -> None:
+        """Refuse lists of no size.
+
+        Raises:
+            Refused: If one of the numbers is out of range.
+        """
+        fits = 0 < self.longest <= MOST and 0 < self.largest <= MOST
+        demand(fits, f"lists have 1 to {MOST} numbers, of 0 to {MOST} at most")
+
+    @property
+    def end(self) -> int:
+        """The separator; so many numbers are tokens."""
+        return max(self.largest, self.longest + 1) + 1
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The name of each token."""
+        return (*map(str, range(self.end)), SEPARATOR, LAST)
+
+    @property
+    def length(self) -> int:
+        """T: so many tokens are read at most."""
+        return 2 * self.longest + 3
+
+    def text(self, numbers: Sequence[int], most: int) -> list[int]:
+        """The first tokens of the text of a list."""
+        d: list[int] = []
+        for i, x in enumerate(numbers):
+            before = (d[j] for j in range(i) if numbers[j] < x)
+            d.append(1 + max(before, default=0))
+        end = self.end
+        return [*numbers, end, *d, end, max(d), end + 1][:most]
+
+    def to_wire(self) -> dict[str, Any]:
+        """As the header of a model file states it."""
+        sizes = {"longest": self.longest, "largest": self.largest}
+        return {"kind": KIND, "name": self.name, "letters": list(self.tokens), **sizes}
+
+    @classmethod
+    def from_wire(cls, said: Mapping[str, Any]) -> Self:
+        """The same, read strictly.
+
+        Raises:
+            Refused: If it is malformed.
+            LookupError: If something is missing.
+        """
+        demand(said["kind"] == KIND, "these are no lists of numbers")
+        sizes = (int(whole(said[n], 0)) for n in ("longest", "largest"))
+        found = cls(str(said["name"]), *sizes)
+        demand(said["letters"] == list(found.tokens), "the tokens have other names")
+        return found
+
+
+def program_of(source: Increasing) -> Program:
+    """The Program whose greedy continuation of a list is its text (Theorem 5m).
+
+    Of all numbers so far whose longest subsequence has v numbers, the last one is the
+    least. So d is 1 and how many of these least numbers are below the next number, as in
+    patience sorting.
+    """
+    n, end, tokens = source.longest, source.end, range(len(source.tokens) + 1)
+    nothing, p = source.largest + 1, argument
+    count = range(1, n + 1)
+
+    def of_token(values: Sequence[int], bos: int) -> Map:
+        return Map(
+            table({(a,): x for a, x in zip(tokens, (*values, bos), strict=True)}),
+            ("token",),
+        )
+
+    def numbers(e: Expression, *read: str) -> Map:
+        return Map(Piecewise(e), read)
+
+    def counted(shift: int) -> Map:
+        goal = p(0)
+        below = sum((greater(goal, p(v)) for v in count), number(shift))
+        return numbers(below, "goal", *(f"least{v}" for v in count))
+
+    values = [min(a, nothing) if a < end else 0 for a in tokens[:-1]]
+    phase = p(0) - 2 * p(1) + 2
+    operations: dict[str, Operation] = {
+        "token": Token(),
+        "number": of_token(values, nothing),
+        "separates": of_token([int(a == end) for a in tokens[:-1]], 0),
+        "position": Position(tuple(range(source.length + 1))),
+        "first": Earliest("position", "separates"),
+        "after": numbers(p(0) - rectified(p(0) - 1), "first"),
+        "back": numbers(rectified(p(0)), "first"),
+        "back to next": numbers(rectified(p(0) - 1), "first"),
+        "own": ShiftBy("number", "back"),
+        "wanted": ShiftBy("number", "back to next"),
+        "phase": numbers(rectified(phase) - rectified(phase - 3), "position", "first"),
+        "last": Map(table({(k,): int(k == 2) for k in range(4)}), ("phase",)),
+        "goal": numbers(
+            rectified(p(0) - nothing * p(1)) + nothing * p(1), "wanted", "last"
+        ),
+    }
+    here: dict[Row, int] = {
+        (i, a): int(i == 2 or (i == 1 and a == 1)) for i, a in product(range(3), (0, 1))
+    }
+    for v in count:
+        operations[f"is{v}"] = of_token([int(a == v) for a in tokens[:-1]], 2)
+        operations[f"says{v}"] = Map(table(here), (f"is{v}", "after"))
+        operations[f"least{v}"] = Latest("own", f"says{v}")
+    operations |= {
+        "next number": counted(1),
+        "all": counted(0),
+        "separator": of_token([end for _ in tokens[:-1]], end),
+        "end": of_token([end + 1 for _ in tokens[:-1]], end + 1),
+        "next": Map(Select(), ("phase", "next number", "separator", "all", "end")),
+    }
+    return Program(
+        letters=source.tokens,
+        states=len(source.tokens),
+        length=source.length,
+        operations=operations,
+        outputs=("next",),
+        decode={(token,): token for token in tokens[:-1]},
+    )

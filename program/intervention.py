@@ -1,0 +1,134 @@
+"""What a Program says of an intervention: channels are given values in the network.
+
+A prediction stands only where the Program is defined: its domains and the rows of its
+tables are those that *occur*, and a network is made, and proved, for no others. A position
+is *defined* if there every channel has a value of its domain, every table has a row for
+what it reads, and the tables of the letter that one MLP decides a channel by have values
+that some letter gives them together (docs/soundness.md, Theorem R3). A prediction stands
+up to the first position that is not defined (docs/python.md).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from program.domains import BoolArray, IntArray
+from program.functions import Table
+from program.interpreter import Held, decoded, interpret
+from program.operations.base import Operation
+from program.operations.map import Map
+from program.program import cone
+from program.statement import Statement
+
+
+class Prediction(NamedTuple):
+    """What should happen.
+
+    Attributes:
+        answers: ``(batch, length)``: the states or outputs that are said; −1 where
+            nothing is predicted.
+        values: Of each channel, ``(batch, length + 1)``; meaningless where nothing is
+            defined.
+        defined: ``(batch, length + 1)``: how far the prediction stands.
+    """
+
+    answers: IntArray
+    values: Mapping[str, IntArray]
+    defined: BoolArray
+
+
+def predict(
+    program: Statement, words: npt.ArrayLike, held: Mapping[str, Held]
+) -> Prediction:
+    """What a network says if channels are given values where it writes them.
+
+    Args:
+        program: What its file states.
+        words: ``(batch, length)`` letter indices.
+        held: The values, in the stream at the snapshot where the channel is born.
+    """
+    words = np.asarray(words, dtype=np.int64)
+    born = {name: c.born for name, c in program.channels.items() if c.stored}
+    watch = _Watch(program, np.ones((len(words), words.shape[1] + 1), np.bool_))
+    values = interpret(program, words, held, born, watch.evaluate)
+    for name in program.channels:
+        watch.check_letters(name, held, values)
+    defined = watch.stands()
+    said = decoded(program.outputs, program.decode, values)
+    return Prediction(np.where(defined[:, 1:], said, -1), values, defined)
+
+
+@dataclass(frozen=True)
+class _Watch:
+    """Evaluates operations where they are defined, and notes where they are not."""
+
+    program: Statement
+    defined: BoolArray = field(repr=False)
+
+    def evaluate(
+        self,
+        name: str,
+        operation: Operation,
+        read: Sequence[IntArray],
+        tokens: IntArray,
+    ) -> IntArray:
+        """The values of a channel; any of its domain where it is not defined."""
+        if isinstance(operation, Map) and isinstance(operation.function, Table):
+            table = operation.function
+            missing = table.place(read) < 0
+            np.logical_and(self.defined, ~missing, out=self.defined)
+            row = table.rows[0].tolist()
+            read = [np.where(missing, r, c) for r, c in zip(row, read, strict=True)]
+        found = operation.evaluate(read, tokens)
+        channel = self.program.channels[name]
+        right = np.isin(found, channel.later)
+        right[:, 0] = found[:, 0] == channel.bos
+        np.logical_and(self.defined, right, out=self.defined)
+        usual = np.full(found.shape, channel.later[0])
+        usual[:, 0] = channel.bos
+        return np.where(right, found, usual)
+
+    def check_letters(
+        self, name: str, held: Mapping[str, Held], values: Mapping[str, IntArray]
+    ) -> None:
+        """Note where tables of the letter that decide a channel belong to no letter."""
+        program = self.program
+        read = _of_letter(program, name)
+        if len(read) < 2 or held.keys().isdisjoint(read):
+            return
+        letters = np.arange(program.letters)
+        first = next(iter(program.channels))
+        given = [
+            letters if n == first else program.channels[n].table([letters])
+            for n in read
+        ]
+        known = set(zip(*(column.tolist() for column in given), strict=True))
+        seen = np.stack([values[n][:, 1:] for n in read], axis=-1)
+        rows = seen.reshape(-1, len(read)).tolist()
+        right = np.array([tuple(row) in known for row in rows])
+        self.defined[:, 1:] &= right.reshape(seen.shape[:2])
+
+    def stands(self) -> BoolArray:
+        """How far everything is defined: a later position spoils no earlier one."""
+        if all(operation.causal for operation in self.program.operations.values()):
+            return np.logical_and.accumulate(self.defined, axis=1)
+        whole = self.defined.all(axis=1, keepdims=True)
+        return np.broadcast_to(whole, self.defined.shape)
+
+
+def _of_letter(program: Statement, name: str) -> list[str]:
+    """The token, and the stored tables of it, from which an MLP decides a channel."""
+    channel = program.channels[name]
+    if channel.born <= 0 or channel.operation.is_attention:
+        return []
+    stored = {n for n, c in program.channels.items() if 0 <= c.born < channel.born}
+    opened = cone(program, name, stored)
+    read = dict.fromkeys(n for o in opened for n in program.operations[o].reads)
+    first = next(iter(program.channels))
+    tables = [
+        n for n in read if n in stored and program.operations[n].reads == (first,)
+    ]
+    return [first] * (first in read) + tables

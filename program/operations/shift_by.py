@@ -1,0 +1,30 @@
+"""As many positions ago as a channel says."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from program.domains import IntArray
+from program.operations.base import LookBack
+
+
+@dataclass(frozen=True, slots=True)
+class ShiftBy(LookBack):
+    """``source`` at position ``max(t - by, 0)``, where ``by`` is a channel.
+
+    It has no memory of its own: as many values would be kept as ``by`` can be large.
+    """
+
+    wire: ClassVar[str] = "shift-by"
+    by: str
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The source, and how far back it stands."""
+        return (self.source, self.by)
+
+    def position(self, read: Sequence[IntArray], t: IntArray) -> IntArray:
+        """Never before BOS."""
+        return np.asarray(np.maximum(t - read[0], 0))

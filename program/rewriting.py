@@ -1,0 +1,251 @@
+"""Rewriting systems: a line of letters is rewritten where the first rule applies."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self, TypeAlias
+
+import numpy as np
+
+from program.domains import IntArray, joint
+from program.errors import demand
+from program.functions import Table
+from program.statement import whole
+
+KIND = "rewriting"
+"""What it is called in the header of a model file."""
+END, LAST = "=", "<eos>"
+"""The tokens after a line, and after the last line."""
+MOST_RULES, MOST_WINDOW, MOST_LINE = 1024, 16, 2**16
+Line: TypeAlias = tuple[int, ...]
+
+
+class Computed(NamedTuple):
+    """A letter that a rule writes, which depends on letters that it reads.
+
+    Attributes:
+        function: The number of the function.
+        places: Of which places of the window, the first one 0, it is asked.
+    """
+
+    function: int
+    places: tuple[int, ...]
+
+
+class Rule(NamedTuple):
+    """A part of a line that is replaced, with what must stand around it.
+
+    Attributes:
+        window: Which letters may stand at each place. The end of a line, as the first
+            place, also means the start of one; elsewhere it can stand last only.
+        start: The first place that is replaced.
+        stop: One past the last one.
+        writes: What stands there then, no longer than before: letters, or functions.
+    """
+
+    window: tuple[tuple[int, ...], ...]
+    start: int
+    stop: int
+    writes: tuple[int | Computed, ...]
+
+
+@dataclass(frozen=True)
+class Rewriting:
+    """A normal algorithm of Markov whose lines never grow, written out as text.
+
+    The text of a line x is x = x′ = x″ = … and an end. Of the places where a rule applies
+    the one that ends first is taken, of several rules there the first one; the rest is
+    copied. The text ends after the first line, x itself apart, to which no rule applies.
+
+    Tokens 0, …, L − 1 are letters, L is the end of a line and L + 1 that of the text.
+
+    Attributes:
+        name: What it is called.
+        letters: The name of each letter.
+        rules: The rules, the first ones first.
+        functions: For letters read a letter each.
+        longest: n: so many letters a line has at most.
+    """
+
+    name: str
+    letters: tuple[str, ...]
+    rules: tuple[Rule, ...]
+    functions: tuple[Table, ...]
+    longest: int
+
+    def __post_init__(self) -> None:
+        """Refuse what is malformed.
+
+        Raises:
+            Refused: With the rule that is wrong.
+        """
+        tokens = self.tokens
+        demand(len(set(tokens)) == len(tokens), "two letters have the same name")
+        demand(len(self.letters) > 0, "a line has no letters")
+        words = all(name.split() == [name] for name in self.letters)
+        demand(words, "a letter has no name, or a name with blanks")
+        demand(0 < len(self.rules) <= MOST_RULES, "there are no rules, or too many")
+        demand(0 < self.longest <= MOST_LINE, "lines have no letters, or too many")
+        for function in self.functions:
+            inside = (function.values >= 0) & (function.values < self.end)
+            demand(inside, "a function says what is no letter")
+        for i, rule in enumerate(self.rules, 1):
+            self._check(f"rule {i}", rule)
+
+    def _check(self, what: str, rule: Rule) -> None:
+        size = len(rule.window)
+        demand(0 < size <= MOST_WINDOW, f"{what} reads nothing, or too much")
+        demand(0 <= rule.start < rule.stop <= size, f"{what} replaces nothing")
+        most = rule.stop - rule.start
+        demand(len(rule.writes) <= most, f"{what} makes a line longer")
+        for place, letters in enumerate(rule.window):
+            inner = 0 < place < size - 1 or rule.start <= place < rule.stop
+            allowed = range(self.end + (not inner))
+            demand(len(letters) > 0, f"{what}: nothing can stand at a place")
+            demand(set(letters) <= set(allowed), f"{what} reads what is no letter")
+            ascending = list(letters) == sorted(set(letters))
+            demand(ascending, f"{what}: letters of a place are not in their order")
+        for written in rule.writes:
+            if isinstance(written, Computed):
+                self._check_computed(what, rule, written)
+            else:
+                demand(0 <= written < self.end, f"{what} writes what is no letter")
+
+    def _check_computed(self, what: str, rule: Rule, written: Computed) -> None:
+        inside = 0 <= written.function < len(self.functions)
+        demand(inside, f"{what} asks a function that is not there")
+        function = self.functions[written.function]
+        demand(
+            len(written.places) == function.rows.shape[1] > 0
+            and all(0 <= place < len(rule.window) for place in written.places),
+            f"{what} asks a function of other places",
+        )
+        read = [np.array(rule.window[place]) for place in written.places]
+        known = function.place(list(joint(read).T)) >= 0
+        demand(known, f"{what} asks a function of letters that it does not know")
+
+    @property
+    def end(self) -> int:
+        """The token after a line; so many letters there are."""
+        return len(self.letters)
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The name of each token."""
+        return (*self.letters, END, LAST)
+
+    @property
+    def widest(self) -> int:
+        """How many places the widest window has."""
+        return max(len(rule.window) for rule in self.rules)
+
+    def found(self, line: Sequence[int]) -> Iterator[tuple[Rule, int]]:
+        """Where rules apply: at each place the first one, and where its window starts.
+
+        The start is counted from the letter before the line, its end or start, as 0.
+        """
+        around = (self.end, *line, self.end)
+        for stop in range(1, len(around) + 1):
+            for rule in self.rules:
+                at = stop - len(rule.window)
+                read = zip(rule.window, around[at:stop], strict=True) if at >= 0 else ()
+                if at >= 0 and all(token in letters for letters, token in read):
+                    yield rule, at
+                    break
+
+    def rewritten(self, line: Line, rule: Rule, at: int) -> Line:
+        """A line after a rule was applied at a place that `found` says."""
+        around = (self.end, *line, self.end)
+        window = np.array(around[at : at + len(rule.window)])
+        written = [
+            int(self.functions[w.function](list(window[list(w.places), None]))[0])
+            if isinstance(w, Computed)
+            else w
+            for w in rule.writes
+        ]
+        return (*around[1 : at + rule.start], *written, *around[at + rule.stop : -1])
+
+    def after(self, line: Line) -> Line:
+        """The next line; the same one if no rule applies."""
+        for rule, at in self.found(line):
+            return self.rewritten(line, rule, at)
+        return line
+
+    def text(self, line: Sequence[int], most: int) -> list[int]:
+        """The first tokens of the text of a line, ``most`` of them or all."""
+        now, found = tuple(line), [*line, self.end]
+        while len(found) < most:
+            now = self.after(now)
+            done = next(self.found(now), None) is None
+            found += [*now, self.end + done]
+            if done:
+                break
+        return found[:most]
+
+    def to_wire(self) -> dict[str, Any]:
+        """As the header of a model file states it."""
+        rules = [
+            {
+                "window": [list(letters) for letters in rule.window],
+                "replaces": [rule.start, rule.stop],
+                "writes": [
+                    [w.function, *w.places] if isinstance(w, Computed) else w
+                    for w in rule.writes
+                ],
+            }
+            for rule in self.rules
+        ]
+        return {
+            "kind": KIND,
+            "name": self.name,
+            "letters": list(self.tokens),
+            "rules": rules,
+            "functions": [function.to_wire()["rows"] for function in self.functions],
+            "longest": self.longest,
+        }
+
+    @classmethod
+    def from_wire(cls, said: Mapping[str, Any]) -> Self:
+        """The same, read strictly.
+
+        Raises:
+            Refused: If it is malformed.
+            LookupError: If something is missing.
+            TypeError: If something is of another type.
+            ValueError: If something is no number.
+        """
+        demand(said["kind"] == KIND, "this is no rewriting system")
+        names, rules = said["letters"], said["rules"]
+        strings = type(names) is list and all(type(n) is str for n in names)
+        demand(strings, "the letters have no names")
+        demand(names[-2:] == [END, LAST], "the ends of lines have other names")
+        demand(type(rules) is list, "the rules are no list")
+        tables = tuple(_function(rows) for rows in said["functions"])
+        found = tuple(_rule(rule) for rule in rules)
+        longest = int(whole(said["longest"], 0))
+        return cls(str(said["name"]), tuple(names[:-2]), found, tables, longest)
+
+
+def _function(told: Any) -> Table:
+    rows = whole(told, 2)
+    demand(rows.shape[0] > 0 and rows.shape[1] > 1, "a function has no rows")
+    ordered = np.array_equal(np.unique(rows[:, :-1], axis=0), rows[:, :-1])
+    demand(ordered, "the rows of a function are not in their order")
+    return Table(rows[:, :-1], rows[:, -1])
+
+
+def _rule(told: Mapping[str, Any]) -> Rule:
+    window = tuple(_numbers(letters) for letters in told["window"])
+    start, stop = _numbers(told["replaces"])
+    return Rule(window, start, stop, tuple(_written(w) for w in told["writes"]))
+
+
+def _written(told: Any) -> int | Computed:
+    if type(told) is not list:
+        return int(whole(told, 0))
+    function, *places = _numbers(told)
+    return Computed(function, tuple(places))
+
+
+def _numbers(told: Any) -> tuple[int, ...]:
+    found: IntArray = whole(told, 1)
+    return tuple(found.tolist())

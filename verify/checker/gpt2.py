@@ -1,0 +1,361 @@
+"""A GPT-2 that computes what a strict network computes (docs/soundness.md, section 6a).
+
+It reads the three files of an exported directory, and makes a strict network of them
+whose readers see what LayerNorms leave. `network.transformer` proves that.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from safetensors import SafetensorError, deserialize
+
+from program.errors import Refused, demand
+from verify.checker.layer_norms import LayerNorms
+from verify.checker.model_file import (
+    FORMATS,
+    FloatArray,
+    Format,
+    Model,
+    check_numbers,
+    decoded,
+    loads,
+)
+
+STATED = {
+    "model_type": "gpt2",
+    "architectures": ["GPT2LMHeadModel"],
+    "add_cross_attention": False,
+    "reorder_and_upcast_attn": False,
+    "scale_attn_by_inverse_layer_idx": False,
+    "scale_attn_weights": True,
+    "tie_word_embeddings": False,
+}
+"""What a configuration must say."""
+SIZES = ("n_embd", "n_head", "n_inner", "n_layer", "n_positions", "vocab_size")
+ACTIVATIONS = ("relu", "gelu", "gelu_new")
+HARMLESS = {
+    "attn_pdrop",
+    "bos_token_id",
+    "embd_pdrop",
+    "eos_token_id",
+    "initializer_range",
+    "pad_token_id",
+    "resid_pdrop",
+    "task_specific_params",
+    "transformers_version",
+    "use_cache",
+}
+"""What has no effect on logits where nothing is trained."""
+NAMES = ("config.json", "model.safetensors", "krohn.json")
+BESIDE = {
+    "README.md",
+    "circuit.csv",
+    "circuit.json",
+    "generation_config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+}
+"""Files that logits do not depend on."""
+Parts = dict[str, FloatArray]
+"""Tensors by the names that they have in a model file."""
+DAMAGE = (
+    SafetensorError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    RecursionError,
+)
+_BLOCK = {"heads", "d_qk", "d_v", "mlp"}
+
+
+class Files(NamedTuple):
+    """The bytes of ``config.json``, ``model.safetensors`` and ``krohn.json``."""
+
+    config: bytes
+    weights: bytes
+    told: bytes
+
+    @staticmethod
+    def of(directory: Path) -> "Files":
+        """Those in a directory.
+
+        Raises:
+            Refused: If there is a file that may make another network of them.
+            OSError: If one cannot be read.
+        """
+        others = sorted({path.name for path in directory.iterdir()} - BESIDE - {*NAMES})
+        demand(not others, f"no rule is about the files {others[:3]}")
+        return Files(*((directory / name).read_bytes() for name in NAMES))
+
+    @property
+    def digest(self) -> str:
+        """What evidence names them by."""
+        parts = b"".join(hashlib.sha256(part).digest() for part in self)
+        return hashlib.sha256(parts).hexdigest()
+
+
+class Shape(NamedTuple):
+    """The sizes of a configuration, and d, the width of the strict network."""
+
+    width: int
+    heads: int
+    inner: int
+    layers: int
+    positions: int
+    vocabulary: int
+    d: int
+
+    @property
+    def ground(self) -> int:
+        """The place of ground, behind the stream and its mirror; then the constant."""
+        return 2 * self.d
+
+
+def read(files: Files) -> Model:
+    """The strict network in the files, with what its LayerNorms leave to readers.
+
+    Raises:
+        Refused: If the files are damaged, or are not those of such a network.
+    """
+    try:
+        return _model(files)
+    except DAMAGE as error:
+        raise Refused(f"the files are damaged: {str(error)[:200]}") from None
+
+
+def _model(files: Files) -> Model:
+    config, told = loads(files.config), loads(files.told)
+    entries = deserialize(files.weights)  # type: ignore[no-untyped-call]
+    header, form = told["model"], FORMATS[config["dtype"]]
+    shape = _shape(config, header)
+    known = told.keys() == {"format", "version", "model"}
+    known = known and (told["format"], told["version"]) == ("krohn-gpt2", 1)
+    demand(known, "krohn.json is not one that this checker knows")
+    tensors = {}
+    for name, entry in entries:
+        demand(entry["dtype"] == form.code, f"tensor {name!r} has another format")
+        values = decoded(bytes(entry["data"]), form.code).reshape(entry["shape"])
+        check_numbers(name, values, form)
+        tensors[name] = values
+    found = {name: tensor.shape for name, tensor in tensors.items()}
+    demand(found == _shapes(shape), "other tensors than those of such a GPT-2")
+    return _Taken(config, header, form, shape, tensors).model()
+
+
+def _shape(config: Any, header: Any) -> Shape:
+    """The sizes; refused if the configuration says what no rule is about."""
+    keys = {*STATED, *SIZES, *HARMLESS}
+    keys |= {"activation_function", "layer_norm_epsilon", "dtype"}
+    unknown = sorted(config.keys() - keys)
+    demand(not unknown, f"no rule is about {unknown[:3]} of config.json")
+    for key, value in STATED.items():
+        right = config[key] == value and type(config[key]) is type(value)
+        demand(right, f"{key!r} of config.json is another one")
+    sizes = [config[key] for key in SIZES]
+    whole = all(type(n) is int and 0 < n < 2**31 for n in sizes)
+    demand(whole, "a size in config.json is no positive whole number")
+    width, heads, inner, layers, positions, vocabulary = sizes
+    said = header["architecture"]
+    name, strict = said["kind"], said["strict"]
+    demand(name == "transformer" and strict is True, "the network is not strict")
+    demand("source" not in header, "the network is not about a machine")
+    objects = [type(header[name]) is dict for name in ("machine", "claim", "program")]
+    demand(all(objects), "krohn.json does not say what the network is")
+    demand(said["dtype"] == config["dtype"], "the format is another one")
+    blocks = [
+        block.keys() == _BLOCK and len(block["mlp"]) < 2 for block in said["blocks"]
+    ]
+    demand(all(blocks), "a block is of a kind that GPT-2 has not")
+    demand(len(blocks) == layers, "the number of layers is another one")
+    letters, classes = said["vocabulary"], said["outputs"]
+    demand(vocabulary == letters + classes, "the vocabulary has another size")
+    demand(positions == said["positions"], "the number of positions is another one")
+    demand(width % heads == 0, "heads do not share the width")
+    return Shape(width, heads, inner, layers, positions, vocabulary, said["d_model"])
+
+
+def _shapes(shape: Shape) -> dict[str, tuple[int, ...]]:
+    """All tensors of a GPT-2 by the names of its library."""
+    wide, inner = shape.width, shape.inner
+    found: dict[str, tuple[int, ...]] = {
+        "transformer.wte.weight": (shape.vocabulary, wide),
+        "transformer.wpe.weight": (shape.positions, wide),
+        "lm_head.weight": (shape.vocabulary, wide),
+    }
+    norms = ["ln_f"]
+    for b in range(shape.layers):
+        at = f"transformer.h.{b}"
+        norms += [f"h.{b}.ln_1", f"h.{b}.ln_2"]
+        for name, size in (
+            ("attn.c_attn", (wide, 3 * wide)),
+            ("attn.c_proj", (wide, wide)),
+            ("mlp.c_fc", (wide, inner)),
+            ("mlp.c_proj", (inner, wide)),
+        ):
+            found[f"{at}.{name}.weight"] = size
+            found[f"{at}.{name}.bias"] = size[1:]
+    for name in norms:
+        found |= {f"transformer.{name}.{part}": (wide,) for part in ("weight", "bias")}
+    return found
+
+
+class _Taken(NamedTuple):
+    """What was read of the files, and the strict network that is made of it."""
+
+    config: Mapping[str, Any]
+    header: Mapping[str, Any]
+    form: Format
+    shape: Shape
+    files: Mapping[str, FloatArray]
+
+    def model(self) -> Model:
+        """The strict network."""
+        shape, said = self.shape, self.header["architecture"]
+        tensors, ground = Parts(), Parts()
+        large, scales = self._embedding(tensors), list[float]()
+        for b, block in enumerate(said["blocks"]):
+            scales += [self._scale(f"h.{b}.ln_1"), self._scale(f"h.{b}.ln_2")]
+            self._heads(b, block, tensors, ground)
+            self._mlp(b, block, tensors, ground)
+        scales.append(self._scale("ln_f"))
+        self._read_out(tensors, ground)
+        for name, tensor in tensors.items():
+            check_numbers(name, tensor, self.form)
+        named = self.config["activation_function"]
+        demand(named in ACTIVATIONS, "the activation is one that no rule is about")
+        blocks = [self._block(block, named) for block in said["blocks"]]
+        outputs = {"outputs": shape.vocabulary, "blocks": blocks}
+        header = {**self.header, "architecture": {**said, **outputs}, "version": 5}
+        epsilon = self.config["layer_norm_epsilon"]
+        demand(type(epsilon) is float and 0 < epsilon < 1, "ε is not between 0 and 1")
+        norms = LayerNorms(
+            self.form,
+            shape.width,
+            float(large[large > 0][0]),
+            len(large),
+            epsilon,
+            tuple(scales),
+            tensors,
+            ground,
+        )
+        return Model(self.form, tensors, header, norms, said["vocabulary"])
+
+    def _block(self, block: Any, named: str) -> Any:
+        return {**block, "activation": [[[named, n]] for n in block["mlp"]]}
+
+    def _tensor(self, name: str) -> FloatArray:
+        return self.files[f"transformer.{name}"]
+
+    def _writer(self, name: str, rows: FloatArray) -> FloatArray:
+        """What rows ``(rows, D)`` add to the strict stream; its mirror gets minus that."""
+        d = self.shape.d
+        demand(rows[:, d : 2 * d] == -rows[:, :d], f"{name} writes no mirror")
+        demand(rows[:, 2 * d :] == 0, f"{name} writes to ground or beside it")
+        return rows[:, :d]
+
+    def _reader(
+        self, name: str, rows: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """What ``(D, columns)`` reads of the stream, of ground and of the constant."""
+        d, at = self.shape.d, self.shape.ground
+        others = np.vstack([rows[d:at], rows[at + 2 :]])
+        demand(others == 0, f"{name} reads the mirror or pairs")
+        return rows[:d], rows[at], rows[at + 1]
+
+    def _embedding(self, tensors: Parts) -> FloatArray:
+        """Take the embeddings; returns the entries ±K."""
+        shape, said = self.shape, self.header["architecture"]
+        rows, pairs = self._tensor("wte.weight"), shape.ground + 2
+        demand(pairs < shape.width, "there is no room beside the stream")
+        tensors["embed.token"] = self._writer("wte", rows[: said["vocabulary"]])
+        rows = self._tensor("wpe.weight")
+        large, plain = rows[0, pairs:], rows.copy()
+        demand(rows[:, pairs:] == large, "pairs are not the same at all positions")
+        large = large[large != 0]
+        demand(len(large) > 0 and np.abs(large) == np.abs(large[0]), "uneven pairs")
+        demand(large.sum() == 0, "pairs do not add up to 0")
+        plain[:, pairs:] = 0
+        tensors["embed.position"] = self._writer("wpe", plain)
+        return np.asarray(large)
+
+    def _scale(self, name: str) -> float:
+        """The weight of a LayerNorm."""
+        weight, bias = (self._tensor(f"{name}.{part}") for part in ("weight", "bias"))
+        constant = np.arange(len(weight)) == self.shape.ground + 1
+        if name == "ln_f":
+            demand(weight[constant] == 0, "the constant of the read-out is not 1")
+            demand(bias[constant] == 1, "the constant of the read-out is not 1")
+            weight, bias = weight[~constant], bias[~constant]
+        demand((weight == weight[0]) & (weight > 0), f"{name} has uneven weights")
+        demand(bias == 0, f"{name} has a bias")
+        return float(weight[0])
+
+    def _heads(self, b: int, block: Any, tensors: Parts, ground: Parts) -> None:
+        """Take the heads of a block."""
+        at, shape, heads = f"h.{b}.attn", self.shape, block["heads"]
+        size, sizes = shape.width // shape.heads, (block["d_qk"], block["d_v"])
+        scale = np.sqrt(size)
+        demand(np.frexp(scale)[0] == 0.5, "the root of a head's width is no power of 2")
+        demand(0 <= heads <= shape.heads and max(sizes) <= size, "too many heads")
+        for name in ("c_attn", "c_proj"):
+            demand(self._tensor(f"{at}.{name}.bias") == 0, "heads have biases")
+        both = self._tensor(f"{at}.c_attn.weight").reshape(
+            shape.width, 3, shape.heads, -1
+        )
+        out = self._tensor(f"{at}.c_proj.weight").reshape(shape.heads, size, -1)
+        prefix = f"blocks.{b}.attention"
+        for i, name in enumerate(("query", "key", "value")):
+            used = sizes[i == 2]
+            rows = both[:, i].copy()
+            kept = rows[:, :heads, :used].copy()
+            rows[:, :heads, :used] = 0
+            demand(rows == 0, "heads that are not there read something")
+            flat = kept.reshape(shape.width, -1) / (scale if name == "query" else 1.0)
+            reads, less, constant = self._reader("c_attn", flat)
+            demand(constant == 0, "heads read the constant")
+            if heads:
+                moved = reads.reshape(shape.d, heads, used).transpose(1, 0, 2)
+                tensors[f"{prefix}.{name}"] = np.ascontiguousarray(moved)
+                ground[f"{prefix}.{name}"] = less.reshape(heads, used)
+        rest = out.copy()
+        rest[:heads, : sizes[1]] = 0
+        demand(rest == 0, "heads that are not there write something")
+        kept = out[:heads, : sizes[1]]
+        writes = self._writer("c_proj", kept.reshape(-1, shape.width))
+        if heads:
+            tensors[f"{prefix}.out"] = writes.reshape(heads, sizes[1], shape.d)
+
+    def _mlp(self, b: int, block: Any, tensors: Parts, ground: Parts) -> None:
+        """Take the MLP of a block."""
+        at, inner = f"h.{b}.mlp", sum(block["mlp"])
+        demand(0 <= inner <= self.shape.inner, "an MLP is too wide")
+        weight, bias, out, after = (
+            self._tensor(f"{at}.{name}")
+            for name in ("c_fc.weight", "c_fc.bias", "c_proj.weight", "c_proj.bias")
+        )
+        demand(weight[:, inner:] == 0, "a unit that is not there reads something")
+        demand(bias[inner:] == 0, "a unit that is not there has a bias")
+        demand(out[inner:] == 0, "a unit that is not there writes something")
+        reads, less, constant = self._reader("c_fc", weight[:, :inner])
+        demand(constant == 0, "units read the constant")
+        writes = self._writer("c_proj", out[:inner])
+        (last,) = self._writer("c_proj", after[None])
+        if not block["mlp"]:
+            demand(after == 0, "an MLP that is not there writes something")
+            return
+        prefix = f"blocks.{b}.mlp"
+        tensors[f"{prefix}.0.weight"], ground[f"{prefix}.0.weight"] = reads, less
+        tensors[f"{prefix}.0.bias"] = bias[:inner]
+        tensors[f"{prefix}.1.weight"], tensors[f"{prefix}.1.bias"] = writes, last
+
+    def _read_out(self, tensors: Parts, ground: Parts) -> None:
+        """Take the read-out; the classes of the machine come first."""
+        letters = self.header["architecture"]["vocabulary"]
+        rows = np.roll(self.files["lm_head.weight"], -letters, axis=0)
+        reads, less, constant = self._reader("lm_head", rows.T)
+        tensors["unembed.weight"], tensors["unembed.bias"] = reads, constant
+        ground["unembed.weight"] = less

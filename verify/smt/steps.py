@@ -1,0 +1,250 @@
+"""Steps of a chain of thought: what the MLPs of a file say, for all real numbers read.
+
+A step reads numbers at fixed places. Here each is any real number within its bounds, and
+what a head delivers is off by up to ``noise``. The weights, the position table and the
+places of channels are those of the file. The question is whether the number that is said
+can be further than ``error`` from the rule; both are piecewise linear, so z3 decides it.
+That heads look where they are said to look is what the proof shows.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import z3
+
+from network.modelfile import ModelFile
+from program.chain_of_thought import ChainOfThought
+from program.expressions import Atom, Expression
+from program.operations.at import At
+from program.statement import Channel, Statement, parse
+from verify.errors import Rejected
+from verify.smt.exact import Layers, Rationals, feed, fractions, layers_of, mask_of
+from verify.smt.gadgets import Verdict
+from verify.smt.solver import Limits, ask, solver
+from verify.smt.tables import MALFORMED
+from verify.smt.terms import Term, constant, product, relu, total, variable
+from verify.smt.terms import feed as feed_terms
+
+Rule = Callable[[Sequence[Any]], Any]
+"""What a step must say of the real numbers that it reads, or a condition on them, in z3."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of each step.
+
+    Attributes:
+        noise: How far each number that a head delivers may be off.
+        error: How far the number that is said may be off; less than 1/2 is enough.
+        rule: What every step must say; None for the rules of the source.
+        where: The numbers for which it must; None for all within their bounds.
+        limits: Of the solver, for each step.
+    """
+
+    noise: Fraction = Fraction(0)
+    error: Fraction = Fraction(0)
+    rule: Rule | None = None
+    where: Rule | None = None
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True)
+class StepFinding:
+    """What was decided of a step.
+
+    Attributes:
+        step: Which one.
+        verdict: ``verified``, ``refuted`` or ``undecided``.
+        reason: Why it is undecided.
+        reads: The numbers that it reads in a counterexample.
+        said: What the network says there; replayed in fractions.
+        wanted: What the rule says.
+    """
+
+    step: int
+    verdict: Verdict
+    reason: str = ""
+    reads: tuple[Fraction, ...] = ()
+    said: Fraction = Fraction(0)
+    wanted: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True)
+class _Network:
+    """What bears on a step: all after the only layer of heads.
+
+    Attributes:
+        statement: The Program of the file.
+        stack: For each MLP its layers, and what is kept beside it.
+        table: The position table with what all tokens have in common.
+        free: For each dimension the least and the most that tokens add to that.
+        heads: The channels that heads write.
+        output: The dimension of what is said.
+    """
+
+    statement: Statement
+    stack: tuple[tuple[Layers, Rationals], ...]
+    table: Rationals
+    free: tuple[Rationals, Rationals]
+    heads: tuple[Channel, ...]
+    output: int
+
+
+def decide_steps(
+    file: ModelFile, source: ChainOfThought, asked: Question
+) -> Iterator[StepFinding]:
+    """Decide, step by step, whether the MLPs say what the rule says.
+
+    Args:
+        file: A network with one layer of softmax heads.
+        source: The chain of thought that it writes.
+        asked: Of every step.
+
+    Raises:
+        Rejected: If the file is no such network, or the solver's model is no
+            counterexample in fractions.
+    """
+    network, boxes = _network(file), source.boxes()
+    for i, step in enumerate(source.steps):
+        if step.token is None:
+            yield _decided(network, source, i, boxes, asked)
+
+
+def _network(file: ModelFile) -> _Network:
+    shape = file.header["architecture"]
+    (first, *others) = [b for b, each in enumerate(shape["blocks"]) if each["heads"]]
+    if others or "attention" in shape["blocks"][first] or first:
+        raise Rejected(
+            "only networks whose first layer alone has softmax heads are read"
+        )
+    said = _statement(file)
+    token, position = (
+        fractions(file.tensors[f"embed.{n}"]) for n in ("token", "position")
+    )
+    least = token[:-1].min(axis=0)
+    heads = [
+        c for c in said.channels.values() if isinstance(c.operation, At) and c.stored
+    ]
+    written = {d for c in heads for d in c.span}
+    out = file.tensors[f"blocks.{first}.attention.out"]
+    if not set(np.flatnonzero(out.any(axis=(0, 1))).tolist()) <= written:
+        raise Rejected("a head writes where no channel is said to be")
+    blocks = range(len(shape["blocks"]))
+    (output,) = said.outputs
+    return _Network(
+        said,
+        tuple((layers_of(file, b), mask_of(file, b)) for b in blocks),
+        position + least,
+        (0 * least, token[:-1].max(axis=0) - least),
+        tuple(heads),
+        said.channels[output].span[0],
+    )
+
+
+def _statement(file: ModelFile) -> Statement:
+    """The Program that a file states.
+
+    Raises:
+        Rejected: If it cannot be read.
+    """
+    letters = file.header["architecture"]["vocabulary"] - 1
+    try:
+        return parse(file.header["program"], letters, file.header["claim"]["length"])
+    except MALFORMED as reason:
+        raise Rejected(f"the Program cannot be read: {reason}") from None
+
+
+def _decided(
+    network: _Network,
+    source: ChainOfThought,
+    i: int,
+    boxes: Sequence[tuple[int, int]],
+    asked: Question,
+) -> StepFinding:
+    step, numbers, conditions = source.steps[i], dict[int, Term](), list[Any]()
+    for place in {read.place: None for read in step.reads}:
+        low, high = map(Fraction, boxes[place])
+        numbers[place] = _unknown(f"v{place}", (low, high), conditions)
+    reads = [total([numbers[r.place], constant(r.constant)]) for r in step.reads]
+    given = [r.expression for r in reads]
+    t = len(source.prompt) + i
+    stream = _stream(network, t, numbers, asked.noise, conditions)
+    found = _through(network, stream)[network.output]
+    own = _term(source.rules[step.rule], reads).expression
+    wanted = own if asked.rule is None else asked.rule(given)
+    far = z3.RealVal(asked.error)
+    conditions.append(
+        z3.Or(found.expression > wanted + far, found.expression < wanted - far)
+    )
+    conditions += [asked.where(given)] if asked.where else []
+    answer = ask(solver(asked.limits), conditions, asked.limits)
+    if answer.outcome != "sat":
+        verdict: Verdict = "verified" if answer.outcome == "unsat" else "undecided"
+        return StepFinding(i, verdict, answer.reason)
+    point = np.array([answer.number(x.expression) for x in stream], dtype=object)
+    for layers, mask in network.stack:
+        point = mask * point + (feed(layers, point) if layers else 0)
+    right = answer.number(wanted)
+    if abs(point[network.output] - right) <= asked.error:
+        raise Rejected(f"the solver's numbers for step {i} are not wrong in fractions")
+    shown = tuple(answer.number(r.expression) for r in reads)
+    return StepFinding(i, "refuted", "", shown, point[network.output], right)
+
+
+def _unknown(
+    name: str, bounds: tuple[Fraction, Fraction], conditions: list[Any]
+) -> Term:
+    """An unknown number, or a known one if the bounds leave one only."""
+    if bounds[0] == bounds[1]:
+        return constant(bounds[0])
+    found, within = variable(name, *bounds)
+    conditions.append(within)
+    return found
+
+
+def _stream(
+    network: _Network,
+    t: int,
+    numbers: dict[int, Term],
+    noise: Fraction,
+    conditions: list[Any],
+) -> list[Term]:
+    """The residual stream after the heads: table, token, and what heads deliver."""
+    stream = list[Term]()
+    for d, fixed in enumerate(network.table[t]):
+        own = _unknown(f"x{d}", (network.free[0][d], network.free[1][d]), conditions)
+        stream.append(total([constant(fixed), own]))
+    for channel in network.heads:
+        assert isinstance(channel.operation, At)
+        digits = [network.statement.channels[n].given for n in channel.operation.digits]
+        place = sum(int(digit[t]) << b for b, digit in enumerate(digits))
+        if place and place not in numbers:
+            raise Rejected(f"{channel.name!r} looks where the step does not read")
+        (d,) = channel.span
+        off = _unknown(f"e{d}", (-noise, noise), conditions)
+        stream[d] = total([stream[d], numbers.get(place, constant(0)), off])
+    return stream
+
+
+def _through(network: _Network, stream: list[Term]) -> list[Term]:
+    for layers, mask in network.stack:
+        kept = [product(constant(m), x) for m, x in zip(mask, stream, strict=True)]
+        added = feed_terms(layers, stream) if layers else [constant(0)] * len(stream)
+        stream = [total(pair) for pair in zip(kept, added, strict=True)]
+    return stream
+
+
+def _term(expression: Expression, reads: Sequence[Term]) -> Term:
+    """A rule of what a step reads."""
+
+    def one(atom: Atom) -> Term:
+        if isinstance(atom.inside, int):
+            return reads[atom.inside]
+        inside = _term(atom.inside, reads)
+        return relu(inside) if atom.kind == "rectified" else inside
+
+    parts = [product(constant(weight), one(atom)) for atom, weight in expression.terms]
+    return total([constant(expression.constant), *parts])
