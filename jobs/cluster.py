@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from algebra.errors import KrohnError
 from jobs.worker_pool import Report, Result, Task, Work, WorkerPool
+from program.extras import install
 
 LOCAL = "local:"
 LIVES = 10
@@ -39,7 +40,7 @@ def cluster(
         import distributed
     except ImportError:
         raise KrohnError(
-            "--cluster needs Dask, which is not installed; pip install 'krohn[cluster]'"
+            f"--cluster needs Dask, which is not installed; {install('cluster')}"
         ) from None
     key = uuid4().hex
     with ExitStack() as stack:

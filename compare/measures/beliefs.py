@@ -10,7 +10,7 @@ from network.precision import FloatArray
 
 Errors = tuple[float | None, ...]
 THRESHOLDS = (0.05, 0.1)
-"""The ε of fit lengths (arXiv 2406.04089, section 4.1)."""
+"""The ε of fit lengths (Hu et al. 2024, section 4.1)."""
 NO_NUMBER = 1e9
 """The error of an output that is no number, and the largest one."""
 
@@ -57,7 +57,7 @@ class Fit:
 
 
 def fit(history: Sequence[Errors], epsilon: float) -> Fit:
-    """The ε-fit length of arXiv 2406.04089, section 4.1, made precise.
+    """The ε-fit length of Hu et al. 2024, section 4.1, made precise.
 
     It is the largest t such that from some evaluation e_0 on all errors at positions 1 … t
     are below ε. The weakest e_0 is the last one, so that the length depends on the last

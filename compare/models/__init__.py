@@ -3,6 +3,7 @@
 from compare.models.architecture import (
     Architecture,
     Derived,
+    EfficientGpt,
     Gpt,
     Lstm,
     Rnn,
@@ -20,6 +21,7 @@ __all__ = [
     "Compiled",
     "Cost",
     "Derived",
+    "EfficientGpt",
     "Gpt",
     "Inside",
     "Latency",

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args
 from algebra.errors import KrohnError
 
 Positions = Literal["sinusoidal", "linear", "learned", "none", "alibi", "rope"]
+Weighs = Literal["linear", "sparse"]
 
 MOST_POSITIONS = 2**17
 """Attention over more letters fits no memory; a damaged file may ask for any number."""
@@ -72,6 +73,43 @@ class Gpt:
 
 
 @dataclass(frozen=True)
+class EfficientGpt(Gpt):
+    """GPT-2 with heads that do not look at everything (Yang et al. 2024, section 3).
+
+    Attributes:
+        attention: ``"linear"``: weights are φ(k)·φ(q) over their sum, φ(x) = elu(x) + 1;
+            or ``"sparse"``: a softmax over the last positions and one in each block.
+        block: B of sparse heads: a position sees the last B, its own among them, and the
+            last one of each block of B.
+
+    Raises:
+        KrohnError: If there is no such network.
+    """
+
+    attention: Weighs = "linear"
+    block: int = 8
+
+    kind: ClassVar[str] = "efficient-gpt"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _at_least_one(self, "block")
+        if self.attention not in get_args(Weighs):
+            known = " or ".join(get_args(Weighs))
+            raise KrohnError(f"attention is {known}, not {self.attention!r}")
+        if self.positions in ("alibi", "rope"):
+            raise KrohnError(
+                f"{self.attention} heads take positions that are added to letters, not "
+                f"{self.positions}"
+            )
+
+    @property
+    def said(self) -> str:
+        """What it is, in a few words, for tables."""
+        return f"{super().said}, {self.attention} attention"
+
+
+@dataclass(frozen=True)
 class Lstm:
     """An embedding, an LSTM and a linear read-out.
 
@@ -108,7 +146,7 @@ class Rnn:
     """A recurrent layer of ReLUs that reads letters as unit vectors, and a read-out.
 
     Attributes:
-        hidden: Units (arXiv 2406.04089, section 4.1: 64).
+        hidden: Units (Hu et al. 2024, section 4.1: 64).
 
     Raises:
         KrohnError: If there are none.
@@ -170,10 +208,10 @@ class Derived:
         return f"trained from the compiled{start}"
 
 
-Architecture: TypeAlias = Gpt | Lstm | Rnn | Derived
+Architecture: TypeAlias = Gpt | EfficientGpt | Lstm | Rnn | Derived
 
 KINDS: dict[str, type[Architecture]] = {
-    kind.kind: kind for kind in (Gpt, Lstm, Rnn, Derived)
+    kind.kind: kind for kind in (Gpt, EfficientGpt, Lstm, Rnn, Derived)
 }
 
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 from compare.models.architecture import (
     Derived,
+    EfficientGpt,
     Gpt,
     Lstm,
     Rnn,
@@ -18,7 +18,7 @@ from compare.models.lstm import LstmNetwork
 from compare.models.network import Network
 from compare.models.rnn import RnnNetwork
 from network.architecture import kind_of
-from network.attention_kind import Linear, Sparse, attention_kind
+from network.work import parts
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Cost:
         steps: How many of these follow one another: depth, times the length if they are
             recurrent; None where that depends on the word, as with a scratchpad.
         flops: Operations of all matrix products, two for each multiply-add; attention
-            compares all pairs of positions, as dense kernels do. None likewise.
+            compares all pairs of positions that it shows. None likewise.
     """
 
     length: int
@@ -97,7 +97,9 @@ def flops(network: Network, length: int) -> int | None:
     classes = network.specification.classes
     if isinstance(network, GptNetwork) and isinstance(architecture, Gpt):
         width = architecture.width
-        each = width * (4 * width + 2 * architecture.inner) + 2 * length * width
+        each = width * (4 * width + 2 * architecture.inner) + _meeting(
+            architecture, length
+        )
         return 2 * length * (architecture.depth * each + width * classes)
     if isinstance(network, LstmNetwork) and isinstance(architecture, Lstm):
         hidden = architecture.hidden
@@ -141,29 +143,18 @@ def _of_compiled(shape: Mapping[str, Any], length: int) -> int:
     return sum(parts(shape, length))
 
 
-def parts(shape: Mapping[str, Any], length: int) -> tuple[int, int]:
-    """Operations of a compiled Transformer for a word: where positions meet; the rest.
+def _meeting(architecture: Gpt, length: int) -> int:
+    """Multiply-adds of a block of heads at a position, on average over masked halves.
 
-    A position meets those that its kind of attention shows it: all, its window and the
-    ends of blocks, or none but two running sums. Masked halves count.
+    Linear heads keep their sums; sparse ones look at their window and the ends of blocks.
     """
-    d, positions = shape["d_model"], length + 1
-    meeting = products = 0.0
-    for block in shape["blocks"]:
-        keys, values = block["d_qk"], block["d_v"]
-        kind = attention_kind(block)
-        seen = float(positions)
-        if isinstance(kind, Sparse):
-            seen = min(seen, kind.window + kind.last * positions / kind.block)
-        each = (keys + values) * seen
-        if isinstance(kind, Linear):
-            each = 2.0 * keys * (values + 1)
-        meeting += block["heads"] * each
-        products += block["heads"] * (keys + values) * 2 * d
-        widths = [d, *block["mlp"], d] if block["mlp"] else []
-        products += sum(a * b for a, b in pairwise(widths))
-    rest = 2 * (positions * products + length * d * shape["outputs"])
-    return int(2 * positions * meeting), int(rest)
+    width = architecture.width
+    if not isinstance(architecture, EfficientGpt):
+        return 2 * length * width
+    if architecture.attention == "linear":
+        return 2 * width * (width // architecture.heads + 1)
+    block = architecture.block
+    return 2 * width * min(length, block + length // block)
 
 
 def _affine(before: int, after: int) -> int:

@@ -1,15 +1,20 @@
 """The border to Hugging Face's Transformers, which nothing else imports."""
 
 import math
+from functools import partial
 from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
 
 from algebra.errors import KrohnError
-from compare.models.architecture import Gpt
+from compare.models.architecture import EfficientGpt, Gpt
+from compare.models.efficient_heads import mixed
+from program.extras import install
 
 GELU = "gelu_pytorch_tanh"
 """GPT-2's approximation of GELU by tanh, as one kernel."""
+OWN = "krohn-"
+"""How attention is called that is not the library's."""
 THETA = 10_000.0
 """The base of rotary frequencies (Su et al.)."""
 
@@ -21,10 +26,10 @@ def gpt2(architecture: Gpt, letters: int, rows: int) -> Any:
         KrohnError: If the library is not installed.
     """
     try:
-        from transformers import GPT2Config, GPT2Model
+        from transformers import AttentionInterface, GPT2Config, GPT2Model
     except ImportError as error:
         raise _missing() from error
-    return GPT2Model(
+    body: Any = GPT2Model(
         GPT2Config(
             vocab_size=letters,
             n_positions=rows,
@@ -41,6 +46,29 @@ def gpt2(architecture: Gpt, letters: int, rows: int) -> Any:
             use_cache=False,
         )
     )
+    if isinstance(architecture, EfficientGpt):
+        # The library passes no mask to attention whose name it does not know.
+        heads = f"{OWN}{architecture.attention}-{architecture.block}"
+        AttentionInterface.register(heads, partial(_attended, architecture))
+        body.set_attn_implementation(heads)
+    return body
+
+
+def _attended(
+    architecture: EfficientGpt,
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    _mask: Tensor | None,
+    *,
+    dropout: float = 0.0,
+    **_: Any,
+) -> tuple[Tensor, Tensor]:
+    """Heads as the library calls them: what they take ``(batch, time, heads, v)``."""
+    weights = mixed(architecture, query, key)
+    kept = nn.functional.dropout(weights, p=dropout, training=module.training)
+    return (kept @ value).transpose(1, 2), weights
 
 
 def gpt_neox(architecture: Gpt, letters: int) -> Any:
@@ -87,5 +115,5 @@ def gpt_neox(architecture: Gpt, letters: int) -> Any:
 def _missing() -> KrohnError:
     return KrohnError(
         "networks like GPT-2 need Hugging Face's Transformers; install it with "
-        "pip install 'krohn[compare]'"
+        f"{install('compare')}"
     )

@@ -8,10 +8,11 @@ from torch import Tensor
 from algebra.errors import KrohnError
 from compare.models.compiled import Compiled
 from network.gated_recurrent import GatedRecurrent
+from network.mlp import Mlp
 from network.modelfile import ModelFile
 from network.precision import PRECISIONS
 from network.rnn import Product, Rnn, SparseMatrix
-from network.transformer import Attention, Mlp, Transformer
+from network.transformer import Attention, Transformer
 
 
 def model_file(network: Compiled) -> ModelFile:

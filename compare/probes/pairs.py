@@ -9,7 +9,7 @@ from algebra.semiautomaton import IntArray
 from compare.probes.variable import VariableLocation
 from compare.tasks.task import BoolArray
 from program.errors import Refused
-from program.interpreter import interpret, states
+from program.interpreter import Held, interpret, states
 
 Positions = Literal["all", "one"]
 UNDEFINED = -1
@@ -95,7 +95,9 @@ def _answers(home: VariableLocation, pairs: Pairs) -> IntArray:
     base, source = (interpret(home.program, w) for w in (pairs.base, pairs.source))
     bos = np.zeros((len(pairs), 1), dtype=bool)
     where = np.concatenate([bos, pairs.where], axis=1)
-    held = {name: np.where(where, source[name], base[name]) for name in home.channels}
+    held = {
+        name: Held(np.where(where, source[name], base[name])) for name in home.channels
+    }
     return states(home.program, pairs.base, held)
 
 

@@ -1,6 +1,6 @@
 """Tasks of hidden Markov models and linear systems: beliefs, or the law of the next letter.
 
-The labels of all other tasks are classes; here they are vectors (arXiv 2406.04089, section
+The labels of all other tasks are classes; here they are vectors (Hu et al. 2024, section
 2.1): the belief b_t after each letter, or the letter that comes next.
 """
 

@@ -1,6 +1,6 @@
 """Sizes and recipes of networks that learn beliefs: those of the paper, and for a desk.
 
-``paper`` is arXiv 2406.04089, section 4.1 and App. C. It does not say the width of MLPs
+``paper`` is Hu et al. 2024, section 4.1 and App. C. It does not say the width of MLPs
 (ours: four times the width) nor how gradients are clipped (ours: norm 1), and it halves
 the rate every 20 epochs, where ours falls linearly; its batches are 256 to 1,024.
 ``desk`` is smaller in every way; its numbers are ours.

@@ -1,6 +1,6 @@
 """Block chain of thought: a network that reads its own answer after every b letters.
 
-arXiv 2406.04089, section 4.4, leaves open how an answer is fed back. Here a linear map of
+Hu et al. 2024, section 4.4, leaves open how an answer is fed back. Here a linear map of
 it is added to the embedding of the letter after the block. Gradients stop at the answer.
 """
 

@@ -8,6 +8,7 @@ from torch import Tensor
 from algebra.errors import KrohnError
 from compare.models.network import Inside, Network
 from compare.tasks.task import Task
+from compare.tasks.texts import TextTask
 from compare.training.balance import nested, stacks
 from compare.training.losses import DeviceBatch, mean_loss, on_device
 from compare.training.random_streams import Purpose, stream
@@ -18,14 +19,20 @@ from compare.training.scratchpad import Scratchpad
 class Objective:
     """The loss of a step: a function of the weights, the seed and the step."""
 
-    def __init__(self, task: Task, recipe: Recipe, seed: int) -> None:
+    def __init__(self, task: Task | TextTask, recipe: Recipe, seed: int) -> None:
         """Check that the recipe applies to the task.
 
         Raises:
             KrohnError: If it does not.
         """
         self.task, self.recipe, self.seed = task, recipe, seed
-        self.stacks = stacks(task.machine) if recipe.balance else None
+        if isinstance(task, TextTask) and (recipe.balance or recipe.scratchpad):
+            raise KrohnError(
+                "texts have their steps in them: no scratchpad, no balance of brackets"
+            )
+        self.stacks = None
+        if recipe.balance and isinstance(task, Task):
+            self.stacks = stacks(task.machine)
 
     @property
     def longest(self) -> int:

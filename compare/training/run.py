@@ -12,6 +12,7 @@ from algebra.errors import KrohnError
 from compare.models import Architecture, Derived, Network, build
 from compare.tasks.beliefs import BeliefTask
 from compare.tasks.task import Task
+from compare.tasks.texts import TextTask
 from compare.training.beliefs import BeliefObjective, BeliefRecipe
 from compare.training.blocks import block_chain
 from compare.training.described import Json, described
@@ -23,7 +24,7 @@ from compare.training.recipe import Recipe
 from compare.training.scratchpad import scratchpad
 from compare.training.trainer import Evaluation, Outcome, Report, Trainer
 
-AnyTask = Task | BeliefTask
+AnyTask = Task | BeliefTask | TextTask
 SHARE = 100
 """Writing checkpoints takes at most one part in so many of the time."""
 
@@ -137,7 +138,7 @@ def _digest(file: Path) -> str:
 
 
 def _objective(task: AnyTask, recipe: Recipe, seed: int) -> Objective | BeliefObjective:
-    if isinstance(task, Task):
+    if not isinstance(task, BeliefTask):
         return Objective(task, recipe, seed)
     if not isinstance(recipe, BeliefRecipe):
         raise KrohnError(f"{task.name} asks for vectors; its recipe is a BeliefRecipe")
@@ -149,12 +150,12 @@ def _network(
 ) -> Network:
     """The network with fresh weights."""
     longest, seed = objective.longest, objective.seed
-    if isinstance(objective, Objective) and objective.recipe.scratchpad:
-        return scratchpad(objective.task, architecture, longest, seed)
+    task = objective.task
+    if isinstance(task, Task) and objective.recipe.scratchpad:
+        return scratchpad(task, architecture, longest, seed)
     if isinstance(objective, BeliefObjective) and objective.recipe.block:
         block = objective.recipe.block
         return block_chain(objective.task, architecture, block, longest, seed)
-    task = objective.task
     return build(architecture, len(task.letters), len(task.classes), longest, seed)
 
 
