@@ -10,19 +10,27 @@ krohn.load("s5.safetensors").run(["21345", "23451"])
 
 from typing import TYPE_CHECKING, Any
 
+from krohn import huggingface
+
 if TYPE_CHECKING:
     from krohn.comparison.compare import compare
     from krohn.comparison.result import Comparison
     from krohn.compilation import compile  # noqa: A004  (the command)
     from krohn.compiled_model import CompiledModel
+    from krohn.decomposition import decompose
+    from krohn.equivalence import equivalent
     from krohn.examination import examine
+    from krohn.explanation import explain
+    from krohn.exporting import Export, export
     from krohn.generation import compile_generator
     from krohn.hidden_markov_models import hidden_markov
+    from krohn.open_model import Model, load
+    from krohn.pictures import draw
     from krohn.report import Report
-    from krohn.sources import read, zoo
+    from krohn.sources import automaton, read, zoo
     from krohn.streams import Stream, stream
     from krohn.verification import verify
-    from network.model import Model, load
+    from network.foreign_arrays import from_alta, from_tracr
     from sources.dynamic_programs import dynamic_program
     from sources.hidden_markov import HiddenMarkovModel
     from sources.sequence_functions import program
@@ -30,15 +38,24 @@ if TYPE_CHECKING:
 __all__ = [
     "Comparison",
     "CompiledModel",
+    "Export",
     "HiddenMarkovModel",
     "Model",
     "Report",
     "Stream",
+    "automaton",
     "compare",
     "compile",
     "compile_generator",
+    "decompose",
+    "draw",
     "dynamic_program",
+    "equivalent",
     "examine",
+    "explain",
+    "export",
+    "from_alta",
+    "from_tracr",
     "hidden_markov",
     "load",
     "program",
@@ -53,17 +70,26 @@ _LAZY = {
     "compile": "krohn.compilation",
     "CompiledModel": "krohn.compiled_model",
     "compile_generator": "krohn.generation",
+    "automaton": "krohn.sources",
+    "decompose": "krohn.decomposition",
+    "draw": "krohn.pictures",
+    "explain": "krohn.explanation",
     "read": "krohn.sources",
     "zoo": "krohn.sources",
     "compare": "krohn.comparison.compare",
     "Comparison": "krohn.comparison.result",
     "verify": "krohn.verification",
     "Report": "krohn.report",
+    "equivalent": "krohn.equivalence",
     "examine": "krohn.examination",
+    "Export": "krohn.exporting",
+    "export": "krohn.exporting",
+    "from_alta": "network.foreign_arrays",
+    "from_tracr": "network.foreign_arrays",
     "Stream": "krohn.streams",
     "stream": "krohn.streams",
-    "load": "network.model",
-    "Model": "network.model",
+    "load": "krohn.open_model",
+    "Model": "krohn.open_model",
     "dynamic_program": "sources.dynamic_programs",
     "program": "sources.sequence_functions",
     "HiddenMarkovModel": "sources.hidden_markov",
@@ -77,4 +103,15 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'krohn' has no attribute {name!r}")
     from importlib import import_module
 
+    from krohn.notebook import attach
+
+    attach()
     return getattr(import_module(_LAZY[name]), name)
+
+
+def __dir__() -> list[str]:
+    """Name also what is not imported yet, for completion."""
+    return sorted({*globals(), *__all__})
+
+
+huggingface.watch()

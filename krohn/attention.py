@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from algebra.errors import KrohnError
 from algebra.rational import probability
@@ -22,6 +23,7 @@ from krohn.drawing import check_suffix, save
 from krohn.drawing.attention_patterns import draw_attention
 from krohn.running import letters_of
 from network import modelfile
+from network.modelfile import ModelFile
 
 SAMPLES = 64
 
@@ -46,7 +48,27 @@ def compare_attention(
     """
     if output is not None:
         check_suffix(output)
-    readers = _readers(files)
+    readers = _readers([modelfile.read(name) for name in files])
+    result, patterns = _compared(readers, files, word, seed)
+    if output is not None:
+        save(_picture(result, patterns), output)
+        result["picture"] = str(output)
+    return result
+
+
+def attention_picture(file: ModelFile, word: str | None = None) -> Figure:
+    """What one network attends to, on a prefix; if none is given, on one with all kinds.
+
+    Raises:
+        KrohnError: If it does not follow nested brackets.
+    """
+    return _picture(*_compared(_readers([file]), [""], word, 0))
+
+
+def _compared(
+    readers: Sequence[Reader], names: Sequence[str], word: str | None, seed: int
+) -> tuple[dict[str, Any], list[Any]]:
+    """The facts about networks, and their patterns."""
     law, machine = readers[0].law, readers[0].machine
     prefix = (
         probe(law)
@@ -63,7 +85,7 @@ def compare_attention(
         "word": letters,
         "networks": [
             {"file": name, **_facts(r), "weight on top": on_top(p, law, prefix)}
-            for name, r, p in zip(files, readers, patterns, strict=True)
+            for name, r, p in zip(names, readers, patterns, strict=True)
         ],
         "variations": [[variation(a, b) for b in patterns] for a in patterns],
         "mean variation": mean_variation(patterns) if several else None,
@@ -72,14 +94,10 @@ def compare_attention(
         "words": SAMPLES,
         "length": length,
     }
-    if output is not None:
-        _draw(result, patterns, output)
-        result["picture"] = str(output)
-    return result
+    return result, patterns
 
 
-def _readers(files: Sequence[str]) -> list[Reader]:
-    loaded = [modelfile.read(name) for name in files]
+def _readers(loaded: Sequence[ModelFile]) -> list[Reader]:
     stated = {
         f.header["claim"]["opening"] for f in loaded if "opening" in f.header["claim"]
     }
@@ -104,7 +122,7 @@ def _facts(r: Reader) -> dict[str, Any]:
     }
 
 
-def _draw(result: dict[str, Any], patterns: Sequence[Any], output: Path) -> None:
+def _picture(result: dict[str, Any], patterns: Sequence[Any]) -> Figure:
     remarks = [
         f"On {result['words']} random prefixes of {result['length']} letters their laws "
         f"differ by at most {result['function error']:.2g}."
@@ -116,7 +134,7 @@ def _draw(result: dict[str, Any], patterns: Sequence[Any], output: Path) -> None
         )
     titles = [title(network) for network in result["networks"]]
     labels = ["•", *result["word"]]
-    save(draw_attention(titles, patterns, labels, remarks), output)
+    return draw_attention(titles, patterns, labels, remarks)
 
 
 def title(network: dict[str, Any]) -> str:

@@ -3,17 +3,22 @@
 import json
 import os
 import sys
-from typing import Any
+from contextlib import redirect_stderr, redirect_stdout
+from typing import Annotated, Any
 
 import typer
 
+import krohn
 from algebra.errors import KrohnError
 from krohn.commands.attention import attention
+from krohn.commands.batch import batch
 from krohn.commands.compare import compare
 from krohn.commands.compile import compile as compile_machine
 from krohn.commands.decompose import decompose
 from krohn.commands.draw import draw
+from krohn.commands.equivalent import crasp, equivalent
 from krohn.commands.explain import explain
+from krohn.commands.export import export
 from krohn.commands.recheck import recheck
 from krohn.commands.run import BareExpect
 from krohn.commands.run import run as run_word
@@ -22,6 +27,7 @@ from krohn.commands.verify import verify
 from krohn.commands.zoo import zoo
 from network.modelfile import ModelFileError
 
+QUIET = "-q"
 INTERRUPTED = 130  # what typer makes of Ctrl-C
 # typer brings its own copy of click or uses the installed one; this is right for both.
 UsageError: Any = typer.BadParameter.__bases__[0]
@@ -31,14 +37,13 @@ app = typer.Typer(
     help=(
         "Compile finite machines, and other sources by name, to neural networks, and prove "
         "that they compute them.\n\n"
-        "MACHINE is a name (see `krohn zoo`), a file, or regex:PATTERN. Files of machines: "
-        ".json .dot .kiss2 .fst.txt .gap .dfa, or a model file for the machine that it "
-        "states; of hidden Markov models: .json .npz .pomdp; of dynamic programs: .dp; of "
-        "sequence functions: .program. "
+        "MACHINE is a name (see `krohn zoo`), a file, regex:PATTERN or formal:EXPRESSION. "
+        "Files of machines: .json .dot .kiss2 .fst.txt .gap .dfa, or a model file for the "
+        "machine that it states; of hidden Markov models: .json .npz .pomdp; of dynamic "
+        "programs: .dp; of sequence functions: .program; of counting programs: .crasp. "
         "Exit codes: 0 done or verified, 1 refuted, 2 cannot."
     ),
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -48,14 +53,52 @@ for name, command in (
     ("explain", explain),
     ("decompose", decompose),
     ("compile", compile_machine),
+    ("batch", batch),
     ("verify", verify),
     ("compare", compare),
     ("recheck", recheck),
+    ("export", export),
     ("run", run_word),
     ("attention", attention),
     ("draw", draw),
+    ("equivalent", equivalent),
+    ("crasp", crasp),
 ):
     app.command(name=name, cls=BareExpect if name == "run" else None)(command)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"krohn {krohn.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def everywhere(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            is_eager=True,
+            callback=_version,
+            help="Print the version, and no more.",
+        ),
+    ] = False,
+    quiet: Annotated[
+        bool,
+        typer.Option(
+            QUIET,
+            help="Print errors only, and what --json asks for; see the exit code.",
+        ),
+    ] = False,
+) -> None:
+    """What holds for every command."""
+    if quiet:
+        nowhere = context.with_resource(open(os.devnull, "w"))  # noqa: SIM115
+        context.with_resource(redirect_stderr(nowhere))
+        if "--json" not in context.obj:
+            context.with_resource(redirect_stdout(nowhere))
 
 
 def main() -> None:
@@ -68,7 +111,8 @@ def run(arguments: list[str]) -> int:
     wants_json = "--json" in arguments
     try:
         # What was asked for is kept for commands that say how to ask again.
-        code = app(arguments or ["--help"], standalone_mode=False, obj=arguments)
+        asked = _quiet_first(arguments) or ["--help"]
+        code = app(asked, "krohn", standalone_mode=False, obj=arguments)
     except (typer.Abort, KeyboardInterrupt):
         return _cannot("interrupted; nothing was written", wants_json)
     except UsageError as error:
@@ -76,7 +120,9 @@ def run(arguments: list[str]) -> int:
         return _cannot(f"{error.format_message()} ({hint})", wants_json)
     except (KrohnError, ModelFileError) as error:
         return _cannot(str(error), wants_json)
-    except (BrokenPipeError, SystemExit):  # typer leaves by the latter
+    except (BrokenPipeError, SystemExit) as left:  # typer leaves by the latter
+        if getattr(left, "code", 1) in (None, DONE):
+            return DONE
         # The reader has gone; there is nobody to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CANNOT
@@ -93,6 +139,13 @@ def run(arguments: list[str]) -> int:
     if code == INTERRUPTED:
         return _cannot("interrupted; nothing was written", wants_json)
     return code if isinstance(code, int) else DONE
+
+
+def _quiet_first(arguments: list[str]) -> list[str]:
+    """The arguments with ``-q``, which is of all commands, before the command."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    own = [a for a in arguments[:end] if a != QUIET]
+    return [QUIET] * (len(own) < end) + own + arguments[end:]
 
 
 def _cannot(message: str, wants_json: bool) -> int:

@@ -4,11 +4,11 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
-from pathlib import Path
 from typing import Any, Literal, get_args
 
 from algebra.automaton import Automaton
 from algebra.budget import Budget, steps_of
+from algebra.near_names import near
 from compiler import gated_recurrent, gated_rnn, generator
 from compiler.compiled_network import CompiledNetwork, compile_rnn, realise
 from compiler.construction_choice.known_constructions import SEARCHING
@@ -58,7 +58,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     """Derive a network that computes a machine, and prove that it does.
 
     Args:
-        machine: An automaton, a zoo name, a file, or ``regex:…``; or another source, as
+        machine: Anything that `krohn.automaton` takes, or names it; or another source, as
             `program.chain_of_thought.ChainOfThought`, or its name (``EditDistance6,7``).
         length: The longest word (T); required for a Transformer.
         construction: A name of ``CONSTRUCTIONS`` or ``ON_REQUEST`` in
@@ -100,10 +100,10 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     began = time.monotonic()
     other = named(machine)
     if block is not None:
-        told_of = other[1] if other else machine_of(_machine(machine), start)
+        told_of = other[1] if other else machine_of(machine, start)
         other = written(told_of, block)
     elif other is None and construction in AS_MATRICES:
-        other = AS_MATRICES[construction](machine_of(_machine(machine)))
+        other = AS_MATRICES[construction](machine_of(machine))
     how = How(construction, arch, attention, within)
     dtype = dtype or (other[0].format(how) if other else "float32")
     options = options_of(dtype, strict, activation, uniform, positions)
@@ -115,7 +115,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     _check_options(values)
     if within is not None:
         raise CompileError("--within is for beliefs; the states of a machine are exact")
-    source = machine_of(_machine(machine), start, observation)
+    source = machine_of(machine, start, observation)
     shown = source if observation else replace(source, output=None)
     budget = Budget(steps_of(effort))
     searched = arch == "transformer" and construction in ("auto", *SEARCHING)
@@ -137,19 +137,14 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     raise _uncertified(source.name, length, arch, dtype, reasons)
 
 
-def _machine(source: object) -> Automaton | str | Path:
-    """What is, or names, a machine."""
-    if isinstance(source, Automaton | str | Path):
-        return source
-    raise CompileError(f"there is no network for a {type(source).__name__}")
-
-
 def _uncertified(
     name: str, length: int | None, arch: str, dtype: str, reasons: Sequence[str]
 ) -> CompileError:
     """No network could be proved: why, and what to try."""
     at = "" if length is None else f" at length {length}"
-    wider = "" if dtype == "float64" else "--dtype float64, "
+    # A wider format has no fewer scores, rows or cases to look at.
+    noisy = not all("too many" in reason for reason in reasons)
+    wider = "--dtype float64, " if noisy and dtype != "float64" else ""
     other = (
         "a shorter length, or another construction"
         if arch == "transformer"
@@ -185,7 +180,9 @@ def _given(values: Mapping[str, Any]) -> list[str]:
 
 def _check_one_of(option: str, value: object, known: Collection[str]) -> None:
     if value not in known:
-        raise CompileError(f"{option} takes {' or '.join(known)}, not {value!r}")
+        raise CompileError(
+            f"{option} takes {' or '.join(known)}, not {value!r}{near(str(value), known)}"
+        )
 
 
 def precision_of(dtype: str) -> Precision:
@@ -196,7 +193,8 @@ def precision_of(dtype: str) -> Precision:
     """
     if dtype not in PRECISIONS:
         raise CompileError(
-            f"there is no dtype {dtype!r}; there are {', '.join(PRECISIONS)}"
+            f"there is no dtype {dtype!r}{near(dtype, PRECISIONS)}; there are "
+            f"{', '.join(PRECISIONS)}"
         )
     return PRECISIONS[dtype]
 
@@ -275,6 +273,8 @@ def length_given(length: int | None, needs: str) -> int:
     """
     if length is None:
         raise CompileError(f"{needs} it is for (-T)")
+    if not isinstance(length, int):
+        raise CompileError(f"the length is a whole number, not {length!r}")
     if length < 1:
         raise CompileError("the length must be at least 1")
     return length

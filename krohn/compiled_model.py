@@ -1,20 +1,29 @@
 """A compiled network and its proof, as a model file holds them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from algebra.automaton import Automaton
 from algebra.formats import json_format
+from algebra.wording import count, cut
 from compiler.compiled_network import CompiledNetwork
+from krohn.foreign import own_machine
 from network import modelfile
 from network.architecture import kind_of, parameters
 from network.modelfile import ModelFile
 from network.precision import Precision
 from network.sparse import is_index
 from verify.proof import Proof
+
+if TYPE_CHECKING:
+    from torch.nn import Module
+
+    from krohn.open_model import Model
 
 
 @dataclass(frozen=True)
@@ -41,6 +50,51 @@ class CompiledModel:
         """
         modelfile.write(path, self.file.header, self.file.tensors)
 
+    @cached_property
+    def machine(self) -> Automaton:
+        """The machine that it computes.
+
+        Raises:
+            KrohnError: If it is about another source.
+        """
+        return own_machine(self.file)
+
+    @cached_property
+    def model(self) -> "Model":
+        """The open network: words in, states out, and every variable by name.
+
+        Raises:
+            ModelFileError: If it says laws; then `network` is all there is.
+        """
+        from krohn.open_model import Model  # torch, only where words are run
+
+        return Model(self.file)
+
+    @property
+    def network(self) -> "Module":
+        """The network as a plain torch module, which takes tensors."""
+        if kind_of(self.file.header["architecture"]).answers == "laws":
+            from network.generator import Generator
+
+            return Generator(self.file)
+        return self.model.network
+
+    def __repr__(self) -> str:
+        header = self.file.header
+        length, told = header["claim"].get("length"), self.summary()
+        parts = (
+            self.construction,
+            "" if length is None else f"T = {length}",
+            count(told["layers"], "layer"),
+            told["verdict"] or "not proved",
+        )
+        return f"<CompiledModel {called(header)}: {', '.join(filter(None, parts))}>"
+
+    def _repr_svg_(self) -> str | None:
+        from krohn.pictures import svg
+
+        return svg(self)
+
     def summary(self) -> dict[str, Any]:
         """Sizes and timing, as ``krohn compile --json`` prints them."""
         shape, tensors = self.file.header["architecture"], self.file.tensors
@@ -66,6 +120,12 @@ class CompiledModel:
             "verdict": self.proof.verdict if self.proof else None,
             "seconds": round(self.seconds, 3),
         }
+
+
+def called(header: Mapping[str, Any]) -> str:
+    """The name of the machine, or of the other source, that a file is about."""
+    told = header.get("source") or header.get("machine") or {}
+    return cut(str(told.get("name", "machine")), 40)
 
 
 def model_file(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,9 +23,13 @@ from algebra.decomposition.cost import CascadeCost
 from algebra.errors import KrohnError
 from algebra.groups.naming import name
 from algebra.minimisation import reachable
+from algebra.wording import count, cut
 from krohn import cascade_file
 from krohn.coordinate_meanings import common, merged
 from krohn.sources import machine_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PICTURES = (".svg", ".png", ".pdf")
 DATA = ".json"
@@ -47,9 +51,21 @@ class Decomposed:
     found: methods.Decomposition
     budget: Budget
 
+    def __repr__(self) -> str:
+        cascade = self.found.cascade
+        parts = count(len(cascade.components), "component")
+        rows = count(len(levels(cascade)), "level")
+        name = cut(self.machine.name, 40)
+        return f"<Decomposed {name}: {self.found.method}, {parts} on {rows}>"
+
+    def _repr_svg_(self) -> str | None:
+        from krohn.pictures import svg
+
+        return svg(self)
+
 
 def decompose(
-    source: str | Path | Automaton,
+    source: object,
     method: str = "auto",
     effort: str | float = "high",
     start: str | None = None,
@@ -57,7 +73,7 @@ def decompose(
     """Decompose a machine into a cascade that is proved to cover it.
 
     Args:
-        source: A machine, or what names it.
+        source: Anything that `krohn.automaton` takes.
         method: ``auto`` or a key of ``algebra.decomposition.methods.METHODS``.
         effort: How much work to do: a key of `algebra.budget.EFFORTS`, or steps.
         start: Decompose only what can be reached from this state.
@@ -110,12 +126,23 @@ def save(result: Decomposed, path: Path) -> None:
     if path.suffix.lower() == DATA:
         cascade_file.save(found.cascade, path)
         return
+    from krohn import drawing
+
+    drawing.save(picture(result), path)
+
+
+def picture(result: Decomposed) -> "Figure":
+    """The components of a cascade and their wires.
+
+    Raises:
+        DrawingError: If it would be too large.
+    """
     from krohn import drawing  # matplotlib only where something is drawn
 
-    figure = drawing.draw_cascade(
+    found = result.found
+    return drawing.draw_cascade(
         found.cascade, result.machine.name, found.method, found.covering
     )
-    drawing.save(figure, path)
 
 
 def describe(result: Decomposed) -> dict[str, Any]:

@@ -10,11 +10,13 @@ from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from algebra.formats.files import atomic_write
 from algebra.shown import shown
+from krohn.gpt2 import is_export, opened
 from krohn.open_target import open_target
 from krohn.report import Report
-from network import modelfile
+from network import modelfile, strict_json
 from program.errors import Refused
 from verify.blas_threads import one_thread
+from verify.checker.gpt2 import Files
 from verify.checker.model_file import Machine
 from verify.checker.network import Shown, recheck
 from verify.search.conversion import machine_of
@@ -72,7 +74,7 @@ def write(
     if found.proof is None or found.verdict != "verified":
         why = found.reason or "it is for proofs; ask for --proof as well"
         raise KrohnError(f"{path} is {found.verdict}, so there is no evidence: {why}")
-    data, own = _bytes(path), _machine(path, machine, observation)
+    data, own = _model(path), _machine(path, machine, observation)
     evidence = for_file(data, found.proof.told)
     checked, shown = _check(data, _text(evidence).encode(), own)
     if shown is None:
@@ -120,12 +122,25 @@ def check(
         KrohnError: If a file cannot be read, the alphabets differ, or it is about
             another source.
     """
-    own = _machine(path, machine, observation)
-    return _check(_bytes(path), _bytes(evidence), own)[0]
+    own, said = _machine(path, machine, observation), _bytes(evidence)
+    found = _check(_model(path), said, own)[0]
+    if found.verdict != "verified" and not _is_object(said):
+        raise KrohnError(
+            f"{evidence} is no evidence: it is not JSON; `krohn verify {path} --proof "
+            f"--evidence E.json` writes some"
+        )
+    return found
+
+
+def _is_object(text: bytes) -> bool:
+    try:
+        return isinstance(strict_json.read(text), dict)
+    except ValueError:
+        return False
 
 
 def _check(
-    data: bytes, evidence: bytes, machine: Machine | None
+    data: bytes | Files, evidence: bytes, machine: Machine | None
 ) -> tuple[Checked, Shown | None]:
     """What is told of a check, and what it showed if it went through."""
     began, shown, reason = time.monotonic(), None, ""
@@ -142,13 +157,14 @@ def _check(
 def _machine(
     path: str | Path, machine: Automaton | str | None, observation: str | None
 ) -> Machine | None:
-    if "source" in (file := modelfile.read(path)).header:
+    file = opened(path).file if is_export(path) else modelfile.read(path)
+    if "source" in file.header:
         if observation is not None:
             raise KrohnError(f"{path} is about no machine; leave --observe out")
         if machine is not None:
             _check_source(file, machine)
         return None
-    target = open_target(path, machine, observation)
+    target = open_target(file, machine, observation)
     shows = shown(target.machine, target.file.header["claim"].get("shows", "states")).of
     return machine_of(target.machine, shows)
 
@@ -161,6 +177,10 @@ def _check_source(file: modelfile.ModelFile, source: Automaton | str) -> None:
     assert kind is not None
     if different := kind.differs(file, wanted_source(kind, source)):
         raise KrohnError(different)
+
+
+def _model(path: str | Path) -> bytes | Files:
+    return opened(path).files if is_export(path) else _bytes(path)
 
 
 def _bytes(path: str | Path) -> bytes:

@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from algebra.automaton import Automaton
@@ -27,7 +26,7 @@ REASON = "a network known from outside cannot be proved"
 
 def examine(
     model: Callable[[Any], Any],
-    machine: Automaton | str | Path,
+    machine: object,
     length: int,
     *,
     observation: str | None = None,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict, replace
+from inspect import signature
 from typing import Any
 
 from algebra.automaton import Automaton
@@ -9,50 +10,67 @@ from algebra.budget import Budget, steps_of
 from algebra.classification import Classification, classify
 from algebra.classification.findings import find
 from algebra.classification.group_names import LARGEST_COUNT, writable
+from algebra.errors import KrohnError
 from algebra.minimisation import minimise, reachable
 from algebra.structure import as_counter, as_memory
 from compiler.compiled_network import stated
 from compiler.construction_choice.known_constructions import depth_grows
 from compiler.construction_choice.planning import planning
+from compiler.pipeline import Options
 from compiler.rnn import Units
 from krohn.candidates import construction_table
-from krohn.compilation import options_of
+from krohn.compilation import length_given, options_of
+from krohn.compiled_model import CompiledModel
 from krohn.language import language
+from krohn.option_rules import refuse_others
+from krohn.source_kinds import named, written
+from krohn.source_kinds.base import How
 from krohn.sources import machine_of
+from network.modelfile import claimed_length
 
 MOST_ELEMENTS = 200_000
 MOST_ENTRIES = 20_000_000
 
 
+USUAL = 128, "float32"
+"""The length and the number format where nothing is said of a machine's."""
+
+
 def explain(
-    source: str | Automaton,
-    length: int,
-    dtype: str = "float32",
+    source: object,
+    length: int | None = None,
+    dtype: str | None = None,
     start: str | None = None,
     strict: bool = False,
     minimise: str | None = None,
     observation: str | None = None,
     activation: str = "relu",
     effort: str | float = "normal",
+    *,
+    block: int | None = None,
+    within: float | None = None,
 ) -> dict[str, Any]:
     """The facts about a machine and the table of its constructions.
 
     Args:
-        source: A machine, or what names it.
-        length: T.
-        dtype: The number format of the networks.
+        source: Anything that `krohn.automaton` takes, as what `krohn.compile` returns; or
+            another source, or its name.
+        length: T; 128 if nothing is said, and the length of a compiled model.
+        dtype: The number format of the networks; float32 if nothing is said.
         start: The start state by name; None for the machine's own.
         strict: Plain residuals and one hidden layer in every MLP.
-        complete: What to do with missing transitions of a file.
         minimise: What constructions are ordered by: a key of
             `compiler.construction_choice.objectives.OBJECTIVES`; None for the compromise.
         observation: What the networks say instead of the state.
         activation: ``"relu"``, ``"sine"`` or ``"gelu"``.
         effort: How much each search may do: a key of `algebra.budget.EFFORTS`, or steps.
+        block: The state is written into the text after so many letters.
+        within: How far an output of a hidden Markov model's network may be off.
 
     Returns:
-        ``states``, ``letters`` (counts), ``constructions`` (those that apply, best
-        first, with their cost), ``unavailable`` (the others, with the reason),
+        Of another source the facts that its kind knows. Of a machine: ``states``,
+        ``letters`` (counts), ``constructions`` (those that apply, best first, with their
+        cost), ``unavailable`` (the others, with the reason),
         ``chosen`` and ``why``; ``properties`` (name, whether it holds or null, why,
         and a witness), ``aperiodic``, ``solvable``, ``groups``, ``monoid_size`` (of S¹,
         null if unknown), ``monoid_at_least``, ``semigroup_size`` (of T(A)), all of the
@@ -62,10 +80,44 @@ def explain(
         further facts.
 
     Raises:
-        KrohnError: If the machine cannot be read.
+        KrohnError: If the machine cannot be read, or an option means nothing to it.
     """
+    values = dict(locals())
+    other = named(source)
+    if block is not None:
+        other = written(other[1] if other else machine_of(source, start), block)
+    if other is not None:
+        usual = signature(explain).parameters
+        given = [
+            n for n, v in values.items() if n != "source" and v != usual[n].default
+        ]
+        refuse_others(given, other[0].takes, other[0].called)
+        form = options_of(dtype or other[0].format(), strict, activation)
+        return other[0].explain(other[1], length, form, How(within=within))
+    if within is not None:
+        raise KrohnError("--within is for beliefs; the states of a machine are exact")
     machine = machine_of(source, start, observation)
-    options = options_of(dtype, strict, activation)
+    longest = _claimed(source) or USUAL[0] if length is None else length
+    longest = length_given(longest, "a network needs the longest length")
+    options = options_of(dtype or USUAL[1], strict, activation)
+    return _explained(machine, longest, options, minimise, observation, effort)
+
+
+def _claimed(source: object) -> int | None:
+    """The length of a compiled model."""
+    file = source.file if isinstance(source, CompiledModel) else None
+    return None if file is None else claimed_length(file.header)
+
+
+def _explained(
+    machine: Automaton,
+    length: int,
+    options: Options,
+    minimise: str | None,
+    observation: str | None,
+    effort: str | float,
+) -> dict[str, Any]:
+    """What `explain` says of a machine."""
     part = reachable(machine)
     budget = Budget(steps_of(effort))
     theory, limit = (_for_theory(part, budget.steps) for _ in range(2))
@@ -82,7 +134,7 @@ def explain(
         **_theory(kind, offered),
         "language": spoken,
         "length": length,
-        "dtype": dtype,
+        "dtype": options.precision.name,
         **offered,
         **budget.record(),
         "rnn_width": len(Units.of(stated(compiled)).arrived),

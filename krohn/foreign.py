@@ -18,12 +18,6 @@ BY_ORDER = (
 )
 
 
-def names_machine(file: ModelFile) -> bool:
-    """Whether a file states its machine, and not only names of letters and states."""
-    stated = set(stated_machine(file))
-    return bool(stated - {"letters", "states", "output"})
-
-
 class Headed(Protocol):
     """A file, or an open model."""
 
@@ -31,6 +25,12 @@ class Headed(Protocol):
     def header(self) -> Mapping[str, Any]:
         """What the file states."""
         ...
+
+
+def names_machine(file: Headed) -> bool:
+    """Whether a file states its machine, and not only names of letters and states."""
+    stated = set(stated_machine(file))
+    return bool(stated - {"letters", "states", "output"})
 
 
 def stated_machine(file: Headed) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def stated_machine(file: Headed) -> dict[str, Any]:
     return found
 
 
-def own_machine(file: ModelFile) -> Automaton:
+def own_machine(file: Headed) -> Automaton:
     """The machine that a file states; one that never moves if it only states names.
 
     Raises:

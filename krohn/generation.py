@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from algebra.automaton import Automaton
@@ -22,7 +21,7 @@ DEFAULT_OPENING = Fraction(1, 2)
 
 
 def compile_generator(
-    machine: Automaton | str | Path,
+    machine: object,
     length: int | None,
     free: Freedom | None = None,
     *,

@@ -20,7 +20,7 @@ def gamma(laws: FloatArray) -> float:
     The difference of two laws is (p − q)/2 times its norm, with p a law of some states
     and q one of the others. So for each way to part the states in two it is a linear
     program: the least ‖O(p − q)‖₁ / 2, the distance of two polytopes (assumption 2 of
-    arXiv 2506.01919, after Golowich et al. 2022).
+    Hao et al. 2025, after Golowich et al. 2022).
 
     Args:
         laws: ``(words, n)``: O; each column is the law of what is said in a state.

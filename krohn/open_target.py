@@ -17,7 +17,7 @@ from network.modelfile import ModelFile
 
 def open_target(
     model: str | Path | ModelFile,
-    machine: Automaton | str | Path | None,
+    machine: object,
     observation: str | None,
     progress: Progress = silent,
 ) -> Target:

@@ -238,10 +238,16 @@ RUN = (
     _MACHINE,
 )
 
+BATCH = (
+    Need(
+        ("effort",), _any("longest"), "is for --longest: nothing else is searched for"
+    ),
+)
+
 DRAW = (
     Need(
         ("eggbox", "complete", "kind"),
-        lambda values: not str(values["source"]).endswith(".safetensors"),
+        lambda values: not str(values["source"]).endswith((".safetensors", ".st")),
         "needs a machine, not a model file",
     ),
     Need(

@@ -61,7 +61,8 @@ def held(
         return along(word, judge.replay(letters), judge.expected(letters)[-1])
     if state not in judge.model.classes:
         raise KrohnError(
-            f"the model never says {state!r}; it says {shorten(judge.model.classes)}"
+            f"the model has no state {state!r}; its states are "
+            f"{shorten(judge.model.classes)}"
         )
     return _at_the_end(judge, tuple(word), state)
 

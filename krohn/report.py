@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from algebra.wording import cut
 from verify.attention_limits.head_limits import HeadBounds
 from verify.proof import Proof, Verdict
 from verify.testing.simulation_result import Simulation
@@ -60,6 +61,15 @@ class Report:
     runs: tuple[Simulation, ...] = ()
     claim: str = "exact"
     error: float | None = None
+
+    def __repr__(self) -> str:
+        said = self.covers if self.verdict == "verified" else self.reason
+        return f"<Report {self.verdict} ({self.method}): {cut(said, 80)}>"
+
+    def _repr_html_(self) -> str:
+        from krohn.notebook import report
+
+        return report(self)
 
     def to_object(self) -> dict[str, Any]:
         """As ``krohn verify --json`` prints it."""

@@ -13,7 +13,7 @@ from algebra.rational import probability
 from krohn.foreign import own_machine
 from network import modelfile
 from network.architecture import kind_of
-from network.model import NOT_FINITE, Model
+from network.model import NOT_FINITE, Model, said
 from network.modelfile import ModelFile
 
 
@@ -41,7 +41,24 @@ class Runner:
             KrohnError: If a letter is unknown, the word is too long, or the network gives
                 no answer.
         """
-        states = self.model.run(word)
+        return self._shown(word, self.model.run(word))
+
+    def run_alike(self, words: Sequence[list[str]]) -> list[dict[str, Any]]:
+        """The same of several words of one length, which are run together.
+
+        Raises:
+            KrohnError: If a letter is unknown, the words are too long, or the network
+                gives no answer.
+        """
+        import torch
+
+        logits = self.model(torch.cat([self.model.encode(w) for w in words]))
+        return [
+            self._shown(word, list(said(row, self.model.classes)))
+            for word, row in zip(words, logits, strict=True)
+        ]
+
+    def _shown(self, word: list[str], states: list[str]) -> dict[str, Any]:
         self._check_answers(states)
         if self.model.header["claim"].get("shows") == "outputs":
             return {"outputs": states, "word": word}
@@ -51,8 +68,8 @@ class Runner:
         outputs = self.machine.show(letters, trace) if word else []
         return {"outputs": outputs, "states": states, "word": word}
 
-    def _check_answers(self, said: list[str]) -> None:
-        for at, answer in enumerate(said, start=1):
+    def _check_answers(self, answers: list[str]) -> None:
+        for at, answer in enumerate(answers, start=1):
             if answer not in self.model.classes:
                 why = (
                     "not all are finite" if answer == NOT_FINITE else "two are largest"
@@ -106,7 +123,15 @@ def open_runner(path: str) -> Runner | GeneratorRunner:
     Raises:
         ModelFileError: If it cannot be read.
     """
-    file = modelfile.read(path)
+    return runner_of(modelfile.read(path))
+
+
+def runner_of(file: ModelFile) -> Runner | GeneratorRunner:
+    """What runs a model file.
+
+    Raises:
+        KrohnError: If it is about another source than a machine.
+    """
     machine = own_machine(file)
     if kind_of(file.header["architecture"]).answers == "laws":
         return GeneratorRunner(file, machine)

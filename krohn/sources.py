@@ -1,29 +1,40 @@
-"""Where machines come from: the zoo, files, regular expressions."""
+"""Where machines come from: the zoo, files, regular expressions, Python objects."""
 
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
-from typing import overload
+from typing import Any, cast, overload
 
 import algebra.zoo
 from algebra import formats
 from algebra.automaton import Automaton
 from algebra.errors import MachineError
 from algebra.formats import Complete, Kind, from_regex, no_choice
+from algebra.formats.files import STANDARD_INPUT
+from algebra.near_names import near
 from algebra.observation import observe
 from algebra.semiautomaton import Semiautomaton
 from algebra.shown import moore
 from krohn.belief_machine import belief_machine
-from krohn.foreign import own_machine
+from krohn.foreign import Headed, own_machine
+from krohn.machine_objects import Accepting, Outputs, Told, from_object
 from network import modelfile
 from program.errors import Refused
-from sources import FAMILIES, dynamic_programs, hidden_markov, linear_systems
+from sources import (
+    FAMILIES,
+    counting,
+    dynamic_programs,
+    hidden_markov,
+    linear_systems,
+    rewriting,
+)
 from sources.hidden_markov import HiddenMarkovModel, files
 from sources.linear_systems import LinearSystem
 
-REGEX = "regex:"
-MODEL = ".safetensors"
-TEXTS = (dynamic_programs.SUFFIX, ".program")
+REGEX, FORMAL = "regex:", "formal:"
+MODEL = (".safetensors", ".st")
+"""How the names of model files end."""
+TEXTS = (dynamic_programs.SUFFIX, rewriting.SUFFIX, ".program", counting.SUFFIX)
 """Files of sources that are never machines."""
 OWN = "outputs"
 """The observation that is the machine's own output."""
@@ -45,12 +56,13 @@ def zoo(name: str | None = None) -> tuple[str, ...] | Automaton:
 def read(
     source: str | Path, complete: Complete = "reject", kind: Kind | None = None
 ) -> Automaton:
-    """A machine from a zoo name, a file, or ``regex:…``.
+    """A machine from a zoo name, a file, ``regex:…`` or ``formal:…``.
 
     Args:
         source: What names the machine. A name that could be both is a file only if it
             is written with a directory or a suffix. A model file stands for the machine
-            that it states.
+            that it states; ``-`` is a machine file on standard input, whose format
+            follows from how it begins.
         complete: What to do with missing transitions of a file: refuse, lead them to a
             new sink state, or stay.
         kind: What an AT&T file is read as: ``"acceptor"``, ``"mealy"``, or None for what
@@ -60,6 +72,9 @@ def read(
         MachineError: If nothing of that name can be read, or it is no AT&T file and
             ``kind`` is given.
     """
+    if str(source) == STANDARD_INPUT:
+        found = formats.read(source, complete, kind)
+        return replace(found, name="standard input")
     named = _named(str(source))
     if named is None:
         return formats.read(source, complete, kind)
@@ -70,10 +85,11 @@ def read(
 
 def _named(text: str) -> Automaton | None:
     """The machine of a pattern, a name or a model; None for the file of a machine."""
-    if text.startswith(REGEX):
-        return replace(from_regex(text[len(REGEX) :]), name=text)
+    if text.startswith((REGEX, FORMAL)):
+        form, _, pattern = text.partition(":")
+        return replace(from_regex(pattern, f"{form}:" == FORMAL), name=text)
     if (system := _system(text)) is not None:
-        return automaton(system)
+        return _of_system(system)
     if (model := _model(text)) is not None:
         return belief_machine(model)
     path = Path(text)
@@ -86,7 +102,7 @@ def _named(text: str) -> Automaton | None:
         except MachineError as unknown:
             if not looks_like_file and not path.exists():
                 raise _no_machine(text, str(unknown)) from None
-    return own_machine(modelfile.read(path)) if path.suffix == MODEL else None
+    return own_machine(modelfile.read(path)) if path.suffix in MODEL else None
 
 
 def _no_machine(text: str, unknown: str = "") -> MachineError:
@@ -102,9 +118,11 @@ def _no_machine(text: str, unknown: str = "") -> MachineError:
             f"{text} is {other[0].called}, and no machine; krohn explain and krohn compile "
             "take it"
         )
-    known = {name.casefold(): name for kind in FAMILIES.values() for name in kind}
-    close = get_close_matches(text.casefold(), list(known), n=1)
-    return MachineError("; there is ".join([unknown, *(known[name] for name in close)]))
+    if set(text) & set("*|()+"):
+        return MachineError(f"{unknown}; a pattern is written regex:{text}")
+    families = [name for kind in FAMILIES.values() for name in kind]
+    hint = near(text, families)
+    return MachineError(f"{unknown}; among other sources{hint}" if hint else unknown)
 
 
 def _model(text: str) -> HiddenMarkovModel | None:
@@ -121,12 +139,7 @@ def _system(text: str) -> LinearSystem | None:
         raise MachineError(str(reason)) from None
 
 
-def automaton(system: LinearSystem) -> Automaton:
-    """The machine that a linear system is whose letters are maps.
-
-    Raises:
-        MachineError: If it is none.
-    """
+def _of_system(system: LinearSystem) -> Automaton:
     functions = system.functions()
     if functions is None:
         raise MachineError(f"{system.name} is a linear system, and no machine")
@@ -135,17 +148,94 @@ def automaton(system: LinearSystem) -> Automaton:
     return Automaton(moves, start=int(system.start.argmax()), name=system.name)
 
 
+def automaton(
+    source: object,
+    start: Hashable | None = None,
+    *,
+    letters: Iterable[Any] | None = None,
+    accepting: Accepting | None = None,
+    outputs: Outputs | None = None,
+    limit: int | None = None,
+    edge: str | None = None,
+    complete: Complete = "reject",
+    kind: Kind | None = None,
+    name: str | None = None,
+) -> Automaton:
+    """The machine that something is, or names (docs/python.md).
+
+    Args:
+        source: A machine, a compiled model (the machine that it computes), what `read`
+            reads; or a dict from states to a dict from letters to states, a function
+            from state and letter to a state, a list of permutations of 0, 1, …, one for
+            each letter (of sympy too), a DFA of automata-lib, a Dfa, MooreMachine or
+            MealyMachine of AALpy, a directed graph of networkx, an Fst of OpenFst.
+            States and letters are called by their ``str``.
+        start: The start state, where the object does not say it; the first one if
+            nothing does.
+        letters: The letters in their order: of a function always, of others if theirs
+            is not right.
+        accepting: Of a dict, a function, permutations, a graph: the accepting states, or
+            a function that says which ones accept.
+        outputs: Of the same: what a state shows, as a dict or a function of the state;
+            or what a letter shows, as a dict of dicts, or a function of both.
+        limit: How many states of a function are explored, at most; 100,000 if nothing
+            is said.
+        edge: The attribute of a graph's edges that has the letter, or a list of them;
+            ``"letter"`` if nothing is said.
+        complete: What to do with missing transitions: refuse (``"reject"``), lead them
+            to a new ``"sink"``, or ``"stay"``.
+        kind: What an Fst or an AT&T file is read as: ``"acceptor"``, ``"mealy"``, or None
+            for what its labels say.
+        name: What to call the machine.
+
+    Raises:
+        MachineError: If there is no machine in it, or something said means nothing here.
+    """
+    told = Told(start, letters, accepting, outputs, limit, edge, kind)
+    found = _known(source, told, complete)
+    if found is None:
+        found = from_object(source, told, complete)
+    elif start is not None:
+        found = found.with_start(str(start))
+    return found if name is None else replace(found, name=name)
+
+
+def _known(source: object, told: Told, complete: Complete) -> Automaton | None:
+    """The machine of a name, or one that is there already; None for other objects."""
+    named = isinstance(source, str | Path)
+    extra = [option for option in told.given if option not in ("start", "kind")]
+    found: Automaton | None = None
+    if isinstance(source, str | Path):
+        found = read(source, complete, told.kind)
+    elif isinstance(source, Automaton):
+        found = source
+    elif isinstance(source, LinearSystem):
+        found = _of_system(source)
+    elif isinstance(source, HiddenMarkovModel):
+        found = belief_machine(source)
+    elif hasattr(file := getattr(source, "file", source), "header"):
+        found = own_machine(cast("Headed", file))
+    if found is None:
+        return None
+    if extra or (not named and told.kind is not None):
+        option = extra[0] if extra else "kind"
+        raise MachineError(
+            f"{option}= means nothing to {found.name}, a machine already"
+        )
+    return found
+
+
 def machine_of(
-    source: str | Path | Automaton,
+    source: object,
     start: str | None = None,
     observation: str | None = None,
 ) -> Automaton:
-    """A machine, or that which a source names, from a start state and as it is seen.
+    """The machine of anything that `automaton` takes, from a start state and as seen.
 
     Raises:
         MachineError: If it cannot be read, or has no such state or outputs.
     """
-    machine = source if isinstance(source, Automaton) else read(source)
+    machine = automaton(source)
     machine = machine if start is None else machine.with_start(start)
     return seen(machine, observation)
 

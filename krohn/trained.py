@@ -68,7 +68,7 @@ class Trained:
 
 
 def open_trained(
-    model: object, machine: Automaton | str | Path | None, observation: str | None
+    model: object, machine: object, observation: str | None
 ) -> Trained | None:
     """A trained network with the machine that it is held against.
 

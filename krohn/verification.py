@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from algebra.automaton import Automaton
 from algebra.errors import KrohnError
+from krohn.compiled_model import CompiledModel
+from krohn.gpt2 import is_export
+from krohn.gpt2 import verify as verify_export
 from krohn.open_target import open_target
 from krohn.progress import Progress, silent
 from krohn.report import Report, refuted, unrefuted
@@ -34,8 +36,8 @@ LONGEST_SAMPLE = 8192
 
 
 def verify(
-    model: str | Path | ModelFile,
-    machine: Automaton | str | Path | None = None,
+    model: str | Path | ModelFile | CompiledModel,
+    machine: object = None,
     *,
     proof: bool | None = None,
     exhaustive: int | None = None,
@@ -53,9 +55,11 @@ def verify(
     examined (docs/independent.md). So is a trained network (docs/models.md).
 
     Args:
-        model: A model file, or the file of a trained network.
-        machine: What it must compute, from its start state, or another source, as
-            ``my.dp``; by default the one that the file itself names.
+        model: What `krohn.compile` returns, a model file, or the file of a trained
+            network.
+        machine: What it must compute, from its start state (anything that
+            `krohn.automaton` takes), or another source, as ``my.dp``; by default the one
+            that the file itself names.
         proof: Whether to prove it for all words up to the claimed length. By default
             yes, unless only simulations are asked for.
         exhaustive: Run every word of up to this many letters.
@@ -73,7 +77,15 @@ def verify(
     Raises:
         KrohnError: If the file is damaged or the alphabets do not fit.
     """
+    if is_export(model):
+        others = exhaustive, sample, observation, length, sharding
+        if any(x is not None for x in others) or proof is False:
+            raise KrohnError(
+                "a GPT-2 is proved; words are run by `krohn export`, and by its own library"
+            )
+        return verify_export(model, machine, progress)
     began = time.monotonic()
+    model = model.file if isinstance(model, CompiledModel) else model
     if (other := _other_source(model)) is not None:
         kind, file = other
         if any(x is not None for x in (observation, length, sharding)):
@@ -122,7 +134,7 @@ def _other_source(
 
 def _trained(
     model: str | Path | ModelFile,
-    machine: Automaton | str | Path | None,
+    machine: object,
     observation: str | None,
 ) -> "Trained | None":
     if isinstance(model, ModelFile) or not is_network(model):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from algebra.errors import KrohnError
 from krohn import show
 from krohn.commands import compile_options as own
 from krohn.commands import options as common
@@ -64,7 +65,8 @@ def compile(  # noqa: A001  (the command is called so)
     effort: common.Effort = "normal",
     complete: common.Fill = "reject",
     kind: common.ReadAs = None,
-    within: own.Within = None,
+    formal: common.Formal = False,
+    within: common.Within = None,
     attention: own.Attention = None,
     depth_layer: own.DepthLayer = None,
     seed: own.ScoreSeed = None,
@@ -76,7 +78,13 @@ def compile(  # noqa: A001  (the command is called so)
 ) -> None:
     """Derive a network for a machine, prove it, and write it to a model file."""
     from krohn.source_kinds import named
+    from krohn.sources import MODEL
 
+    if output.suffix not in ("", *MODEL):
+        raise KrohnError(
+            f"{output}: the name of a model file ends in {' or '.join(MODEL)}, not in "
+            f"{output.suffix}"
+        )
     asked = dtype if "dtype" in typed(context) else None
     if (other := named(machine)) is not None and block is None:
         refuse_others(typed(context), other[0].takes, other[0].called)
@@ -88,11 +96,11 @@ def compile(  # noqa: A001  (the command is called so)
         refuse_others(typed(context), IN_BLOCKS, "a text in blocks")
         how = {"strict": strict, "activation": activation, "positions": positions}
         how |= {"block": block, "start": start, "dtype": asked, "proved": proof}
-        told = machine if other else reading(complete, kind).read(machine)
+        told = machine if other else reading(complete, kind, formal).read(machine)
         return _write(_other(told, length, **how), output, as_json)
     check(context, COMPILE)
     law = Law(attention, depth_layer, seed, scale, opening)
-    source = Source(reading(complete, kind).read(machine), length, asked, proof)
+    source = Source(reading(complete, kind, formal).read(machine), length, asked, proof)
     how = {
         "arch": arch,
         "start": start,

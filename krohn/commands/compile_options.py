@@ -31,7 +31,9 @@ Opening = Annotated[
         metavar="Q", help="The probability that a bracket opens: 1/2 (default), 0.4, …"
     ),
 ]
-Output = Annotated[Path, typer.Option("-o", "--output", help="The model file.")]
+Output = Annotated[
+    Path, typer.Option("-o", "--output", help="The model file (.safetensors).")
+]
 LongestWord = Annotated[
     int | None,
     typer.Option("-T", "--length", min=1, help="The longest word (Transformers)."),
@@ -51,11 +53,4 @@ Arch = Annotated[str, typer.Option(help="transformer, rnn, lstm or gru.")]
 Prove = Annotated[bool, typer.Option(help="Prove the network before it is written.")]
 Passes = Annotated[
     bool, typer.Option("--passes", help="Print the Program after every pass.")
-]
-Within = Annotated[
-    float | None,
-    typer.Option(
-        metavar="E",
-        help="How far an output of a hidden Markov model's network may be off.",
-    ),
 ]

@@ -8,6 +8,9 @@ from krohn.commands.options import reading, remarks, typed
 from krohn.commands.terminal import emit
 from krohn.option_rules import refuse_others
 
+FILES = ("complete", "kind", "formal")
+"""Options that say how a machine is read."""
+
 
 def explain(
     context: typer.Context,
@@ -20,35 +23,37 @@ def explain(
     minimise: common.Minimise = None,
     observe: common.Observe = None,
     block: common.Block = None,
+    within: common.Within = None,
     effort: common.Effort = "normal",
     complete: common.Fill = "reject",
     kind: common.ReadAs = None,
+    formal: common.Formal = False,
     as_json: common.Json = False,
 ) -> None:
     """Say what a machine is, which constructions apply, and which one is chosen."""
-    from krohn.source_kinds import named, written
-
-    other = named(machine)
-    if block is not None and other is not None:
-        other = written(other[1], block)
-    elif block is not None:
-        part = reading(complete, kind).read(machine)
-        other = written(part.with_start(start) if start else part, block)
-    if other is not None:
-        from krohn.compilation import options_of
-
-        source_kind, source = other
-        refuse_others(typed(context), source_kind.takes, source_kind.called)
-        format_ = dtype if "dtype" in typed(context) else source_kind.format()
-        options = options_of(format_, strict, activation)
-        asked = length if "length" in typed(context) else None
-        facts = source_kind.explain(source, asked, options)
-        emit(facts, as_json, lambda: show.facts(facts))
-        return
     from krohn.explanation import explain as explained
+    from krohn.source_kinds import named
 
-    read = reading(complete, kind).read(machine)
+    told: object = machine
+    remarked: dict[str, object] = {}
+    if (other := named(machine)) is None:
+        told = read = reading(complete, kind, formal).read(machine)
+        remarked = remarks(read)
+    else:
+        files = [option for option in typed(context) if option in FILES]
+        refuse_others(files, (), other[0].called)
+    given = {n: context.params[n] for n in typed(context) if n in ("length", "dtype")}
     result = explained(
-        read, length, dtype, start, strict, minimise, observe, activation, effort
+        told,
+        start=start,
+        strict=strict,
+        minimise=minimise,
+        observation=observe,
+        activation=activation,
+        effort=effort,
+        block=block,
+        within=within,
+        **given,
     )
-    emit({**result, **remarks(read)}, as_json, lambda: show.explanation(result))
+    shown = show.explanation if "constructions" in result else show.facts
+    emit({**result, **remarked}, as_json, lambda: shown(result))

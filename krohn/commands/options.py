@@ -9,6 +9,7 @@ import typer
 
 from algebra.errors import KrohnError
 from algebra.formats import Complete, Kind
+from algebra.near_names import near
 from krohn.option_rules import Need, refuse
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ Machine = Annotated[
     str,
     typer.Argument(
         metavar="MACHINE",
-        help="Zoo name, file, regex:…, or another source by name (krohn zoo).",
+        help="Zoo name, file (- for standard input), regex:…, formal:…, or another source "
+        "by name (krohn zoo).",
     ),
 ]
 Json = Annotated[
@@ -84,6 +86,14 @@ ReadAs = Annotated[
         help="What an AT&T text file is: acceptor or mealy (default: what its labels say).",
     ),
 ]
+Formal = Annotated[
+    bool,
+    typer.Option(
+        "--formal",
+        help="Read regex:… in mathematicians' notation, as formal:… does: + is or, ^+ one "
+        "or more.",
+    ),
+]
 
 Block = Annotated[
     int | None,
@@ -92,6 +102,14 @@ Block = Annotated[
         min=1,
         help="Write the state into the text after every B letters, and read it back: "
         "fewer layers, and a pass for each block.",
+    ),
+]
+
+Within = Annotated[
+    float | None,
+    typer.Option(
+        metavar="E",
+        help="How far an output of a hidden Markov model's network may be off.",
     ),
 ]
 
@@ -136,10 +154,12 @@ class Reading:
     Attributes:
         complete: What is done about missing transitions.
         kind: What an AT&T file is read as; None for what its labels say.
+        formal: Whether ``regex:`` is in mathematicians' notation.
     """
 
     complete: Complete = "reject"
     kind: Kind | None = None
+    formal: bool = False
 
     def read(self, source: str) -> "Automaton":
         """The machine; what is to be known of how it was read goes to standard error.
@@ -147,8 +167,12 @@ class Reading:
         Raises:
             KrohnError: If there is none.
         """
-        from krohn.sources import read
+        from krohn.sources import FORMAL, REGEX, read
 
+        if self.formal:
+            if not source.startswith(REGEX):
+                raise KrohnError("--formal is for regex:…")
+            source = source.replace(REGEX, FORMAL, 1)
         machine = read(source, self.complete, self.kind)
         if machine.remark:
             print(f"krohn: {machine.remark}", file=sys.stderr)
@@ -163,17 +187,20 @@ class Reading:
         return [f"{option}={value}" for option, value in given.items() if value]
 
 
-def reading(complete: str, kind: str | None) -> Reading:
+def reading(complete: str, kind: str | None, formal: bool = False) -> Reading:
     """How the options say to read the file of a machine.
 
     Raises:
         KrohnError: If they say what there is not.
     """
     if complete not in ("reject", "sink", "stay"):
-        raise KrohnError(f"--complete takes reject, sink or stay, not {complete!r}")
+        hint = near(complete, ("reject", "sink", "stay"))
+        raise KrohnError(
+            f"--complete takes reject, sink or stay, not {complete!r}{hint}"
+        )
     if kind not in (None, "acceptor", "mealy"):
         raise KrohnError(f"--as takes acceptor or mealy, not {kind!r}")
-    return Reading(complete, kind)  # type: ignore[arg-type]
+    return Reading(complete, kind, formal)  # type: ignore[arg-type]
 
 
 def remarks(machine: "Automaton | None") -> dict[str, Any]:
@@ -183,10 +210,11 @@ def remarks(machine: "Automaton | None") -> dict[str, Any]:
 
 def source_given(file: str, name: str | None) -> str | None:
     """What a file must be about, if it is about a source that is no machine."""
+    from krohn.gpt2 import is_export
     from network import modelfile
     from network.trained import is_network
 
-    if name is None or is_network(file):
+    if name is None or is_network(file) or is_export(file):
         return None
     return name if "source" in modelfile.read(file).header else None
 

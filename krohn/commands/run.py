@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from algebra.automaton import Automaton
     from krohn.replaying import Replay
 
-OWN, MODEL = "--expect-own", ".safetensors"
+OWN = "--expect-own"
 
 
 class BareExpect(TyperCommand):
@@ -127,6 +127,7 @@ def run(
 
 def _of_source(file: str) -> Callable[[list[str]], dict[str, Any]] | None:
     """What says the text of a source that is no machine: its network, or no network."""
+    from krohn.sources import MODEL
     from network import modelfile
 
     if not file.endswith(MODEL):
@@ -149,17 +150,22 @@ def _of_source(file: str) -> Callable[[list[str]], dict[str, Any]] | None:
 
 
 def _interpreter(name: str) -> Callable[[list[str]], dict[str, Any]] | None:
-    """What says the text of a dynamic program without a network."""
+    """What says the text of a source without a network, if it is one of texts."""
+    from krohn.source_kinds import named
     from krohn.source_kinds.chains_of_thought import ChainsOfThought
+    from krohn.source_kinds.rewritings import Rewritings
 
-    kind = ChainsOfThought()
-    source = kind.named(name)
-    return None if source is None else partial(kind.interpreted, source)
+    found = named(name)
+    if found is None or not isinstance(found[0], ChainsOfThought | Rewritings):
+        return None
+    return partial(found[0].interpreted, found[1])
 
 
 def no_text() -> KrohnError:
     """The error of options that are for texts."""
-    return KrohnError("--steps and --quiet are for texts of dynamic programs")
+    return KrohnError(
+        "--steps and --quiet are for texts: of dynamic programs and rewriting systems"
+    )
 
 
 def _shown(result: dict[str, Any], steps: bool, quiet: bool) -> str:

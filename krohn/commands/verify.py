@@ -90,9 +90,13 @@ def _check_kind(file: str, given: list[str]) -> None:
     Raises:
         KrohnError: If the file is about another source, and such an option was given.
     """
+    from krohn.gpt2 import TAKES, is_export
     from network import modelfile
     from network.trained import is_network
 
+    if is_export(file):
+        refuse_others(given, TAKES, "the directory of a GPT-2, which is proved")
+        return
     if set(given) <= set(OF_SOURCES) or is_network(file):
         return
     if "source" in (model := modelfile.read(file)).header:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from algebra.wording import count, cut
 from compare.measures.belief_scores import BeliefScores
 from compare.probes.beliefs import LayerProbe
 from krohn.comparison.json_values import from_object, to_object
@@ -126,6 +127,16 @@ class BeliefComparison:
     def of(self, key: str) -> BeliefModel | None:
         """The result of a model, if it takes part."""
         return next((m for m in self.models if m.key == key), None)
+
+    def __repr__(self) -> str:
+        models = count(len(self.models), "model")
+        return f"<BeliefComparison on {cut(self.name, 40)}: {models}, {self.preset}>"
+
+    def _repr_html_(self) -> str:
+        from krohn.notebook import framed
+        from krohn.page import belief_page
+
+        return framed(belief_page.render(self))
 
     def to_object(self) -> dict[str, Any]:
         """Itself for JSON."""

@@ -5,12 +5,10 @@ from pathlib import Path
 from typing import cast
 
 from algebra import zoo
-from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from algebra.formats import Complete, Kind
 from algebra.observation import OBSERVATIONS
 from compare.models.architecture import Positions
-from compare.tasks.beliefs import Source
 from compare.tasks.catalogue import names, task
 from compare.tasks.task import Task
 from compare.training.devices import usable
@@ -20,13 +18,11 @@ from krohn.comparison.belief_result import BeliefComparison
 from krohn.comparison.result import Comparison
 from krohn.comparison.settings import Settings, check, run_folder
 from krohn.progress import Progress, silent
-from krohn.sources import read
-from sources.hidden_markov import HiddenMarkovModel
-from sources.linear_systems import LinearSystem
+from krohn.sources import automaton
 
 
 def named_task(
-    source: Automaton | str | Path,
+    source: object,
     complete: Complete = "reject",
     kind: Kind | None = None,
 ) -> Task:
@@ -42,13 +38,11 @@ def named_task(
     """
     if isinstance(source, str) and source in names():
         return task(source)
-    if isinstance(source, Automaton):
-        return task(source)
-    return task(read(source, complete, kind))
+    return task(automaton(source, complete=complete, kind=kind))
 
 
 def compare(
-    machine: Automaton | Source | str | Path,
+    machine: object,
     preset: str = "desk",
     *,
     depth: int | None = None,
@@ -69,9 +63,9 @@ def compare(
     """Derive a network for a machine, train others, and set them side by side.
 
     Args:
-        machine: An automaton, a name of the zoo, a file, ``regex:…``, or a task of the
-            thesis by name (`compare.tasks.catalogue.names`); or a hidden Markov model or
-            linear system, or its name (``Cyclic-DET5,5@3``).
+        machine: Anything that `krohn.automaton` takes, or a task of the thesis by name
+            (`compare.tasks.catalogue.names`); or a hidden Markov model or linear system,
+            or its name (``Cyclic-DET5,5@3``).
         preset: Sizes and recipes: ``"desk"`` or ``"paper"`` (docs/compare.md).
         depth: Layers of the Transformer that is trained; None for the preset's. On a
             hidden Markov model, of the deepest one.
@@ -114,7 +108,6 @@ def compare(
                 f"{model.name} is no file of a machine: leave out --complete and --as"
             )
         return compare_beliefs(model, settings, command, progress)
-    assert not isinstance(machine, LinearSystem | HiddenMarkovModel)
     asked = named_task(machine, complete, kind)
     check(asked)
     settings = replace(settings, named=_named(machine, asked, complete, kind))
@@ -126,10 +119,10 @@ def compare(
 
 
 def _named(
-    source: Automaton | str | Path, asked: Task, complete: Complete, kind: Kind | None
+    source: object, asked: Task, complete: Complete, kind: Kind | None
 ) -> tuple[str, ...] | None:
     """How `krohn run` is told the machine; None if it cannot be."""
-    if isinstance(source, Automaton):
+    if not isinstance(source, str | Path):
         return None
     text = str(source)
     if text not in names():

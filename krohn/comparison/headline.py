@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from algebra.wording import count
 from krohn.comparison.model_results import COMPILED, GPT, LSTM, ModelResult
+from krohn.comparison.models import TITLES
 from krohn.comparison.result import Comparison, Sweep
 
 PERFECT = 0.99995
@@ -94,4 +95,4 @@ def _fall(sweep: Sweep, key: str, usual: float) -> str | None:
 
 
 def _short(network: ModelResult) -> str:
-    return {GPT: "Transformer", LSTM: "LSTM"}.get(network.key, network.title)
+    return TITLES.get(network.key, network.title)

@@ -15,6 +15,7 @@ from krohn.comparison.model_results import COMPILED, GPT, LSTM, MAJORITY, NGRAM,
 from krohn.comparison.trained_networks import TrainedNetwork
 
 TITLES = {GPT: "Transformer", LSTM: "LSTM"}
+"""What trained networks are called, everywhere."""
 BASELINES = {NGRAM: "n-gram", MAJORITY: "majority"}
 """Baselines that are shown, by what `compare.measures.baselines` calls them."""
 

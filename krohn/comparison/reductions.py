@@ -10,13 +10,13 @@ from compare.training.presets import GPT_RATES, LSTM_RATES
 from compare.training.recipe import Recipe
 from krohn.comparison.measurements import FEWER, WORDS
 from krohn.comparison.model_results import GPT, LSTM
+from krohn.comparison.models import TITLES
 from krohn.comparison.result import Reduction
 
 THESIS = "paper"
 DEPTHS = "1 to 16"
 SEEDS = "20"
 RATES = {GPT: GPT_RATES, LSTM: LSTM_RATES}
-NAMES = {GPT: "Transformer", LSTM: "LSTM"}
 
 
 def reductions(
@@ -43,7 +43,7 @@ def _networks(
 ) -> Iterator[Reduction]:
     theirs = {GPT: presets.gpt(THESIS, task), LSTM: presets.lstm(THESIS, task)}
     for key, (architecture, recipe) in theirs.items():
-        cell, name = wanted[key][0], NAMES[key]
+        cell, name = wanted[key][0], TITLES[key]
         if isinstance(architecture, Gpt) and isinstance(cell.architecture, Gpt):
             yield from _sizes(architecture, cell.architecture, simulates)
         yield from _recipes(name, recipe, cell.recipe, RATES[key] if simulates else ())

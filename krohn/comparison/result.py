@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from algebra.wording import count, cut
 from compare.measures.rates import Rate
 from krohn.comparison.interpretability import AttentionMaps, ProbeResult
 from krohn.comparison.json_values import from_object, to_object
@@ -143,6 +144,16 @@ class Comparison:
     def of(self, key: str) -> ModelResult | None:
         """The result of a model, if it takes part."""
         return next((c for c in self.contestants if c.key == key), None)
+
+    def __repr__(self) -> str:
+        models = count(len(self.contestants), "model")
+        return f"<Comparison on {cut(self.name, 40)}: {models}, {self.preset}>"
+
+    def _repr_html_(self) -> str:
+        from krohn.notebook import framed
+        from krohn.page import comparison_page
+
+        return framed(comparison_page.render(self))
 
     def to_object(self) -> dict[str, Any]:
         """Itself for JSON."""

@@ -15,6 +15,8 @@ from krohn.drawing.eggbox import draw_eggboxes
 from krohn.drawing.hidden_markov import draw_hidden_markov
 from krohn.drawing.machine import draw_machine
 from krohn.drawing.model import draw_model
+from krohn.drawing.recurrence import draw_recurrence
+from krohn.drawing.rollout import draw_rollout
 
 __all__ = [
     "DrawingError",
@@ -24,6 +26,8 @@ __all__ = [
     "draw_hidden_markov",
     "draw_machine",
     "draw_model",
+    "draw_recurrence",
+    "draw_rollout",
     "render",
     "save",
 ]

@@ -14,6 +14,11 @@ LABEL_SIZE = 9.0
 FLATTEST = 0.2
 """How far from straight the arrows of a pair run at least, in inches."""
 CLEAR = 0.07
+SAMPLES = np.linspace(0, 1, 80)
+"""Where on a curve points are taken that a label may hide."""
+TIMES = tuple(0.5 + 0.04 * k for k in range(-9, 10))
+FOREIGN = 3
+"""A label that hides another arrow misleads, one on its own does not."""
 
 
 @dataclass(frozen=True)
@@ -196,14 +201,14 @@ class Labels:
         """The best free box on or beside a curve; None if there is none."""
         width, height = _padded(text)
         candidates = []
-        for t in (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18):
+        for t in TIMES:
             middle, across = _frame(curve, t)
             reach = abs(across[0]) * width / 2 + abs(across[1]) * height / 2 + 0.03
             shifts = (0.0,) if width < 0.32 else (reach, -reach)
             for shift in shifts:
                 box = _box(middle + shift * across, width, height)
                 candidates.append((box, abs(t - 0.5)))
-        return self._best(candidates, 40 if width < 0.32 else 12)
+        return self._best(candidates, curve, 80 if width < 0.32 else 24)
 
     def beyond(self, curve: Points, place: Points, text: str) -> Box | None:
         """The best free box outside the tip of a loop; None if there is none."""
@@ -214,14 +219,23 @@ class Labels:
         shifts = [0.0] if width < 0.32 else []
         shifts += [reach - 0.02, reach + 0.06, reach + 0.16]
         boxes = [_box(tip + s * out, width, height) for s in shifts]
-        return self._best([(box, 0.1 * i) for i, box in enumerate(boxes)], 40)
+        return self._best([(box, 0.1 * i) for i, box in enumerate(boxes)], curve, 80)
 
-    def _best(self, candidates: list[tuple[Box, float]], most: int) -> Box | None:
-        free = [(b.holds(self.lines) + 8 * c, b) for b, c in candidates if self.fits(b)]
+    def _best(
+        self, candidates: list[tuple[Box, float]], curve: Points, most: int
+    ) -> Box | None:
+        free = [(box, shift) for box, shift in candidates if self.fits(box)]
         if not free:
             return None
-        cost, box = min(free, key=lambda pair: pair[0])
-        if cost > most:
+        own = at(curve, SAMPLES)
+
+        def cost(candidate: tuple[Box, float]) -> float:
+            box, shift = candidate
+            on_own = box.holds(own)
+            return on_own + FOREIGN * (box.holds(self.lines) - on_own) + 16 * shift
+
+        box, _ = min(free, key=cost)
+        if box.holds(self.lines) > most:
             return None
         self.taken.append(box)
         return box

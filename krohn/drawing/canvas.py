@@ -231,13 +231,22 @@ class Canvas:
         self._axes.add_patch(shape)
         self.boxes.append(box)
 
-    def image(self, box: Box, values: Points, colors: Colormap, limit: float) -> None:
-        """A matrix as a picture, first row on top, colours from −limit to limit."""
+    def image(
+        self,
+        box: Box,
+        values: Points,
+        colors: Colormap | None = None,
+        limit: float | None = None,
+    ) -> None:
+        """A matrix as a picture, first row on top, colours from −limit to limit.
+
+        Without colours ``(rows, columns, 3)``: the matrix holds them.
+        """
         self._axes.imshow(
             values,
             extent=(box.left, box.right, box.low, box.high),
             cmap=colors,
-            vmin=-limit,
+            vmin=None if limit is None else -limit,
             vmax=limit,
             interpolation="nearest",
             aspect="auto",

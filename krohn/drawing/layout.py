@@ -1,5 +1,6 @@
 """Where the states of a machine are drawn."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -89,7 +90,7 @@ def _circle_order(
 ) -> list[list[int]] | None:
     """Cycles of equal length that together hold every state; None if there are none."""
     states = table.shape[1]
-    found = [_cycles(row, start) for row in table.tolist() if len(set(row)) == states]
+    found = [cycles(row, start) for row in table.tolist() if len(set(row)) == states]
     best = max(found, key=lambda cycles: len(cycles[0]), default=None)
     if best and len(best[0]) >= 3 and len({len(c) for c in best}) == 1:
         return best
@@ -97,7 +98,7 @@ def _circle_order(
     return [list(range(states))] if plain else None
 
 
-def _cycles(row: list[int], start: int) -> list[list[int]]:
+def cycles(row: Sequence[int], start: int) -> list[list[int]]:
     """The cycles of a permutation, first that through ``start``."""
     found: list[list[int]] = []
     seen: set[int] = set()

@@ -6,8 +6,10 @@ from matplotlib.figure import Figure
 from algebra.automaton import Automaton
 from algebra.formats.outputs import acceptance
 from algebra.wording import count
+from krohn.drawing.action import acts_on_few, draw_action
 from krohn.drawing.arrows import (
     LABEL_SIZE,
+    SAMPLES,
     Arc,
     Labels,
     at,
@@ -32,6 +34,7 @@ from krohn.drawing.machine_sketch import (
     inscription,
     sketch_of,
 )
+from krohn.drawing.transition_table import draw_table
 
 MOST_STATES = 200
 HEAD = 0.11
@@ -43,12 +46,15 @@ def draw_machine(machine: Automaton) -> Figure:
 
     States beyond 40 are drawn as dots without names. Where the arrows of all letters
     would not be legible, those of a few letters that reach every state are drawn, and
-    the picture says so.
+    the picture says so. Where even these are a tangle of dots, the picture shows how
+    the letters act on a few points if that is known, and otherwise the table.
 
     Raises:
-        DrawingError: If the machine has more than 200 states.
+        DrawingError: If the machine has more than 200 states and acts on no few points.
     """
     states = len(machine.states)
+    if states > MOST_STATES and acts_on_few(machine):
+        return draw_action(machine)
     if states > MOST_STATES:
         raise DrawingError(
             f"{legible(machine.name)} has {states} states, and a picture shows up to "
@@ -56,6 +62,8 @@ def draw_machine(machine: Automaton) -> Figure:
             "write its table to a file instead"
         )
     sketch = sketch_of(machine)
+    if states > MOST_NAMED and sketch.tangled:
+        return draw_action(machine) if acts_on_few(machine) else draw_table(machine)
     canvas = Canvas()
     missing = _dots(canvas, sketch) if states > MOST_NAMED else _circles(canvas, sketch)
     _caption(canvas, sketch, missing)
@@ -147,7 +155,7 @@ def _nodes(canvas: Canvas, sketch: Sketch) -> None:
 def _labels(
     canvas: Canvas, sketch: Sketch, curves: dict[Arc, Points], entry: Points
 ) -> int:
-    samples = [at(curve, np.linspace(0, 1, 40)) for curve in curves.values()]
+    samples = [at(curve, SAMPLES) for curve in curves.values()]
     lines = np.concatenate([*samples, np.linspace(entry[0], entry[1], 12)])
     labels = Labels(sketch.layout.places, sketch.radius, lines, [])
     missing = 0

@@ -12,7 +12,7 @@ from algebra.semiautomaton import IntArray
 from krohn.drawing.arrows import LABEL_SIZE, Arc, arcs
 from krohn.drawing.canvas import PALETTE, Points, legible, measure
 from krohn.drawing.layout import MOST_INCHES, Layout, arrange
-from krohn.drawing.stress import UP
+from krohn.drawing.stress import UP, crossings
 
 MOST_NAMED = 40
 SMALLEST_SINK = 8
@@ -44,6 +44,13 @@ class Sketch:
     def ends(self, arc: Arc) -> tuple[Points, Points]:
         """Where an arrow starts and ends."""
         return self.layout.places[arc.source], self.layout.places[arc.target]
+
+    @property
+    def tangled(self) -> bool:
+        """Whether lines cross so often, once each or more, that none can be followed."""
+        ends = {(a.source, a.target) for a in self.arcs if a.source != a.target}
+        lines = {(min(pair), max(pair)) for pair in ends}
+        return crossings(self.layout.places, lines) >= len(lines) > 0
 
     def strokes(self, arc: Arc, plain: str) -> list[str]:
         """The colours of an arrow, one for each letter; ``plain`` where all look alike."""

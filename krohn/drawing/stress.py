@@ -89,10 +89,11 @@ def _badness(
     relative = (apart - distances) / np.maximum(distances, 1)
     # Rounded, so that the choice does not hang on the last bits of the arithmetic.
     stress = round(float((relative**2).sum()), 3)
-    return crowded, _crossings(places, graph.edges), stress
+    return crowded, crossings(places, graph.edges), stress
 
 
-def _crossings(places: Points, edges: Iterable[tuple[int, int]]) -> int:
+def crossings(places: Points, edges: Iterable[tuple[int, int]]) -> int:
+    """How many pairs of straight lines cross between their ends."""
     ends = np.array(list(edges)).reshape(-1, 2)
     p, q = places[ends[:, 0]], places[ends[:, 1]]
 

@@ -22,7 +22,7 @@ from krohn.drawing import render
 
 LABELS: Mapping[str, str] = {
     "compiled": "compiled",
-    "gpt": "GPT",
+    "gpt": "Transformer",
     "lstm": "LSTM",
     "ngram": "n-gram",
     "majority": "majority",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import get_args
 
 from compare.probes.interchange import Interchange
 from compare.probes.probe_map import Cell, ProbeMap, Row
@@ -65,6 +66,16 @@ class HeatMap:
     rows: tuple[HeatRow, ...]
     hidden: int
     exchanged: tuple[tuple[str, Interchange], ...]
+
+    @property
+    def variables(self) -> int:
+        """How many variables of derived networks were looked for."""
+        return sum(self.of(verdict) for verdict in get_args(Verdict))
+
+    def of(self, verdict: Verdict) -> int:
+        """How many of them have a verdict."""
+        rows = (row for row in self.found.rows if row.kind != "reference")
+        return sum(row.verdict == verdict for row in rows)
 
 
 def heat_map(probed: ProbeResult) -> HeatMap:

@@ -4,7 +4,7 @@ A file says nothing of other lengths. What is found here is about networks of th
 construction for the same machine, each compiled and proved as a file would be.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 
@@ -49,15 +49,19 @@ class Longest:
 
 
 def longest(
-    file: ModelFile, proved: bool, effort: str | float = EFFORT
+    file: ModelFile,
+    proved: bool,
+    effort: str | float = EFFORT,
+    formats: Collection[str] = tuple(PRECISIONS),
 ) -> list[Longest] | str:
-    """The longest certified words of a model's construction in every format.
+    """The longest certified words of a model's construction in number formats.
 
     Args:
         file: The model.
         proved: Whether it was proved itself.
         effort: How much work to do for all formats together: a key of
             `algebra.budget.EFFORTS`, or steps.
+        formats: Which formats; all of them, if nothing is said.
 
     Returns:
         A line for each format; or in words, why there is none.
@@ -80,8 +84,8 @@ def longest(
     budget = Budget(steps_of(effort))
     size = parameters(header["architecture"])
     found: list[Longest] = []
-    for dtype in PRECISIONS:
-        share = budget.part(budget.left / (len(PRECISIONS) - len(found)))
+    for dtype in formats:
+        share = budget.part(budget.left / (len(formats) - len(found)))
         probe = partial(certified, file, str(name), dtype)
         search = _Search(probe, share, claimed, size)
         found.append(search.run(dtype, own=dtype == file.precision.name))

@@ -1,7 +1,9 @@
 """What the commands print for people."""
 
+from krohn.show.batch import batch
 from krohn.show.cascade import decomposition
 from krohn.show.comparison import beliefs, comparison
+from krohn.show.equivalence import counting_program, equivalence
 from krohn.show.explanation import explanation, facts, zoo
 from krohn.show.network import answers, attention, compiled, program, steps
 from krohn.show.verdict import evidence, replay, report
@@ -9,10 +11,13 @@ from krohn.show.verdict import evidence, replay, report
 __all__ = [
     "answers",
     "attention",
+    "batch",
     "beliefs",
     "comparison",
     "compiled",
+    "counting_program",
     "decomposition",
+    "equivalence",
     "evidence",
     "explanation",
     "facts",

@@ -11,7 +11,7 @@ from krohn.show.tables import console, cut_short, new_table, print_table
 
 SHOWN_STATES = 12
 SHOWN_GROUPS = 8
-WIDE = 96
+WIDE = 116
 MOST_SAID = 38
 
 
@@ -53,6 +53,8 @@ def _said(fact: Any) -> str:
     """A fact as people read it: sentences a line each, other lists on one line."""
     if fact is None:
         return "–"
+    if isinstance(fact, bool):
+        return "yes" if fact else "no"
     if type(fact) is int:
         return f"{fact:,}"
     if isinstance(fact, float):

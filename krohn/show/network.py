@@ -112,20 +112,21 @@ def program(name: str, written: Program) -> None:
     """A Program after a pass, one channel a line, on standard error."""
     out = console(stderr=True)
     out.print(f"--- after {name}: {len(written.operations)} channels", style="bold")
-    for channel, operation in written.operations.items():
+    for channel, each in written.operations.items():
         size = len(written.domains.get(channel, ()))
         suffix = " one-hot" if channel in written.one_hot else ""
-        out.print(f"{channel} = {_operation(operation)}   [{size} values{suffix}]")
+        out.print(f"{channel} = {operation(each)}   [{size} values{suffix}]")
 
 
-def _operation(operation: Any) -> str:
-    kind = type(operation).__name__
-    if isinstance(operation, Map):
-        function = operation.function
+def operation(done: Any) -> str:
+    """An operation and what it reads."""
+    kind = type(done).__name__
+    if isinstance(done, Map):
+        function = done.function
         kind = (
             type(function).__name__
             if not isinstance(function, Rows)
             else f"Table{len(function.rows)}"
         )
-    extra = f", {operation.by}" if hasattr(operation, "by") else ""
-    return f"{kind}({', '.join(operation.reads)}{extra})"
+    extra = f", {done.by}" if hasattr(done, "by") else ""
+    return f"{kind}({', '.join(done.reads)}{extra})"

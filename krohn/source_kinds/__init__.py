@@ -11,11 +11,14 @@ from krohn.source_kinds.blocks import TextsInBlocks, in_blocks
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.source_kinds.hidden_markov import HiddenMarkovModels
 from krohn.source_kinds.in_context import InContexts
+from krohn.source_kinds.increasing_subsequences import IncreasingSubsequences
 from krohn.source_kinds.linear_systems import LinearSystems, as_model, as_system
+from krohn.source_kinds.rewritings import Rewritings
 from krohn.source_kinds.sequence_functions import SequenceFunctions
 from krohn.source_kinds.vectors_in_blocks import LinearSystemsInBlocks
 from network.modelfile import ModelFile
 from program.errors import Refused
+from sources import counting
 from sources.linear_systems import LinearSystem, VectorsInBlocks
 
 KINDS: dict[str, SourceKind[Any]] = {
@@ -24,7 +27,9 @@ KINDS: dict[str, SourceKind[Any]] = {
         ChainsOfThought(),
         HiddenMarkovModels(),
         InContexts(),
+        IncreasingSubsequences(),
         LinearSystems(),
+        Rewritings(),
         SequenceFunctions(),
         TextsInBlocks(),
         LinearSystemsInBlocks(),
@@ -40,6 +45,8 @@ def named(source: object) -> tuple[SourceKind[Any], Any] | None:
     """
     if isinstance(source, Path):
         source = str(source)
+    if isinstance(source, counting.CountingProgram):
+        source = counting.function(source)
     for kind in KINDS.values():
         found = kind.named(source) if isinstance(source, str) else source
         if found is not None and (isinstance(source, str) or kind.owns(source)):

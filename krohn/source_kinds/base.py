@@ -190,7 +190,7 @@ class SourceKind(ABC, Generic[S]):
 
     @abstractmethod
     def explain(
-        self, source: S, length: int | None, options: Options
+        self, source: S, length: int | None, options: Options, how: How = USUAL
     ) -> dict[str, Any]:
         """What it is, and what its network needs."""
 
@@ -206,6 +206,20 @@ class SourceKind(ABC, Generic[S]):
             "this source is no machine, so it has no picture; compile it, and draw the "
             "model file"
         )
+
+    def draw_text(self, source: S | ModelFile, words: list[str]) -> "Figure":
+        """A picture of what is looked at to write a text.
+
+        Args:
+            source: A model file; or a source, whose texts its interpreter writes.
+            words: The prompt.
+
+        Raises:
+            DrawingError: If it writes no text.
+        """
+        from krohn.drawing import DrawingError
+
+        raise DrawingError("--word is for dynamic programs and generators")
 
     @abstractmethod
     def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:

@@ -83,7 +83,7 @@ class TextsInBlocks(SourceKind[Blocks]):
         return built, {"length": program.length, "letters": length}
 
     def explain(
-        self, source: Blocks, length: int | None, options: Options
+        self, source: Blocks, length: int | None, options: Options, how: How = USUAL
     ) -> dict[str, Any]:
         """Its size and passes, and the depth that it would have without writing."""
         length = length or EXPLAINED

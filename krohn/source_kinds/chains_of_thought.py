@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -20,18 +20,23 @@ from compiler.pipeline import Options, arrange, optimise
 from compiler.transformer import describe, lower
 from krohn.progress import Progress
 from krohn.source_kinds import recurrence_facts
-from krohn.source_kinds.base import USUAL, How, SourceKind, names_in, sizes
+from krohn.source_kinds.base import USUAL, How, SourceKind, sizes
+from krohn.source_kinds.prompts import prompt_of
+from krohn.source_kinds.recurrence_bounds import sentences, width_needed
+from krohn.source_kinds.texts import decoded, simulated, told, unnamed
 from network.attention_kind import Sparse
 from network.modelfile import ModelFile
+from network.work import parts
 from program.chain_of_thought import ChainOfThought
-from program.domains import IntArray
 from program.errors import Refused
 from sources import dynamic_programs
 from sources.dynamic_programs import DynamicProgram, read_text
 from verify.testing.simulation_result import Simulation
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 Source: TypeAlias = ChainOfThought | DynamicProgram
-BATCH = 256
 MOST_PROMPTS = 2**20
 WRITTEN = "written"
 """Where a model file has the text of a dynamic program."""
@@ -131,13 +136,18 @@ class ChainsOfThought(SourceKind[Source]):
         return built, {"length": program.length}
 
     def explain(
-        self, source: Source, length: int | None, options: Options
+        self, source: Source, length: int | None, options: Options, how: How = USUAL
     ) -> dict[str, Any]:
         """What it is, and the network of each kind of attention."""
         steps = _steps(source)
         ways = [self._way(steps, attention, options) for attention in ATTENTION]
+        known = recurrence_facts.facts(steps)
+        for way in (way for way in ways if way["applies"]):
+            bits = known["text_bits"]
+            way["width_needed"] = width_needed(steps, way, options.precision, bits)
         return {
-            **recurrence_facts.facts(steps),
+            **known,
+            "lower_bounds": sentences(steps, known, ways),
             "kind": self.wire,
             "claim": self.claim,
             "dtype": options.precision.name,
@@ -153,21 +163,52 @@ class ChainsOfThought(SourceKind[Source]):
         except KrohnError as reason:
             return {"attention": attention, "applies": False, "why": str(reason)}
         assert built.cost is not None
-        return {"attention": attention, "applies": True, **sizes(built.cost)}
+        meeting, rest = parts(built.network.architecture, source.length - 1)
+        return {
+            "attention": attention,
+            "applies": True,
+            **sizes(built.cost),
+            "meeting_flops": meeting,
+            "other_flops": rest,
+        }
 
     def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
         """The whole text that the network writes after a prompt."""
         source, written = self.of_file(file), self.written(file)
-        prompt = _tokens(source, words)
-        text = _decoded(file, source, prompt[None])[0]
-        return _told(source, written.names if written else (), text)
+        prompt = prompt_of(source, words)
+        text = decoded(file, source, prompt[None])[0]
+        return told(source, written.names if written else (), text)
 
     def interpreted(self, source: Source, words: list[str]) -> dict[str, Any]:
         """The same text by the reference interpreter: whole numbers, no network."""
         steps = _steps(source)
-        names = source.names if isinstance(source, DynamicProgram) else ()
-        text = steps.continued(_tokens(steps, words)[None])[0]
-        return _told(steps, names, text)
+        text = steps.continued(prompt_of(steps, words)[None])[0]
+        return told(steps, _names(source), text)
+
+    def draw(self, source: Source) -> "Figure":
+        """Which numbers are computed of which."""
+        from krohn.drawing import draw_recurrence
+        from krohn.rollouts import recurrence
+
+        steps = _steps(source)
+        return draw_recurrence(recurrence(steps, _names(source) or unnamed(steps)))
+
+    def draw_text(self, source: Source | ModelFile, words: list[str]) -> "Figure":
+        """Which token attends to which; without a network what each step reads."""
+        from krohn.drawing import draw_rollout
+        from krohn.rollouts import Text, of_interpreter, of_network
+
+        if not isinstance(source, ModelFile):
+            steps = _steps(source)
+            text = steps.continued(prompt_of(steps, words)[None])[0]
+            names = _names(source) or unnamed(steps)
+            return draw_rollout(of_interpreter(steps, names, text))
+        steps, written = self.of_file(source), self.written(source)
+        text = decoded(source, steps, prompt_of(steps, words)[None])[0]
+        if (text < 0).any():
+            raise KrohnError("the network gives no answer after this prompt")
+        names = written.names if written else unnamed(steps)
+        return draw_rollout(of_network(source, Text.of(steps, names, text), text))
 
     def sample(
         self, file: ModelFile, count: int, seed: int, progress: Progress
@@ -176,7 +217,7 @@ class ChainsOfThought(SourceKind[Source]):
         source, rng = self.of_file(file), np.random.default_rng(seed)
         low, high = np.array(source.prompt).T
         prompts = rng.integers(low, high + 1, size=(count, len(low)))
-        return _simulated(file, source, prompts, progress)
+        return simulated(file, source, prompts, progress)
 
     def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
         """Continue every prompt."""
@@ -193,7 +234,7 @@ class ChainsOfThought(SourceKind[Source]):
                 f"{source.name} has {count:,} prompts, too many to run; say --sample N"
             )
         prompts = np.indices(high - low + 1).reshape(len(low), -1).T + low
-        return _simulated(file, source, prompts, progress, every=True)
+        return simulated(file, source, prompts, progress, every=True)
 
     def covers(self, file: ModelFile) -> str:
         """What a proof is about, in words."""
@@ -222,88 +263,6 @@ def _steps(source: Source) -> ChainOfThought:
         raise KrohnError(f"{source.name}: {reason}") from None
 
 
-def _told(
-    source: ChainOfThought, called: Sequence[str], text: IntArray
-) -> dict[str, Any]:
-    """A whole text, token by token; −1 is no answer."""
-    names = [source.tokens[i] if i >= 0 else "(no answer)" for i in text]
-    called = called or [f"place {t + 1}" for t in range(source.length)]
-    start = len(source.prompt)
-    steps = []
-    for t, step in enumerate(source.steps, start):
-        places = [read.place for read in step.reads if read.place]
-        reads = {called[p - 1]: names[p - 1] for p in places}
-        steps.append({"token": names[t], "is": called[t], "reads": reads})
-    return {
-        "prompt": names[:start],
-        "text": names[start:],
-        "answer": names[source.answer - 1],
-        "steps": steps,
-        "shown": " ".join(names),
-    }
-
-
-def _tokens(source: ChainOfThought, words: Sequence[str]) -> IntArray:
-    """A prompt as a person writes it: tokens with blanks, or letter by letter.
-
-    What stands at a place where only one token may stand can be left out at the end.
-
-    Raises:
-        KrohnError: If it is no prompt of the source.
-    """
-    index = {name: i for i, name in enumerate(source.tokens)}
-    found = names_in(words, index)
-    fixed = [source.tokens[low] for low, high in source.prompt if low == high]
-    if len(found) == len(source.prompt) - 1:
-        found = [*found, *fixed[-1:]]
-    names = source.tokens
-    form = " ".join(
-        names[low] if low == high else f"[{names[low]}-{names[high]}]"
-        for low, high in source.prompt
-    )
-    told = [index.get(name, -1) for name in found]
-    fits = len(told) == len(source.prompt) and all(
-        low <= token <= high
-        for token, (low, high) in zip(told, source.prompt, strict=True)
-    )
-    if not fits:
-        raise KrohnError(f"a prompt of {source.name} has the form {form}")
-    return np.array(told, np.int64)
-
-
-def _decoded(file: ModelFile, source: ChainOfThought, prompts: IntArray) -> IntArray:
-    """``(batch, length)``: what the network writes; −1 where it gives no answer."""
-    import torch
-
-    from network.decoding import BLANK, decode
-    from network.model import Model
-    from network.transformer import Transformer
-
-    network = Model(file).network
-    assert isinstance(network, Transformer)
-    blank = np.full((len(prompts), len(source.steps)), BLANK)
-    with torch.no_grad():
-        text = decode(network, torch.from_numpy(np.hstack([prompts, blank])))
-    return np.asarray(text.numpy())
-
-
-def _simulated(
-    file: ModelFile,
-    source: ChainOfThought,
-    prompts: IntArray,
-    progress: Progress,
-    every: bool = False,
-) -> Simulation:
-    """Hold what the network writes against the reference, in batches."""
-    from verify.testing.counterexample import Counterexample
-
-    for at in range(0, len(prompts), BATCH):
-        batch = prompts[at : at + BATCH]
-        wanted, found = source.continued(batch), _decoded(file, source, batch)
-        progress("running prompts", at, len(prompts))
-        for row in np.flatnonzero((wanted != found).any(axis=1))[:1].tolist():
-            names = [*source.tokens, "(no answer)"]
-            right, said = (tuple(names[i] for i in x[row]) for x in (wanted, found))
-            wrong = Counterexample(right[:-1], right[1:], said[1:], "letter by letter")
-            return Simulation(at + row + 1, source.length, wrong)
-    return Simulation(len(prompts), source.length, None, every=every)
+def _names(source: Source) -> Sequence[str]:
+    """What each token of a text is called; () if nothing says it."""
+    return source.names if isinstance(source, DynamicProgram) else ()

@@ -147,7 +147,11 @@ class HiddenMarkovModels(SourceKind[HiddenMarkovModel]):
         return built, {**claim, "error": shown.error * MARGIN}
 
     def explain(
-        self, source: HiddenMarkovModel, length: int | None, options: Options
+        self,
+        source: HiddenMarkovModel,
+        length: int | None,
+        options: Options,
+        how: How = USUAL,
     ) -> dict[str, Any]:
         """What it is; and if its beliefs are finitely many, its network."""
         from krohn.model_facts import facts as known
@@ -162,7 +166,7 @@ class HiddenMarkovModels(SourceKind[HiddenMarkovModel]):
             "length": length or EXPLAINED,
         }
         try:
-            built, claim = self.build(source, length or EXPLAINED, options)
+            built, claim = self.build(source, length or EXPLAINED, options, how)
         except CompileError as reason:
             return {**facts, "construction": None, "reason": str(reason)}
         return {

@@ -88,7 +88,7 @@ class InContexts(SourceKind[InContext]):
         return built, {**claim, "error": shown.error * MARGIN}
 
     def explain(
-        self, source: InContext, length: int | None, options: Options
+        self, source: InContext, length: int | None, options: Options, how: How = USUAL
     ) -> dict[str, Any]:
         """Which prompts, how many steps of which size, and what its network needs."""
         built, claim = self.build(source, length, options)

@@ -115,7 +115,11 @@ class LinearSystems(SourceKind[LinearSystem]):
         )
 
     def explain(
-        self, source: LinearSystem, length: int | None, options: Options
+        self,
+        source: LinearSystem,
+        length: int | None,
+        options: Options,
+        how: How = USUAL,
     ) -> dict[str, Any]:
         """What it is, how far its network can be off, and its size."""
         length = length or EXPLAINED

@@ -7,14 +7,17 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import KrohnError
+from compiler.bounds import check_written
 from compiler.compiled_network import CompiledNetwork, compile_program
 from compiler.errors import CompileError
 from compiler.pipeline import Options
+from krohn.counting_programs import counting_program
 from krohn.progress import Progress
 from krohn.source_kinds.base import USUAL, How, SourceKind, names_in, sizes
 from network.modelfile import ModelFile
 from program.domains import IntArray
 from program.errors import Refused
+from sources import counting
 from sources.sequence_functions import ProgramError, Realised, SequenceFunction, parse
 from sources.sequence_functions.catalogue import FUNCTIONS
 from verify.testing.simulation_result import Simulation
@@ -36,6 +39,8 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
 
     def named(self, text: str) -> SequenceFunction | None:
         """A function of the catalogue, ``program:reverse``, or that of a file."""
+        if (program := counting_program(text)) is not None:
+            return counting.function(program)
         if text.endswith(SUFFIX):
             return _read(Path(text))
         if not text.startswith(PREFIX):
@@ -68,7 +73,11 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
         return compile_program(program, options), {"length": program.length}
 
     def explain(
-        self, source: SequenceFunction, length: int | None, options: Options
+        self,
+        source: SequenceFunction,
+        length: int | None,
+        options: Options,
+        how: How = USUAL,
     ) -> dict[str, Any]:
         """Its size, and that of its network."""
         found = _realised(source, length or USUAL_LENGTH)
@@ -173,6 +182,7 @@ def _realised(source: SequenceFunction, length: int | None) -> Realised:
         raise CompileError(
             "a Transformer needs the longest length it is for (-T), at least 1"
         )
+    check_written(length)
     try:
         return source.realised(length)
     except ProgramError as error:

@@ -83,7 +83,11 @@ class LinearSystemsInBlocks(SourceKind[VectorsInBlocks]):
         return built, {**claim, "error": shown.error * MARGIN}
 
     def explain(
-        self, source: VectorsInBlocks, length: int | None, options: Options
+        self,
+        source: VectorsInBlocks,
+        length: int | None,
+        options: Options,
+        how: How = USUAL,
     ) -> dict[str, Any]:
         """Its size, its passes and its error."""
         length = length or EXPLAINED

@@ -1,0 +1,134 @@
+"""Many machines at once: compiled, proved and run, row by row, resumable.
+
+The job file has a line for each row that is done (`jobs.journal`), named by a hash of all
+that its result depends on: the row, its files, the options, the version of Krohn.
+"""
+
+import hashlib
+from collections.abc import Container, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import krohn
+from algebra.errors import KrohnError
+from jobs import journal
+from jobs.worker_pool import WorkerPool, processes, this_process
+from krohn.batch_table import Row
+from krohn.batch_work import BatchWork, Done, RowResult, Task, refused
+from network import strict_json
+from verify.testing.simulation_result import Progress
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What came of all rows, in the order of the table.
+
+    Attributes:
+        results: A result for each row.
+    """
+
+    results: tuple[RowResult, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every network is verified, and no labelled word answered otherwise."""
+        return all(result.passed for result in self.results)
+
+    def to_object(self) -> dict[str, Any]:
+        """Itself for JSON."""
+        return {
+            "rows": [result.to_object() for result in self.results],
+            "passed": sum(result.passed for result in self.results),
+            "failed": sum(not result.passed for result in self.results),
+        }
+
+
+def batch(
+    rows: Sequence[Row],
+    work: BatchWork | None = None,
+    workers: int = 1,
+    job: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Batch:
+    """Do every row of a table; the error of a row is its result.
+
+    Args:
+        rows: What is to be done; equal rows are done once.
+        work: How.
+        workers: How many processes of this machine.
+        job: The job file; what it says is done is not done again.
+        progress: Called after every row with how many are done, and of how many.
+
+    Raises:
+        KrohnError: If the job file cannot be used, or the run is interrupted; rows that
+            are done are kept in that file.
+    """
+    how = work or BatchWork()
+    if workers < 1:
+        raise KrohnError(f"a batch needs at least one process, not {workers}")
+    keys = [_key(row, how) for row in rows]
+    ledger = _Ledger(None if job is None else Path(job), set(keys))
+    todo = {k: row for k, row in zip(keys, rows, strict=True) if k not in ledger.done}
+    said = progress or (lambda done, total: None)
+    said(len(ledger.done), len(set(keys)))
+    try:
+        with _workers(how, min(workers, len(todo))) as pool:
+            for task, came in pool.each(todo.items()):
+                ledger.add(task, came)
+                said(len(ledger.done), len(set(keys)))
+    except KeyboardInterrupt:
+        raise KrohnError(f"interrupted; {ledger.kept(len(set(keys)))}") from None
+    return Batch(tuple(ledger.done[key] for key in keys))
+
+
+def _workers(
+    how: BatchWork, count: int
+) -> AbstractContextManager[WorkerPool[Task, Done]]:
+    return processes(how, count) if count > 1 else this_process(how)
+
+
+def _key(row: Row, how: BatchWork) -> str:
+    """A hash of all that the result depends on."""
+    said = strict_json.canonical([krohn.__version__, row.told(), asdict(how)])
+    return hashlib.sha256(said.encode()).hexdigest()
+
+
+class _Ledger:
+    """The rows that are done, in memory and in the job file."""
+
+    def __init__(self, path: Path | None, wanted: Container[str]) -> None:
+        self.path = path
+        self.done: dict[str, RowResult] = {}
+        if path is None or not path.exists():
+            return
+        try:
+            for record in journal.records(path):
+                if record["row"] in wanted:
+                    self.done[record["row"]] = RowResult(**record["result"])
+        except (KeyError, TypeError):
+            raise KrohnError(
+                f"{path} is no job file of a batch; name another file, or delete this one"
+            ) from None
+
+    def add(self, task: Task, came: Done | KrohnError) -> None:
+        """Note a row, first in the file; what another run may bring is not written."""
+        key, row = task
+        if isinstance(came, KrohnError):
+            self.done[key] = refused(row, str(came))
+            return
+        if self.path is not None and came.final:
+            result = came.result.to_object()
+            line = {"row": key, "seconds": came.seconds, "result": result}
+            journal.append(self.path, line)
+        self.done[key] = came.result
+
+    def kept(self, total: int) -> str:
+        """What is said of an interrupted batch."""
+        if self.path is None:
+            return "nothing was kept, because there is no job file (--job FILE, or -o)"
+        return (
+            f"{len(self.done)} of {total} rows are kept in {self.path}; run the same "
+            "command again to go on"
+        )

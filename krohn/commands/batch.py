@@ -1,0 +1,85 @@
+"""``krohn batch``."""
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from krohn import show
+from krohn.commands import options as common
+from krohn.commands.options import check
+from krohn.commands.terminal import DONE, REFUTED, emit, progress
+from krohn.option_rules import BATCH
+
+
+def batch(
+    context: typer.Context,
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="TABLE|FOLDER",
+            help="A CSV file with a column machine (docs/batch.md), or a folder of "
+            "machine files.",
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="The table: .csv, .json or .html"),
+    ] = None,
+    length: Annotated[
+        int,
+        typer.Option(
+            "-T", "--length", min=1, help="The longest word where the row says none."
+        ),
+    ] = 128,
+    dtype: Annotated[
+        str | None, typer.Option(help="The number format where the row says none.")
+    ] = None,
+    longest: Annotated[
+        bool,
+        typer.Option(
+            "--longest", help="Look for the longest certified words of each row."
+        ),
+    ] = False,
+    effort: common.Effort = "normal",
+    workers: Annotated[
+        int, typer.Option("--workers", min=1, help="Processes, each on one thread.")
+    ] = 1,
+    job: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Note here which rows are done, and keep it. Without: beside -o, until "
+            "the table is written.",
+        ),
+    ] = None,
+    as_json: common.Json = False,
+) -> int:
+    """Compile, prove and run every row of a table; exit with 1 if one does not pass."""
+    from algebra.budget import steps_of
+    from algebra.errors import KrohnError
+    from krohn.batch import batch as done
+    from krohn.batch_output import check_suffix, write
+    from krohn.batch_table import rows
+    from krohn.batch_work import BatchWork
+
+    if output is not None:
+        check_suffix(output)
+    check(context, BATCH)
+    steps_of(effort)
+    todo = rows(source)
+    if output is not None and output.exists() and output.samefile(source):
+        raise KrohnError(
+            f"-o {output} is the table itself; name another file for the results"
+        )
+    kept = job or (None if output is None else output.with_name(output.name + ".job"))
+    with progress() as report:
+        work = BatchWork(length, dtype, effort if longest else None)
+        found = done(todo, work, workers, kept, partial(report, "rows"))
+    if output is not None:
+        write(found, output)
+        if job is None and kept is not None:
+            kept.unlink(missing_ok=True)
+    emit(found.to_object(), as_json, lambda: show.batch(found, output))
+    return DONE if found.passed else REFUTED

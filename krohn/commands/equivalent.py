@@ -1,0 +1,93 @@
+"""``krohn equivalent`` and ``krohn crasp``."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from krohn import show
+from krohn.commands import options as common
+from krohn.commands.terminal import CANNOT, DONE, REFUTED, emit, progress
+
+if TYPE_CHECKING:
+    from krohn.equivalence import Answer
+
+CODES = {"verified": DONE, "refuted": REFUTED, "undecided": CANNOT}
+Upto = Annotated[
+    int,
+    typer.Option("-T", "--length", min=1, help="All words of up to so many letters."),
+]
+Always = Annotated[
+    bool,
+    typer.Option(
+        "--always", help="Words of every length: z3 looks for an invariant as well."
+    ),
+]
+
+
+def equivalent(
+    left: Annotated[
+        str,
+        typer.Argument(
+            metavar="A", help="A .crasp file, crasp:NAME, or a machine, as regex:(ab)*."
+        ),
+    ],
+    right: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
+    length: Upto = 100,
+    always: Always = False,
+    included: Annotated[
+        bool, typer.Option("--included", help="Only whether B accepts all that A does.")
+    ] = False,
+    as_json: common.Json = False,
+) -> int:
+    """Decide whether two counting programs or machines accept the same words."""
+    from krohn.equivalence import equivalent as decided
+
+    relation = "included" if included else "equal"
+    with progress() as report:
+        found = decided(
+            left,
+            right,
+            length,
+            relation="included" if included else "equal",
+            every_length=always,
+            progress=lambda done, total: report(f"exploring: {relation}", done, total),
+        )
+    emit(found.to_object(), as_json, lambda: show.equivalence(found))
+    return CODES[found.verdict]
+
+
+def crasp(
+    machine: common.Machine,
+    output: Annotated[
+        str | None, typer.Option("-o", "--output", help="Write the program: F.crasp.")
+    ] = None,
+    length: Upto = 100,
+    effort: common.Effort = "normal",
+    as_json: common.Json = False,
+) -> int:
+    """Derive the counting program of a language in C-RASP, and prove that it is right."""
+    from krohn.counting_programs import derived, save
+    from krohn.equivalence import equivalent as decided
+    from krohn.sources import read
+    from sources.counting import written
+
+    source = read(machine)
+    program = derived(source, effort)
+    with progress() as report:
+        found: Answer = decided(
+            source,
+            program,
+            length,
+            every_length=True,
+            progress=lambda done, total: report("exploring", done, total),
+        )
+    text = written(program)
+    if output is not None:
+        save(text, output)
+    facts = {"depth": program.depth, "sums": len(program.sums), "program": text}
+    emit(
+        {**found.to_object(), **facts, "file": output},
+        as_json,
+        lambda: show.counting_program(text, program.depth, found, output),
+    )
+    return CODES[found.verdict]

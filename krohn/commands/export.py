@@ -1,0 +1,58 @@
+"""``krohn export``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from krohn.commands.options import Json
+from krohn.commands.terminal import emit, progress
+
+if TYPE_CHECKING:
+    from krohn.exporting import Export
+
+
+def export(
+    file: Annotated[str, typer.Argument(metavar="F", help="A model file.")],
+    to: Annotated[
+        str, typer.Option(help="transformer-lens, huggingface, onnx or gpt2.")
+    ],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="DIR", help="A new directory.")
+    ],
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Run N adversarial words there (10,000; fewer of more than 163 letters).",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the words.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Write a network for another library, and run what was written beside the original."""
+    from krohn.exporting import export as exported
+
+    with progress() as report:
+        found = exported(
+            file, to=to, directory=output, sample=sample, seed=seed, progress=report
+        )
+    emit(found.to_object(), as_json, lambda: _show(found))
+
+
+def _show(found: "Export") -> None:
+    ran = found.ran
+    right = {
+        "the machine": ", each answer that of the machine",
+        "the source": ", each token that of the dynamic program",
+        "the network": ", each answer that of the file",
+        "nothing": "",
+    }[ran.against]
+    print(f"wrote {found.directory}, for {found.to}")
+    print(
+        f"  read back and run on {ran.words:,} words of {ran.length} letters{right}; "
+        f"largest deviation of a logit {ran.deviation:.3g}"
+    )
+    print(f"  computed there: {found.arithmetic}")
+    print(f"  {found.proved}")

@@ -1,0 +1,250 @@
+"""What reads a word letter by letter and remembers whole numbers."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
+
+import numpy as np
+
+from algebra.automaton import Automaton
+from algebra.errors import KrohnError
+from krohn.counting_programs import counting_program
+from krohn.sources import machine_of
+from program.domains import BoolArray, IntArray
+from sources.counting import (
+    Builder,
+    Comparison,
+    CountingProgram,
+    Junction,
+    Letter,
+    Negation,
+)
+
+if TYPE_CHECKING:
+    import z3
+
+Relation = Literal["equal", "included"]
+NONE = 2**40
+"""No sum within any length that can be explored is so large."""
+
+
+class System(Protocol):
+    """It starts from some numbers, and a letter leads to others."""
+
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """The names of the letters."""
+        ...
+
+    @property
+    def start(self) -> IntArray:
+        """``(numbers,)``: what it remembers before the first letter."""
+        ...
+
+    def bounds(self, length: int) -> tuple[IntArray, IntArray]:
+        """``(numbers,)``: the least and the largest of each within so many letters."""
+        ...
+
+    def step(self, before: IntArray, letters: IntArray) -> tuple[IntArray, BoolArray]:
+        """``(rows, numbers)`` and ``(rows,)`` to the numbers then; whether it accepts."""
+        ...
+
+    def formal(
+        self, before: "list[z3.ArithRef]", letter: int
+    ) -> "tuple[list[z3.ArithRef], z3.BoolRef]":
+        """The same of one letter, as terms."""
+        ...
+
+
+@dataclass(frozen=True)
+class Acceptor:
+    """A machine: its one number is the state.
+
+    Attributes:
+        letters: The names of the letters.
+        transitions: ``(letters, states)``: the state that a letter leads to.
+        first: The start state.
+        accepting: ``(states,)``: where it accepts.
+    """
+
+    letters: tuple[str, ...]
+    transitions: IntArray
+    first: int
+    accepting: BoolArray
+
+    @property
+    def start(self) -> IntArray:
+        """The start state."""
+        return np.array([self.first])
+
+    def bounds(self, length: int) -> tuple[IntArray, IntArray]:
+        """Between the first state and the last one."""
+        return np.array([0]), np.array([len(self.accepting) - 1])
+
+    def step(self, before: IntArray, letters: IntArray) -> tuple[IntArray, BoolArray]:
+        """The next state, and whether it accepts."""
+        after = self.transitions[letters, before[:, 0]]
+        return after[:, None], self.accepting[after]
+
+    def formal(
+        self, before: "list[z3.ArithRef]", letter: int
+    ) -> "tuple[list[z3.ArithRef], z3.BoolRef]":
+        """The next state by cases of the state."""
+        import z3
+
+        (state,), row = before, self.transitions[letter].tolist()
+        after: z3.ArithRef = z3.IntVal(row[-1])
+        for q, target in enumerate(row[:-1]):
+            after = z3.If(state == q, target, after)
+        here = np.flatnonzero(self.accepting).tolist()
+        return [after], z3.Or([after == q for q in here])
+
+
+@dataclass(frozen=True)
+class Counting:
+    """A counting program: its numbers are its sums of counts."""
+
+    program: CountingProgram
+
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """The names of the letters."""
+        return self.program.letters
+
+    @property
+    def start(self) -> IntArray:
+        """All sums are 0."""
+        return np.zeros(len(self.program.sums), np.int64)
+
+    @cached_property
+    def caps(self) -> IntArray:
+        """``(sums,)``: the least value of each from which on all values are alike.
+
+        A sum that never falls is above all that it is compared with for ever, once it
+        is; others have no such value.
+        """
+        ends = dict.fromkeys(self.program.sums, 0)
+        for formula in self.program.formulas:
+            if isinstance(formula, Comparison):
+                given = (e for e in (formula.least, formula.most) if e is not None)
+                ends[formula.counts] = max(ends[formula.counts], *given)
+        falls = (any(k < 0 for _, k in counts) for counts in ends)
+        capped = [
+            NONE if falling else end + 1
+            for falling, end in zip(falls, ends.values(), strict=True)
+        ]
+        return np.array(capped, np.int64)
+
+    def bounds(self, length: int) -> tuple[IntArray, IntArray]:
+        """A letter adds at most all positive factors, and at least all negative ones."""
+        factors = [[k for _, k in counts] for counts in self.program.sums]
+        low = np.array([sum(min(k, 0) for k in each) for each in factors], np.int64)
+        high = np.array([sum(max(k, 0) for k in each) for each in factors], np.int64)
+        return length * low, np.minimum(length * high, self.caps)
+
+    def step(self, before: IntArray, letters: IntArray) -> tuple[IntArray, BoolArray]:
+        """The sums with one more letter, up to their caps, and what the program says."""
+        after, says = self.program.step(before, letters)
+        return np.minimum(after, self.caps), says
+
+    def formal(
+        self, before: "list[z3.ArithRef]", letter: int
+    ) -> "tuple[list[z3.ArithRef], z3.BoolRef]":
+        """The sums with one more letter, formula by formula."""
+        import z3
+
+        after = dict(zip(self.program.sums, before, strict=True))
+        held = list[z3.BoolRef]()
+        new = dict[object, z3.ArithRef]()
+        for formula in self.program.formulas:
+            match formula:
+                case Letter(number):
+                    held.append(z3.BoolVal(number == letter))
+                case Negation(part):
+                    held.append(z3.Not(held[part]))
+                case Junction(every, read):
+                    join = z3.And if every else z3.Or
+                    held.append(join([held[i] for i in read]))
+                case Comparison(counts, least, most):
+                    if counts not in new:
+                        added = [z3.If(held[i], k, 0) for i, k in counts]
+                        new[counts] = after[counts] + z3.Sum(added)
+                    ends = [] if least is None else [new[counts] >= least]
+                    ends += [] if most is None else [new[counts] <= most]
+                    held.append(z3.And(ends))
+        return [new[counts] for counts in self.program.sums], held[self.program.output]
+
+
+def systems_of(
+    left: CountingProgram | Automaton,
+    right: CountingProgram | Automaton,
+    relation: Relation,
+) -> tuple[System, System]:
+    """Two systems over the same letters that never differ if the relation holds.
+
+    Two counting programs become one, which shares the sums that they have in common and
+    says where they are wrong; beside it stands a machine that accepts nothing.
+
+    Raises:
+        KrohnError: If they have different letters, or a machine accepts no words.
+    """
+    letters = left.letters
+    if sorted(letters) != sorted(right.letters):
+        raise KrohnError(
+            f"{left.name} and {right.name} have different letters: {' '.join(letters)}, "
+            f"and {' '.join(right.letters)}"
+        )
+    if isinstance(left, CountingProgram) and isinstance(right, CountingProgram):
+        return Counting(_wrong(left, right, relation)), _rejecting(letters)
+    first, second = (_system(x, letters) for x in (left, right))
+    return first, second
+
+
+def _wrong(
+    left: CountingProgram, right: CountingProgram, relation: Relation
+) -> CountingProgram:
+    """The program that accepts the words on which a relation does not hold."""
+    builder = Builder(left.letters)
+    one, other = builder.copied(left), builder.copied(right)
+    found = builder.every(one, builder.no(other))
+    if relation == "equal":
+        found = builder.some(found, builder.every(builder.no(one), other))
+    return builder.program("wrong", found)
+
+
+def _rejecting(letters: tuple[str, ...]) -> Acceptor:
+    """It accepts no word."""
+    return Acceptor(
+        letters, np.zeros((len(letters), 1), np.int64), 0, np.zeros(1, bool)
+    )
+
+
+def _system(source: CountingProgram | Automaton, letters: tuple[str, ...]) -> System:
+    """A source, its letters in an order."""
+    if isinstance(source, CountingProgram):
+        builder = Builder(letters)
+        return Counting(builder.program(source.name, builder.copied(source)))
+    output = source.output
+    said = () if output is None or output.on != "states" else output.names
+    if output is None or set(said) != {"accept", "reject"}:
+        raise KrohnError(
+            f"{source.name} does not say of a word whether it is accepted; "
+            "a regular expression does, and a machine file with accepting states"
+        )
+    order = [source.letters.index(letter) for letter in letters]
+    accepting = np.asarray(output.table == said.index("accept"))
+    return Acceptor(letters, source.transitions[order], source.start, accepting)
+
+
+def read(source: object) -> CountingProgram | Automaton:
+    """A counting program, its file or name, or what a machine can be read from.
+
+    Raises:
+        KrohnError: If it is neither.
+    """
+    if isinstance(source, CountingProgram | Automaton):
+        return source
+    if not isinstance(source, str | Path):
+        raise KrohnError(f"a {type(source).__name__} accepts no words")
+    return counting_program(str(source)) or machine_of(source)

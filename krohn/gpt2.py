@@ -1,0 +1,122 @@
+"""Networks as GPT-2s: what is on disk is proved, not what was meant to be written."""
+
+import os
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeGuard
+
+import numpy as np
+
+from algebra.errors import KrohnError
+from krohn.open_target import open_target
+from krohn.progress import Progress, silent
+from krohn.report import Report
+from network import strict_json
+from network.exports import Destination
+from network.exports.gpt2_directory import open_logits, write
+from network.modelfile import ModelFile
+from network.precision import PRECISIONS
+from program.errors import Refused
+from verify.blas_threads import one_thread
+from verify.checker import gpt2, network
+from verify.checker.model_file import Model
+from verify.proof import prove
+from verify.search.find import search
+
+TAKES = ("file", "machine", "start", "proof", "evidence", "complete", "kind", "as_json")
+"""What `krohn verify` takes of such a directory."""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A directory that was read.
+
+    Attributes:
+        files: What a GPT-2 is made of.
+        model: The strict network in it, for the checker.
+        file: The same as a model file.
+    """
+
+    files: gpt2.Files
+    model: Model
+    file: ModelFile
+
+
+def is_export(path: object) -> TypeGuard[str | Path]:
+    """Whether a model is a directory with a file of a GPT-2 that Krohn wrote."""
+    if not isinstance(path, str | Path):
+        return False
+    return any(os.path.isfile(os.path.join(path, name)) for name in gpt2.NAMES)
+
+
+def opened(directory: str | Path) -> Opened:
+    """Read the directory of a GPT-2.
+
+    Raises:
+        KrohnError: If it is none that Krohn has written, or is damaged.
+    """
+    try:
+        files = gpt2.Files.of(Path(directory))
+        with np.errstate(all="ignore"):
+            model = gpt2.read(files)
+        header = strict_json.read(files.told)["model"]
+        file = ModelFile(header, model.tensors, PRECISIONS[model.format.name])
+    except (Refused, OSError) as error:
+        raise KrohnError(
+            f"{directory} is no GPT-2 that can be proved: {error}"
+        ) from None
+    return Opened(files, model, file)
+
+
+def verify(
+    directory: str | Path,
+    machine: object = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Decide by proof whether the GPT-2 in a directory computes a machine.
+
+    Args:
+        directory: What `krohn export --to gpt2` wrote.
+        machine: What it must compute; by default the machine that the directory names.
+        progress: Called with what is being done, how much is done, and of how much.
+
+    Raises:
+        KrohnError: If it is no such directory, or the alphabets do not fit.
+    """
+    began, found = time.monotonic(), opened(directory)
+    target = open_target(found.file, machine, None, progress or silent)
+    done = prove(target.file, target.machine, target.report("proving"), found.model)
+    seconds = time.monotonic() - began
+    if done.verdict == "verified":
+        covers = f"{target.proved}, over the whole vocabulary"
+        report = Report("verified", "proof", "", target.length, 0, covers, proof=done)
+        return replace(report, notes=target.notes, seconds=seconds)
+    # Nothing is run here, so a wrong Program is no wrong network yet.
+    report = Report("undecided", "proof", done.reason, target.length, 0, "nothing")
+    return replace(report, proof=done, notes=target.notes, seconds=seconds)
+
+
+def proved(file: ModelFile, directory: Path) -> str:
+    """What the checker says of the files in a directory."""
+    try:
+        with one_thread(), np.errstate(all="ignore"):
+            found = search(gpt2.read(gpt2.Files.of(directory)), None)[1]
+    except Refused as refused:
+        return f"not proved ({refused}): the words that were run are all that is known"
+    assert isinstance(found, network.Established)
+    facts = found.facts()
+    return (
+        f"proved in {facts['dtype']}: right on {facts['covers']}, over the whole "
+        f"vocabulary (margin {found.margin:.3g}; docs/gpt2.md)"
+    )
+
+
+DESTINATION = Destination(
+    name="gpt2",
+    title="GPT-2, by Hugging Face's library",
+    write=write,
+    open=open_logits,
+    arithmetic="GPT-2 as it is, with its LayerNorms and GeLUs",
+    proved=proved,
+)

@@ -1,0 +1,252 @@
+"""Changing what a network holds while it runs, beside what its Program says of that.
+
+A value is written as its code into the variable's dimensions of the residual stream, at
+the snapshot where the variable is born; a head is ablated by taking what it takes away,
+at every letter. What should happen then is what the Program of the file says if its
+channels have these values (`program.intervention.predict`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from algebra.errors import KrohnError
+from algebra.near_names import near
+from algebra.wording import count, cut
+from network.hooks import Hook, Hooks
+from network.model import said
+from network.places import VariablePlace
+from network.transformer import Transformer
+from network.words import Word
+from program.domains import BoolArray, IntArray
+from program.errors import Refused
+from program.interpreter import Held
+from program.intervention import Prediction, predict
+from program.statement import Statement, parse
+
+if TYPE_CHECKING:
+    from krohn.open_model import Model
+
+
+class Intervention(NamedTuple):
+    """A variable is given a value at a letter.
+
+    Attributes:
+        variable: Its name.
+        position: After which letter: 1 is the first one.
+        value: A whole number of its domain.
+    """
+
+    variable: str
+    position: int
+    value: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a network says when it is changed, and what it should say.
+
+    Attributes:
+        word: The letters.
+        change: What was changed, in words.
+        before: What it says unchanged, after each letter.
+        answers: What it says changed.
+        predicted: What its Program says of the change; None where the Program is not
+            defined, for the values there never occur together.
+    """
+
+    word: tuple[str, ...]
+    change: str
+    before: tuple[str, ...]
+    answers: tuple[str, ...]
+    predicted: tuple[str | None, ...]
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether all that is predicted happens; None if nothing is predicted."""
+        pairs = zip(self.answers, self.predicted, strict=True)
+        known = [answer == wanted for answer, wanted in pairs if wanted is not None]
+        return all(known) if known else None
+
+    def __repr__(self) -> str:
+        known = sum(wanted is not None for wanted in self.predicted)
+        held = {True: "as predicted", False: "NOT as predicted", None: "no prediction"}
+        of = f"{known} of {count(len(self.word), 'letter')} predicted"
+        return f"<Outcome {cut(self.change, 60)}: {held[self.agrees]}, {of}>"
+
+
+def stated(model: "Model") -> Statement:
+    """The Program that the file states.
+
+    Raises:
+        KrohnError: If there is none that says states or outputs.
+    """
+    header = model.header
+    if not isinstance(model.network, Transformer) or "program" not in header:
+        raise KrohnError("only Transformers with a Program have variables to change")
+    letters = header["architecture"]["vocabulary"] - 1
+    try:
+        found = parse(header["program"], letters, model.length or 1)
+    except (Refused, LookupError, TypeError, ValueError) as error:
+        raise KrohnError(f"nothing can be predicted of this network: {error}") from None
+    if not found.decode:
+        raise KrohnError("nothing can be predicted of a network that says numbers")
+    return found
+
+
+def place_of(model: "Model", variable: object) -> VariablePlace:
+    """Where a variable lies.
+
+    Raises:
+        KrohnError: If there is none of that name.
+    """
+    places = model.places()
+    if variable not in places:
+        close = near(str(variable), places)
+        raise KrohnError(
+            f"there is no variable {variable!r} in the network{close}; `model.places()` "
+            "lists all"
+        )
+    return places[str(variable)]
+
+
+def check(model: "Model", program: Statement, one: Intervention, length: int) -> None:
+    """Refuse what a variable cannot be.
+
+    Raises:
+        KrohnError: If there is no such variable, position or value.
+    """
+    variable, position, value = one
+    place_of(model, variable)
+    if not isinstance(position, int) or not 1 <= position <= length:
+        why = "; at 0 is the start symbol" if position == 0 else ""
+        raise KrohnError(
+            f"there is no position {position!r}: letters are at 1, …, {length}{why}"
+        )
+    later = program.channels[variable].later.tolist()
+    if value not in later or isinstance(value, bool | float):
+        shown = ", ".join(map(str, later[:12])) + ", …" * (len(later) > 12)
+        raise KrohnError(f"{variable!r} is never {value!r}; its values are {shown}")
+
+
+def held_by(
+    interventions: Sequence[Intervention], shape: tuple[int, int]
+) -> dict[str, Held]:
+    """The values of interventions on one word, ``(1, length + 1)`` each."""
+    found: dict[str, Held] = {}
+    for variable, position, value in interventions:
+        blank = Held(np.zeros(shape, np.int64), np.zeros(shape, np.bool_))
+        values, where = found.setdefault(variable, blank)
+        assert where is not None
+        values[:, position], where[:, position] = value, True
+    return found
+
+
+def changed(
+    model: "Model", tokens: Tensor, held: Mapping[str, Held]
+) -> tuple[Tensor, Prediction]:
+    """Run words with variables held, and say what should happen.
+
+    Args:
+        model: The network.
+        tokens: ``(batch, length)``.
+        held: For variables the values, ``(batch, length + 1)``, and where they are given.
+
+    Returns:
+        Logits ``(batch, length, classes)``, and the prediction.
+    """
+    hooks: dict[str, list[Hook]] = {}
+    for name, (values, where) in held.items():
+        place = place_of(model, name)
+        hook = partial(_written, place, values, where)
+        hooks.setdefault(f"stream.{place.snapshots[0]}", []).append(hook)
+    assert isinstance(model.network, Transformer)
+    logits = model.network.hooked(tokens, Hooks(hooks))
+    return logits, predict(stated(model), tokens.numpy(force=True), held)
+
+
+def _written(
+    place: VariablePlace, values: IntArray, where: BoolArray | None, stream: Tensor
+) -> Tensor:
+    new = place.write(stream, torch.from_numpy(values).to(stream.device))
+    if where is None:
+        return new
+    return torch.where(
+        torch.from_numpy(where).to(stream.device)[..., None], new, stream
+    )
+
+
+def without_head(
+    model: "Model", tokens: Tensor, variable: str
+) -> tuple[Tensor, Prediction]:
+    """Run words without the head that writes a variable, and say what should happen.
+
+    At every letter the head adds nothing, so that the variables which it writes are 0
+    there if they are stored as numbers. One that is stored as a unit vector has no value
+    then, nor has one that is never 0: of these nothing is predicted.
+
+    Raises:
+        KrohnError: If there is no such variable, or no head writes it.
+    """
+    place, program = place_of(model, variable), stated(model)
+    if place.head is None:
+        carried = [
+            name for name, each in model.places().items() if each.head is not None
+        ]
+        raise KrohnError(
+            f"no head writes {variable!r}; heads write {', '.join(carried[:12]) or 'none'}"
+        )
+    born, head = place.snapshots[0], place.head
+
+    def silenced(taken: Tensor) -> Tensor:
+        kept = taken.clone()
+        kept[:, head, 1:] = 0
+        return kept
+
+    hooks = Hooks({f"blocks.{born // 2}.attention.taken": (silenced,)})
+    assert isinstance(model.network, Transformer)
+    logits = model.network.hooked(tokens, hooks)
+    shape = (len(tokens), tokens.shape[1] + 1)
+    held = _letters(shape, 0)
+    written = {
+        name: channel
+        for name, channel in program.channels.items()
+        if channel.head == head and channel.born == born
+    }
+    found = predict(program, tokens.numpy(force=True), dict.fromkeys(written, held))
+    if any(c.one_hot or 0 not in c.later for c in written.values()):
+        nothing = np.full_like(found.answers, -1)
+        found = Prediction(nothing, found.values, np.zeros(shape, np.bool_))
+    return logits, found
+
+
+def _letters(shape: tuple[int, int], value: int) -> Held:
+    """One value at every letter."""
+    where = np.ones(shape, np.bool_)
+    where[:, 0] = False
+    return Held(np.full(shape, value), where)
+
+
+def outcome(
+    model: "Model",
+    word: Word,
+    tokens: Tensor,
+    change: str,
+    found: tuple[Tensor, Prediction],
+) -> Outcome:
+    """What came of a change on one word."""
+    logits, prediction = found
+    names = model.classes
+    wanted = (None if q < 0 else names[q] for q in prediction.answers[0].tolist())
+    return Outcome(
+        tuple(word),
+        change,
+        said(model.network(tokens)[0], names),
+        said(logits[0], names),
+        tuple(wanted),
+    )

@@ -1,0 +1,90 @@
+"""What notebooks show of Krohn's objects: pictures, and tables whose names are escaped.
+
+Objects of `krohn` itself say it by methods of their own. Machines, cascades and Programs
+come from packages that cannot know the drawings above them, for imports run downwards; so
+`attach` gives them theirs when `krohn` is first used.
+"""
+
+from collections.abc import Iterable
+from html import escape
+from typing import TYPE_CHECKING
+
+from algebra.automaton import Automaton
+from algebra.cascade import Cascade
+from program.program import Program
+
+if TYPE_CHECKING:
+    from krohn.report import Report
+
+MOST_NAMES = 12
+HEIGHT = 720
+"""Of a page in a notebook, in pixels; it scrolls."""
+
+
+def attach() -> None:
+    """Give machines, cascades and Programs what notebooks call."""
+    for kind in (Automaton, Cascade):
+        setattr(kind, "_repr_svg_", _svg)  # noqa: B010  (mypy knows no such attribute)
+    setattr(Program, "_repr_html_", program)  # noqa: B010
+
+
+def _svg(source: object) -> str | None:
+    from krohn.pictures import svg
+
+    return svg(source)
+
+
+def program(written: Program) -> str:
+    """The channels of a Program, a row each."""
+    from krohn.show.network import operation
+
+    rows = (
+        (name, operation(each), _values(written, name), written.code(name))
+        for name, each in written.operations.items()
+    )
+    return table(("channel", "operation", "values", "code"), rows)
+
+
+def _values(written: Program, name: str) -> str:
+    domain = written.domains.get(name, ())
+    shown = ", ".join(map(str, domain[:MOST_NAMES]))
+    return shown + ", …" * (len(domain) > MOST_NAMES)
+
+
+def report(found: "Report") -> str:
+    """A verdict and what it rests on."""
+    rows = [("verdict", found.verdict), ("shown by", found.method)]
+    if found.verdict == "verified":
+        rows.append(("covers", found.covers))
+    else:
+        rows.append(("reason", found.reason))
+    if found.words:
+        rows.append(("words that were run", f"{found.words:,}"))
+    if (wrong := found.counterexample) is not None:
+        for what, names in (
+            ("word", wrong.word),
+            ("expected", wrong.expected),
+            ("actual", wrong.actual),
+        ):
+            rows.append((what, " ".join(map(str, names))))
+    rows += [("note", note) for note in found.notes]
+    return table((), rows)
+
+
+def table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A table of texts."""
+    head = "".join(f"<th>{escape(each)}</th>" for each in heads)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
+        for row in rows
+    )
+    top = f"<thead><tr>{head}</tr></thead>" if head else ""
+    return f"<table>{top}<tbody>{body}</tbody></table>"
+
+
+def framed(page: str) -> str:
+    """A page by itself inside another one, so that neither sees the other's styles."""
+    return (
+        f'<iframe srcdoc="{escape(page)}" width="100%" height="{HEIGHT}" '
+        'style="border: 0" sandbox></iframe>'
+    )

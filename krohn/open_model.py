@@ -1,0 +1,254 @@
+"""An open network for looking inside: what it says, what it holds, what would happen if."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import cast
+
+import torch
+from torch import Tensor
+
+import network.model
+from algebra.errors import KrohnError
+from algebra.wording import count
+from krohn.activations import Activations
+from krohn.compiled_model import called
+from krohn.intervention import (
+    Intervention,
+    Outcome,
+    changed,
+    check,
+    held_by,
+    outcome,
+    stated,
+    without_head,
+)
+from network import modelfile
+from network.architecture import kind_of
+from network.hooks import Hook, Hooks
+from network.modelfile import ModelFile, ModelFileError
+from network.places import VariablePlace
+from network.precision import PRECISIONS
+from network.transformer import Transformer
+from network.words import Word, Words
+
+
+class Model(network.model.Model):
+    """A network from a model file, which can be watched and changed while it runs.
+
+    Attributes:
+        file: What the model file holds.
+    """
+
+    def __init__(self, file: ModelFile) -> None:
+        super().__init__(file)
+        self.file = file
+
+    def hook_places(self) -> list[str]:
+        """The places at which hooks can be, in order; each variable is one, too.
+
+        Raises:
+            KrohnError: If it is no Transformer.
+        """
+        return self._transformer().hook_places()
+
+    def run_with_cache(
+        self, words: Tensor | Words | Word | Sequence[Word]
+    ) -> tuple[Tensor, Activations]:
+        """Run words, and keep all that is computed on the way.
+
+        Args:
+            words: As `forward` takes them.
+
+        Returns:
+            The logits, ``(batch, time, classes)``, and what stood at every place.
+
+        Raises:
+            KrohnError: If something is no letter, or it is no Transformer.
+        """
+        seen: dict[str, Tensor] = {}
+        hooks = {place: partial(_kept, seen, place) for place in self.hook_places()}
+        told = self.side_by_side(words)
+        logits = self.run_with_hooks(told, hooks)
+        return logits, Activations(seen, self.places(), told.lengths)
+
+    def run_with_hooks(
+        self,
+        words: Tensor | Words | Word | Sequence[Word],
+        hooks: Mapping[str, Hook],
+    ) -> Tensor:
+        """Run words with functions that see, and may change, what is computed.
+
+        Args:
+            words: As `forward` takes them.
+            hooks: For a place, or a variable by name, a function that gets what stands
+                there (as `krohn.activations.Activations` says it) and returns what is to
+                stand there, or None to leave it.
+
+        Returns:
+            The logits, ``(batch, time, classes)``.
+
+        Raises:
+            KrohnError: If it is no Transformer.
+            ModelFileError: If there is no such place, or a function returns what does not
+                fit there.
+        """
+        network, variables = self._transformer(), self.places()
+        at: dict[str, list[Hook]] = {}
+        for name, hook in hooks.items():
+            place = variables.get(name)
+            if place is None or name in network.hook_places():
+                at.setdefault(name, []).append(hook)
+            else:
+                stream = f"stream.{place.snapshots[0]}"
+                at.setdefault(stream, []).append(partial(_on_variable, place, hook))
+        given = Hooks(at)
+        given.check(network.hook_places())
+        tokens = self.side_by_side(words).tokens
+        self.check_length(tokens.shape[1])
+        return network.hooked(tokens, given)
+
+    def patch(
+        self,
+        word: Word,
+        variable: str | Sequence[tuple[str, int, int]],
+        position: int | None = None,
+        value: int | None = None,
+    ) -> Outcome:
+        """Give variables other values while a word is read; also, what should happen then.
+
+        Args:
+            word: The letters by name.
+            variable: Its name; or several interventions at once, each a variable, a
+                position and a value.
+            position: After which letter: 1 is the first one.
+            value: A whole number that the variable can be.
+
+        Raises:
+            KrohnError: If there is no such variable, position or value, or the network
+                says no states or outputs.
+            ModelFileError: If something is no letter, or the word is too long.
+        """
+        tokens, program = self._one(word), stated(self)
+        single = position is not None or value is not None
+        told = [(variable, position, value)] if single else variable
+        if isinstance(told, str) or not told or any(len(each) != 3 for each in told):
+            raise KrohnError("a patch needs a variable, a position and a value")
+        asked = [Intervention(*each) for each in cast("list[Intervention]", told)]
+        for each in asked:
+            check(self, program, each, tokens.shape[1])
+        if len({each[:2] for each in asked}) < len(asked):
+            raise KrohnError("one variable is given two values at one position")
+        held = held_by(asked, (1, tokens.shape[1] + 1))
+        change = ", ".join(f"{v} = {x} at {t}" for v, t, x in asked)
+        return outcome(self, word, tokens, change, changed(self, tokens, held))
+
+    def ablate(self, word: Word, variable: str) -> Outcome:
+        """Take the head away that writes a variable; also, what should happen then.
+
+        Args:
+            word: The letters by name.
+            variable: What the head carries.
+
+        Raises:
+            KrohnError: If there is no such variable, or no head writes it.
+            ModelFileError: If something is no letter, or the word is too long.
+        """
+        tokens = self._one(word)
+        found = without_head(self, tokens, variable)
+        return outcome(self, word, tokens, f"no head for {variable}", found)
+
+    def _one(self, word: Word) -> Tensor:
+        """The tokens of one word with letters."""
+        tokens = self.encode(word)
+        if isinstance(tokens, Words) or not tokens.numel():
+            raise KrohnError("one word with at least one letter is changed at a time")
+        self.check_length(tokens.shape[1])
+        return tokens
+
+    def _transformer(self) -> Transformer:
+        if not isinstance(self.network, Transformer):
+            raise KrohnError("only Transformers have places for hooks")
+        return self.network
+
+    def __repr__(self) -> str:
+        architecture = self.header["architecture"]
+        length, stated = self.length, self.file.precision.name
+        runs = str(next(self.parameters()).dtype).removeprefix("torch.")
+        parts = (
+            kind_of(architecture).title,
+            "" if length is None else f"T = {length}",
+            count(len(kind_of(architecture).layers(architecture)), "layer"),
+            runs if runs == stated else f"{runs}, which is not proved: {stated} is",
+        )
+        return f"<Model {called(self.header)}: {', '.join(filter(None, parts))}>"
+
+    def _repr_svg_(self) -> str | None:
+        from krohn.pictures import svg
+
+        return svg(self.file)
+
+
+def _kept(seen: dict[str, Tensor], place: str, value: Tensor) -> None:
+    seen[place] = value
+
+
+def _on_variable(place: VariablePlace, hook: Hook, stream: Tensor) -> Tensor | None:
+    """A hook on the values of a variable, as one on the stream."""
+    values = place.read(stream)
+    new = hook(values)
+    if new is None:
+        return None
+    if not isinstance(new, Tensor) or new.shape != values.shape:
+        raise ModelFileError(
+            f"the hook at {place.channel} returned another shape than {tuple(values.shape)}"
+        )
+    return place.write(stream, new)
+
+
+def load(
+    path: str | Path,
+    device: str | torch.device | None = None,
+    dtype: str | None = None,
+) -> Model:
+    """Open a model file as a torch module, ready for inference.
+
+    Args:
+        path: The file.
+        device: Where it runs; the CPU if nothing is said.
+        dtype: The number format it runs in, by name. The proof is about the format of the
+            file; in another one nothing is proved, and a warning says so.
+
+    Raises:
+        ModelFileError: If the file cannot be read or is damaged, or there is no such
+            device or format.
+    """
+    try:
+        model = Model(modelfile.read(path))
+    except ModelFileError as error:
+        text = str(error)
+        named = text if text.startswith(str(path)) else f"{path}: {text}"
+        raise ModelFileError(named) from None
+    if dtype is not None:
+        if dtype not in PRECISIONS:
+            raise ModelFileError(
+                f"there is no dtype {dtype!r}; there are {', '.join(PRECISIONS)}"
+            )
+        stated = model.file.precision.name
+        if dtype != stated:
+            warnings.warn(
+                f"{path} is stored, and proved if it is, in {stated}; in {dtype} nothing "
+                "is proved",
+                stacklevel=2,
+            )
+        model.to(getattr(torch, dtype))
+    return model if device is None else _moved(model, device)
+
+
+def _moved(model: Model, device: str | torch.device) -> Model:
+    try:
+        return model.to(torch.device(device))
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).strip().split("\n")[0]
+        raise ModelFileError(f"cannot run on device {device!s}: {reason}") from None

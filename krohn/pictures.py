@@ -1,0 +1,120 @@
+"""Drawing whatever has a picture: machines, monoids, decompositions, networks, sources."""
+
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from algebra.cascade import Cascade
+from algebra.errors import KrohnError
+from krohn.compiled_model import CompiledModel
+from krohn.decomposition import Decomposed, picture
+from krohn.drawing import (
+    DrawingError,
+    check_suffix,
+    draw_cascade,
+    draw_machine,
+    draw_model,
+    render,
+    save,
+)
+from krohn.source_kinds import named, of_file
+from krohn.sources import MODEL, machine_of
+from network import modelfile
+from network.architecture import kind_of
+from network.modelfile import ModelFile
+
+EFFORT = "high"
+"""How much a monoid is searched for where nothing is said."""
+
+
+def draw(
+    source: object,
+    output: str | Path | None = None,
+    *,
+    eggbox: bool = False,
+    word: str | None = None,
+    effort: str | float | None = None,
+) -> Figure:
+    """A picture, as matplotlib holds it.
+
+    Args:
+        source: A compiled model, a model file or its path: what lies where in the
+            network; what `krohn.decompose` returns: the cascade; anything else that
+            `krohn.automaton` takes: the machine; another source, or its name.
+        output: Where to write it, too: a name that ends in .svg, .png or .pdf.
+        eggbox: Draw the D-classes of the machine's monoid instead.
+        word: Draw which token attends to which while the text after this prompt is
+            written, of a dynamic program; of a generator, the attention on this prefix.
+        effort: How much to search for D-classes; ``"high"`` if nothing is said.
+
+    Raises:
+        KrohnError: If it cannot be read or drawn, or the file system refuses.
+    """
+    if output is not None:
+        check_suffix(output)
+    if effort is not None and not eggbox:
+        raise KrohnError("effort= is for eggbox=True: nothing else is searched for")
+    if eggbox and word is not None:
+        raise _no_word()
+    figure = _eggbox(source, effort or EFFORT) if eggbox else _figure(source, word)
+    if output is not None:
+        save(figure, output)
+    return figure
+
+
+def svg(source: object) -> str | None:
+    """The same as the text of an SVG, for notebooks; None if it cannot be drawn."""
+    try:
+        text = render(_figure(source), ".svg").decode()
+    except DrawingError:
+        return None
+    return text[text.index("<svg") :]
+
+
+def _eggbox(source: object, effort: str | float) -> Figure:
+    from krohn.monoid import draw_monoid
+
+    if _file(source) is not None:
+        raise KrohnError("eggbox= needs a machine, not a model")
+    return draw_monoid(machine_of(source), effort)
+
+
+def _figure(source: object, word: str | None = None) -> Figure:
+    if (file := _file(source)) is not None:
+        return _of_file(file, word)
+    if (other := named(source)) is not None:
+        kind, found = other
+        return kind.draw(found) if word is None else kind.draw_text(found, [word])
+    if word is not None:
+        raise _no_word()
+    if isinstance(source, Decomposed):
+        return picture(source)
+    if isinstance(source, Cascade):
+        return draw_cascade(source)
+    return draw_machine(machine_of(source))
+
+
+def _no_word() -> KrohnError:
+    return KrohnError("--word is for dynamic programs and generators")
+
+
+def _file(source: object) -> ModelFile | None:
+    """What a model file holds, if it is one."""
+    if isinstance(source, CompiledModel):
+        return source.file
+    if isinstance(source, str | Path) and str(source).endswith(MODEL):
+        return modelfile.read(source)
+    return source if isinstance(source, ModelFile) else None
+
+
+def _of_file(file: ModelFile, word: str | None) -> Figure:
+    """What lies where in a network, or what it attends to."""
+    if kind_of(file.header["architecture"]).answers == "laws":
+        from krohn.attention import attention_picture
+
+        return attention_picture(file, word)
+    if word is None:
+        return draw_model(file)
+    if (kind := of_file(file)) is None:
+        raise _no_word()
+    return kind.draw_text(file, [word])

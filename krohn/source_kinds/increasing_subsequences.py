@@ -1,0 +1,145 @@
+"""Longest increasing subsequences as short texts, in the commands."""
+
+import re
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import KrohnError
+from compiler.compiled_network import CompiledNetwork, compile_program
+from compiler.errors import CompileError
+from compiler.pipeline import Options
+from krohn.progress import Progress
+from krohn.source_kinds.base import USUAL, How, SourceKind, letters_in, sizes
+from krohn.source_kinds.written_texts import MOST_LINES, cut, decoded, simulated
+from network.modelfile import ModelFile
+from program.errors import Refused
+from program.increasing import KIND, SEPARATOR, Increasing, program_of
+from verify.testing.simulation_result import Simulation
+
+NAME, CONSTRUCTION = "ShortLIS", "patience"
+_FORM = re.compile(rf"{NAME}(\d{{1,4}})(?:,(\d{{1,4}}))?")
+
+
+class IncreasingSubsequences(SourceKind[Increasing]):
+    """Lists of numbers, of any length up to n, and their short texts."""
+
+    wire = KIND
+    called = "a longest increasing subsequence"
+    claim = "generates"
+
+    def named(self, text: str) -> Increasing | None:
+        """``ShortLIS20``, or ``ShortLIS20,30`` for numbers from 0 to 30."""
+        told = _FORM.fullmatch(text)
+        if told is None:
+            return None
+        longest = int(told[1])
+        try:
+            return Increasing(text, longest, int(told[2] or longest + 10))
+        except Refused as reason:
+            raise KrohnError(f"{text}: {reason}") from None
+
+    def owns(self, source: object) -> bool:
+        """Whether a source is of this kind."""
+        return isinstance(source, Increasing)
+
+    def of_file(self, file: ModelFile) -> Increasing:
+        """What a file states."""
+        try:
+            return Increasing.from_wire(file.header["source"])
+        except (Refused, LookupError, TypeError, ValueError) as error:
+            raise KrohnError(f"the file is damaged: of its source, {error}") from None
+
+    def to_wire(self, source: Increasing, length: int | None) -> dict[str, Any]:
+        """As a model file states it."""
+        return source.to_wire()
+
+    def build(
+        self,
+        source: Increasing,
+        length: int | None,
+        options: Options,
+        how: How = USUAL,
+    ) -> tuple[CompiledNetwork, dict[str, Any]]:
+        """The network for all lists of up to n numbers."""
+        if length is not None:
+            raise CompileError(
+                f"-T is for words of any length; texts of {source.name} have up to "
+                f"{source.length + 1} tokens"
+            )
+        built = compile_program(program_of(source), options)
+        return replace(built, construction=CONSTRUCTION), {"length": source.length}
+
+    def explain(
+        self,
+        source: Increasing,
+        length: int | None,
+        options: Options,
+        how: How = USUAL,
+    ) -> dict[str, Any]:
+        """Its sizes, and those of its network."""
+        built, _ = self.build(source, length, options, how)
+        assert built.cost is not None
+        return {
+            "name": source.name,
+            "kind": self.wire,
+            "claim": self.claim,
+            "numbers": f"up to {source.longest}, each 0 to {source.largest}",
+            "tokens": source.length + 1,
+            "dtype": options.precision.name,
+            **sizes(built.cost),
+        }
+
+    def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
+        """The text that the network writes after a list."""
+        source = self.of_file(file)
+        names = " ".join(words).removesuffix(SEPARATOR)
+        line = letters_in([names], source.name, source.tokens[: source.largest + 1])
+        if len(line) > source.longest:
+            raise KrohnError(
+                f"a list of {source.name} has up to {source.longest} numbers, not "
+                f"{len(line)}"
+            )
+        text = decoded(file, source, [tuple(line.tolist())], source.length)[0]
+        told = [
+            source.tokens[i] if i >= 0 else "(no answer)" for i in cut(source, text)
+        ]
+        return {"text": told, "answer": told[-2], "shown": " ".join(told)}
+
+    def sample(
+        self, file: ModelFile, count: int, seed: int, progress: Progress
+    ) -> Simulation:
+        """Lists of random lengths: random numbers, and ascending parts."""
+        source, rng = self.of_file(file), np.random.default_rng(seed)
+        lines = []
+        for i in range(count):
+            size = int(rng.integers(1, source.longest + 1))
+            line = rng.integers(source.largest + 1, size=size)
+            parts = np.array_split(line, 3)
+            ordered = np.concatenate([np.sort(part) for part in parts])
+            lines.append(tuple((ordered if i % 2 else line).tolist()))
+        return simulated(file, source, lines, progress)
+
+    def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
+        """All lists of up to so many numbers."""
+        source = self.of_file(file)
+        many, sizes_of = source.largest + 1, range(1, length + 1)
+        count = sum(many**n for n in sizes_of)
+        if length > source.longest or count > MOST_LINES:
+            raise KrohnError(
+                f"there are {count:,} lists of up to {length} numbers, of which up to "
+                f"{MOST_LINES:,} are run, and none longer than {source.longest}; say "
+                "--sample N"
+            )
+        lines = [x for n in sizes_of for x in product(range(many), repeat=n)]
+        return simulated(file, source, lines, progress, every=True)
+
+    def covers(self, file: ModelFile) -> str:
+        """What a proof is about, in words."""
+        source = self.of_file(file)
+        return (
+            f"the whole text of every list of up to {source.longest} numbers from 0 to "
+            f"{source.largest}"
+        )

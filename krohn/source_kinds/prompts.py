@@ -1,0 +1,58 @@
+"""Prompts of dynamic programs, as a person writes them."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+import numpy as np
+
+from algebra.errors import KrohnError
+from krohn.source_kinds.base import names_in
+from program.chain_of_thought import ChainOfThought
+from program.domains import IntArray
+
+
+def prompt_of(source: ChainOfThought, words: Sequence[str]) -> IntArray:
+    """A prompt: tokens with blanks, or letter by letter.
+
+    The sign at the end, where only one token may stand, can be left out.
+
+    Returns:
+        ``(tokens,)``.
+
+    Raises:
+        KrohnError: If it is no prompt of the source; the message says where.
+    """
+    index = {name: i for i, name in enumerate(source.tokens)}
+    parts, count = " ".join(words).split(), len(source.prompt)
+    # As many parts as tokens: one that is no token is not a row of single characters.
+    found = parts if len(parts) in (count, count - 1) else names_in(words, index)
+    low, high = source.prompt[-1]
+    end = source.tokens[low]
+    if len(found) == count - 1 and low == high:
+        found = [*found, end]
+    told = [index.get(name, -1) for name in found]
+    for place, (name, token) in enumerate(zip(found, told, strict=True)):
+        low, high = source.prompt[min(place, count - 1)]
+        if token < 0 or (place < count and not low <= token <= high):
+            stands = _set(source, low, high)
+            raise _wrong(source, f"token {place + 1} is {name!r}, not {stands}")
+    if len(found) != count:
+        said = f"this has {len(found)} tokens, not {count - 1}"
+        raise _wrong(source, f"{said} (and {end})")
+    return np.array(told, np.int64)
+
+
+def _wrong(source: ChainOfThought, trouble: str) -> KrohnError:
+    """What is wrong, and the form of a prompt: ``[a-z] × 6 | [a-z] × 7 <sep>``."""
+    parts = []
+    for (low, high), run in groupby(source.prompt):
+        count = len(list(run))
+        parts.append(_set(source, low, high) + (f" × {count}" if count > 1 else ""))
+    form = " ".join(parts)
+    return KrohnError(f"{trouble}; a prompt of {source.name} has the form {form}")
+
+
+def _set(source: ChainOfThought, low: int, high: int) -> str:
+    """The tokens that may stand at a place."""
+    first, last = source.tokens[low], source.tokens[high]
+    return first if low == high else f"[{first}-{last}]"

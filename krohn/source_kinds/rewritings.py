@@ -1,0 +1,256 @@
+"""Rewriting systems, arithmetic among them, in the commands."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise, product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from algebra.errors import KrohnError
+from compiler.compiled_network import CompiledNetwork, compile_program
+from compiler.errors import CompileError
+from compiler.pipeline import Options
+from krohn.progress import Progress
+from krohn.source_kinds.base import USUAL, How, SourceKind, sizes
+from krohn.source_kinds.written_texts import MOST_LINES, cut, decoded, simulated
+from network.attention_kind import Sparse
+from network.modelfile import ModelFile
+from program.errors import Refused
+from program.rewriting import KIND, LAST, Line, Rewriting
+from program.rewriting_program import program_of
+from sources import rewriting
+from sources.rewriting.arithmetic import no_value
+from sources.rewriting.samples import random_line
+from verify.testing.simulation_result import Simulation
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ATTENTION = ("standard", "sparse")
+
+
+class Rewritings(SourceKind[Rewriting]):
+    """Lines that are rewritten step by step, as text."""
+
+    wire = KIND
+    called = "a rewriting system"
+    claim = "generates"
+    takes = frozenset({"strict", "activation", "attention"})
+
+    def named(self, text: str) -> Rewriting | None:
+        """The rewriting system of a name or of a file *.rules."""
+        try:
+            return rewriting.named(text)
+        except Refused as reason:
+            raise KrohnError(f"{text}: {reason}") from None
+
+    def owns(self, source: object) -> bool:
+        """Whether a source is a rewriting system."""
+        return isinstance(source, Rewriting)
+
+    def of_file(self, file: ModelFile) -> Rewriting:
+        """The rewriting system that a file states."""
+        try:
+            return Rewriting.from_wire(file.header["source"])
+        except (Refused, LookupError, TypeError, ValueError) as error:
+            raise KrohnError(f"the file is damaged: of its source, {error}") from None
+
+    def to_wire(self, source: Rewriting, length: int | None) -> dict[str, Any]:
+        """As a model file states it."""
+        return source.to_wire()
+
+    def build(
+        self,
+        source: Rewriting,
+        length: int | None,
+        options: Options,
+        how: How = USUAL,
+    ) -> tuple[CompiledNetwork, dict[str, Any]]:
+        """The network for texts of which ``length`` tokens are read at most."""
+        length = length or rewriting.usual_length(source)
+        if length is None:
+            raise CompileError(
+                f"texts of {source.name} may go on for ever: lines do not get shorter; "
+                "say how many tokens are read (-T)"
+            )
+        if length <= source.longest:
+            raise CompileError(
+                f"a line of {source.name} can have {source.longest} letters, and so many "
+                f"tokens and more are read; say a larger length (-T {length})"
+            )
+        attention = how.attention or "standard"
+        if attention not in ATTENTION:
+            known = " or ".join(ATTENTION)
+            raise CompileError(
+                f"of rewriting systems --attention takes {known}, not {attention!r}"
+            )
+        seen = Sparse(window(source), 1, 1) if attention == "sparse" else None
+        try:
+            program = program_of(source, length)
+        except Refused as reason:
+            raise CompileError(f"{source.name}: {reason}") from None
+        built = compile_program(program, replace(options, sparse=seen))
+        return replace(built, construction=self.wire), {"length": length}
+
+    def explain(
+        self,
+        source: Rewriting,
+        length: int | None,
+        options: Options,
+        how: How = USUAL,
+    ) -> dict[str, Any]:
+        """What it is, and the size of its network."""
+        length = length or rewriting.usual_length(source)
+        told: dict[str, Any] = {
+            "name": source.name,
+            "kind": self.wire,
+            "claim": self.claim,
+            "letters": " ".join(source.letters),
+            "rules": len(source.rules),
+            "places_read": source.widest,
+            "longest_line": source.longest,
+            "sparse_window": window(source),
+            "tokens": length or "without an end: say -T",
+            "dtype": options.precision.name,
+        }
+        if length is None:
+            return told
+        built, _ = self.build(source, length, options, how)
+        assert built.cost is not None
+        return {**told, **sizes(built.cost)}
+
+    def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
+        """The whole text that the network writes after a line."""
+        source, length = self.of_file(file), file.header["claim"]["length"]
+        line = line_in(source, words)
+        text = cut(source, decoded(file, source, [line], length)[0])
+        return _told(source, text, len(line))
+
+    def interpreted(self, source: Rewriting, words: list[str]) -> dict[str, Any]:
+        """The same text by the reference interpreter: rules, no network."""
+        line = line_in(source, words)
+        length = rewriting.usual_length(source) or MOST_LINES
+        return _told(source, source.text(line, length + 1), len(line))
+
+    def draw_text(self, source: Rewriting | ModelFile, words: list[str]) -> "Figure":
+        """Which token attends to which while a line is rewritten by a network."""
+        from krohn.drawing import DrawingError, draw_rollout
+        from krohn.rollouts import of_lines
+
+        if not isinstance(source, ModelFile):
+            raise DrawingError("compile it, and draw the text of the model file")
+        rules, length = self.of_file(source), source.header["claim"]["length"]
+        line = line_in(rules, words)
+        text = cut(rules, decoded(source, rules, [line], length)[0])
+        if text[-1] != rules.end + 1:
+            raise KrohnError(f"the text does not end within {length} tokens")
+        return draw_rollout(of_lines(source, rules, len(line), np.array(text)))
+
+    def sample(
+        self, file: ModelFile, count: int, seed: int, progress: Progress
+    ) -> Simulation:
+        """Half of the lines are made by rules backwards, half of random letters."""
+        source, rng = self.of_file(file), np.random.default_rng(seed)
+        lines: list[Line] = []
+        for i in range(count):
+            if i % 2:
+                size = int(rng.integers(1, source.longest + 1))
+                lines.append(tuple(rng.integers(source.end, size=size).tolist()))
+            else:
+                steps = int(rng.integers(source.longest + 1))
+                lines.append(random_line(source, rng, steps))
+        return simulated(file, source, lines, progress)
+
+    def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
+        """Continue every line of up to so many letters."""
+        source = self.of_file(file)
+        if length > source.longest:
+            raise KrohnError(
+                f"lines of {source.name} have up to {source.longest} letters"
+            )
+        count = sum(source.end**n for n in range(1, length + 1))
+        if count > MOST_LINES:
+            raise KrohnError(
+                f"there are {count:,} lines of up to {length} letters, too many to run; "
+                "say --sample N"
+            )
+        letters = range(source.end)
+        lines = [x for n in range(1, length + 1) for x in product(letters, repeat=n)]
+        return simulated(file, source, lines, progress, every=True)
+
+    def covers(self, file: ModelFile) -> str:
+        """What a proof is about, in words."""
+        source, length = self.of_file(file), file.header["claim"]["length"]
+        return (
+            f"the text of every line of up to {source.longest} letters "
+            f"({source.end}^{source.longest} of this length), as far as {length} tokens go"
+        )
+
+
+def window(source: Rewriting) -> int:
+    """How many of the last positions sparse heads must see: a line, and one place more.
+
+    Yang et al. (2024, Proposition 5.1) need n + 2 for arithmetic; here the marks of lines
+    stand behind their first letter, so that n + 1 are enough.
+    """
+    return max(source.longest, source.widest) + 1
+
+
+def line_in(source: Rewriting, words: Sequence[str]) -> Line:
+    """A line as a person writes it, with blanks between letters or without.
+
+    Of several letters that a text can begin with the longest one is read. What stands at
+    the end of a line may be written too.
+
+    Raises:
+        KrohnError: If it is no line of the source.
+    """
+    names = sorted(source.letters, key=len, reverse=True)
+    found, rest = [], " ".join(words).removesuffix(source.tokens[source.end]).strip()
+    while rest:
+        letter = next((name for name in names if rest.startswith(name)), None)
+        if letter is None:
+            known = " ".join(source.letters)
+            raise KrohnError(f"{source.name} has no letter {rest[0]!r}; it has {known}")
+        found.append(source.letters.index(letter))
+        rest = rest[len(letter) :].lstrip()
+    if not 0 < len(found) <= source.longest:
+        raise KrohnError(
+            f"a line of {source.name} has 1 to {source.longest} letters, not {len(found)}"
+        )
+    return tuple(found)
+
+
+def _told(source: Rewriting, text: Sequence[int], prompt: int) -> dict[str, Any]:
+    """A text, line by line; −1 is no answer.
+
+    Raises:
+        KrohnError: If it ends and has no value.
+    """
+    names = [source.tokens[i] if i >= 0 else "(no answer)" for i in text]
+    done = names[-1] == LAST
+    lines: list[list[str]] = [[]]
+    for name in names[: len(names) - done]:
+        if name == source.tokens[source.end]:
+            lines.append([])
+        else:
+            lines[-1].append(name)
+    if done and (reason := no_value(source, lines[-1])):
+        raise KrohnError(reason)
+    steps = [
+        {
+            "token": " ".join(after),
+            "is": f"line {k + 1}",
+            "reads": {f"line {k}": " ".join(x)},
+        }
+        for k, (x, after) in enumerate(pairwise(lines), 1)
+    ]
+    shown = " ".join(names) + " …" * (not done)
+    return {
+        "prompt": names[:prompt],
+        "text": names[prompt + 1 :],
+        "answer": " ".join(lines[-1]) if done else None,
+        "steps": steps,
+        "shown": shown,
+    }
