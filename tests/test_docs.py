@@ -15,19 +15,24 @@ PACKAGES = (
 FOLDERS = (*PACKAGES, "sources", "docs", "tests", "results")
 PAGES = sorted(
     path.relative_to(ROOT)
-    for where in (ROOT.glob("*.md"), (ROOT / "docs").glob("*.md"))
+    for where in (ROOT.glob("*.md"), (ROOT / "docs").rglob("*.md"))
     for path in where
 )
 SOURCES = sorted(
-    p.relative_to(ROOT) for n in PACKAGES for p in (ROOT / n).rglob("*.py")
+    p.relative_to(ROOT)
+    for n in (*PACKAGES, "docs/tutorials")
+    for p in (ROOT / n).rglob("*.py")
 )
 
 FILE = re.compile(r"(?<![\w./*:-])[\w/-]*\w\.(?:py|md)\b(?!/)")
 FOLDER = re.compile(rf"(?<![\w./-])(?:{'|'.join(PACKAGES)})/[\w/-]*(?![\w.*/-])")
 NAME = re.compile(rf"`((?:{'|'.join(PACKAGES)})(?:\.\w+)+)[`(]")
 PRIVATE = re.compile(r"`(?:\w+\.)?(_[a-z]\w*)[`(]")
-# Names of examples: a script to be saved, what a network to compare with is called.
-EXAMPLES = {"reader.py", "network.inside", "network.layers", "network.longest"}
+# Names of examples: a script to be saved, a file of an export, networks to compare with.
+EXAMPLES = {
+    *("reader.py", "krohn.json"),
+    *("network.inside", "network.layers", "network.longest"),
+}
 
 
 @cache
@@ -124,7 +129,7 @@ def heading(line: str) -> str:
         "see docs/nothing.md",
         "`verify.nothing.prove` does it",
         "`verify.proof.nothing(F)` does it",
-        "`_nothing` does it, and `Noisy._nothing(x)`",
+        "`_no_such_name` does it, and `Noisy._no_such_name(x)`",
     ],
 )
 def test_what_is_not_there_is_found(text: str) -> None:

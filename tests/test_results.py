@@ -17,7 +17,15 @@ from compiler.construction_choice.known_constructions import CONSTRUCTIONS, ON_R
 from krohn.cli import app
 from krohn.commands.compile_options import Construction
 
-README = ROOT / "README.md"
+SHOWN = (
+    ROOT / "README.md",
+    *sorted(
+        path
+        for kind in ("start", "how-to")
+        for path in (ROOT / "docs" / kind).glob("*.md")
+    ),
+)
+"""Pages whose commands print what stands below them."""
 # The networks of these machines are small enough to be made again in a quick test.
 MACHINES = {
     *("C2", "C3", "C5", "FlipFlop", "C2xC2", "Memory5", "FFLTracker2", "Grid4"),
@@ -64,10 +72,10 @@ def _sample(title: str, rows: list[dict[str, str]]) -> list[dict[str, str]]:
     return random.Random(title).sample(small, min(EACH, len(small)))
 
 
-def _examples() -> list[tuple[str, list[str]]]:
-    """Each command of the README with the lines that it is shown to print."""
+def _examples(page: Path) -> list[tuple[str, list[str]]]:
+    """Each command of a page with the lines that it is shown to print."""
     shown = re.findall(
-        r"^```\n(\$ .*?)^```", README.read_text(), re.DOTALL | re.MULTILINE
+        r"^```\n(\$ .*?)^```", page.read_text(), re.DOTALL | re.MULTILINE
     )
     parts = [part for block in shown for part in re.split(r"^\$ ", block, flags=re.M)]
     commands = [part.splitlines() for part in parts if part]
@@ -75,19 +83,24 @@ def _examples() -> list[tuple[str, list[str]]]:
 
 
 def _pattern(line: str) -> str:
-    """A line of the README as a pattern: times differ, and … stands for anything."""
+    """A line of a page as a pattern: times differ, and … stands for anything."""
     timeless = re.sub(r"\d+(\.\d+)? s\b", "§", line)
     return re.escape(timeless).replace("§", r"[\d.]+ s").replace("…", ".*")
 
 
-def test_the_readme_shows_what_commands_print(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_readme_shows_commands() -> None:
+    assert len(_examples(SHOWN[0])) >= 3
+
+
+@pytest.mark.parametrize(
+    "page", [p for p in SHOWN if _examples(p)], ids=lambda p: p.stem
+)
+def test_pages_show_what_commands_print(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    shutil.copytree(README.parent / "examples", tmp_path / "examples")
-    examples = [(c, lines) for c, lines in _examples() if "compare" not in c]
-    assert len(examples) >= 5
-    for command, lines in examples:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    for command, lines in _examples(page):
         done = CliRunner().invoke(app, shlex.split(command)[1:], env={"COLUMNS": "200"})
         printed = iter(done.output.splitlines())
         for line in filter(str.strip, lines):
@@ -96,8 +109,9 @@ def test_the_readme_shows_what_commands_print(
 
 
 @pytest.mark.parametrize("name", [*CONSTRUCTIONS, *ON_REQUEST, "balanced"])
-def test_readme_and_help_name_every_construction(name: str) -> None:
-    limits = README.read_text().partition("- Constructions:")[2].partition("\n- ")[0]
-    assert re.search(rf"\b{name}\b", limits) or name == "scan10"
+def test_document_and_help_name_every_construction(name: str) -> None:
+    text = (ROOT / "docs" / "constructions.md").read_text()
+    names = text.partition("## All names\n")[2].partition("\n## ")[0]
+    assert re.search(rf"\b{name}\b", names) or name == "scan10"
     (option,) = Construction.__metadata__
     assert re.search(rf"\b{name}\b", option.help)

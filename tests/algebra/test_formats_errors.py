@@ -192,7 +192,7 @@ PATTERNS = st.recursive(
 
 @given(PATTERNS)
 def test_patterns_have_as_many_parts_as_counted(pattern: str) -> None:
-    tokens = [token[0] for token in regex._TOKEN.finditer(pattern)]
+    tokens = [token[0] for token in regex.TOKEN.finditer(pattern)]
     counted = regex._parts(tokens)
     if counted < 2000:
         made = NFA.from_regex(pattern, input_symbols=set("abc"))

@@ -213,7 +213,7 @@ def test_learnlib_rows() -> None:
         ("a{1,2}b+c?", None),
         ("[ab]c|.b", None),
         ("[^a]b", "[b]b"),
-        ("a&b|ab", "ab"),
+        ("(a&b)|ab", "ab"),
     ],
 )
 def test_patterns_accept_what_they_match(pattern: str, other: str | None) -> None:

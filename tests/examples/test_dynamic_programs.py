@@ -77,12 +77,27 @@ def trading(words: Words) -> int:
     return max(0, *single, *double, *same)
 
 
+def shorter(words: Words) -> int:
+    s, t = ("".join(w).replace("_", "") for w in words)
+
+    @cache
+    def cost(i: int, j: int) -> int:
+        """The distance of the first i and the first j letters."""
+        if not i or not j:
+            return 2 * (i + j)
+        apart = 3 * (s[i - 1] != t[j - 1])
+        return min(cost(i - 1, j) + 2, cost(i, j - 1) + 2, cost(i - 1, j - 1) + apart)
+
+    return cost(len(s), len(t))
+
+
 SOLVERS: dict[str, Callable[[Words], int]] = {
     "warping": warping,
     "wildcards": wildcards,
     "folding": folding,
     "salesman": salesman,
     "trading": trading,
+    "shorter": shorter,
 }
 
 
@@ -108,3 +123,21 @@ def test_each_says_what_another_solver_says_and_its_network_is_proved(
     assert model.proof is not None
     assert model.proof.verdict == "verified"
     assert KIND.sample(model.file, 10, 0, lambda *_: None).passed
+
+
+def test_the_text_of_shorter_words_is_a_part_of_the_longest() -> None:
+    """Blanks cost nothing, and the cells of k letters come before all others."""
+    source = KIND.named(str(EXAMPLES / "shorter.dp"))
+    assert source is not None
+    for s, t, k, cost in (("kit", "sit", 3, 3), ("a", "b", 1, 3), ("abc", "", 3, 6)):
+        padded = "|".join(word.ljust(6, "_") for word in (s, t))
+        told = KIND.interpreted(source, [padded])
+        cells = {step["is"]: step["token"] for step in told["steps"]}
+        assert cells[f"D[{k}, {k}]"] == told["answer"] == str(cost)
+        order = [
+            tuple(map(int, is_[2:-1].split(",")))
+            for is_ in cells
+            if is_.startswith("D")
+        ]
+        sizes = list(map(max, order))
+        assert sizes == sorted(sizes)

@@ -450,7 +450,10 @@ def test_an_interrupted_write_leaves_nothing(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("os.replace", stop)
-    assert command("compile", "C3", "-T", 4, "-o", tmp_path / "model").code != 0
+    assert (
+        command("compile", "C3", "-T", 4, "-o", tmp_path / "model.safetensors").code
+        != 0
+    )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -461,7 +464,7 @@ def test_an_interruption_is_one_line_and_2(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("krohn.compilation.prove", stop)
-    done = command("compile", "Grid4", "-T", 4, "-o", tmp_path / "model")
+    done = command("compile", "Grid4", "-T", 4, "-o", tmp_path / "model.safetensors")
     assert done.code == 2
     assert done.trouble == "krohn: interrupted; nothing was written"
 
@@ -473,7 +476,7 @@ def test_running_out_of_memory_is_2(
         raise MemoryError
 
     monkeypatch.setattr("krohn.compilation.prove", full)
-    done = command("compile", "C3", "-T", 4, "-o", tmp_path / "model")
+    done = command("compile", "C3", "-T", 4, "-o", tmp_path / "model.safetensors")
     assert (done.code, "out of memory" in done.trouble) == (2, True)
 
 
@@ -488,3 +491,102 @@ def test_the_package_runs_as_the_command() -> None:
     typed = [sys.executable, "-m", "krohn", "zoo", "--json"]
     done = subprocess.run(typed, capture_output=True, text=True, check=True)
     assert "FlipFlop" in {each["name"] for each in json.loads(done.stdout)["machines"]}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["complie", "C2"], "'compile'"),
+        (["compile", "C2", "-T", 4, "-o", "OUT", "--construction", "scna"], "scan?"),
+        (["compile", "C2", "-T", 4, "-o", "OUT", "--dtype", "float3"], "float32?"),
+        (["compile", "C2", "-T", 4, "-o", "OUT", "--arch", "rnm"], "rnn?"),
+        (["compile", "C2", "-T", 4, "-o", "OUT", "--minimise", "depht"], "depth?"),
+        (["compile", "C2", "-T", 4, "-o", "OUT", "--observe", "acept"], "accept?"),
+        (["compile", "C2", "-T", 4, "-o", "OUT", "--lenght", 5], "--length"),
+        (["explain", "C2", "--effort", "hihg"], "high?"),
+        (["explain", "C2", "--complete", "snik"], "sink?"),
+        (["decompose", "S4", "--method", "prine"], "prime?"),
+        (["explain", "InContex3,2"], "InContext3,2?"),
+        (["explain", "(ab)*"], "regex:(ab)*"),
+    ],
+)
+def test_what_is_misspelt_is_answered_with_what_there_is(
+    arguments: list[object], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run([str(a) for a in arguments]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["--version"]) == 0
+    assert capsys.readouterr().out == f"krohn {krohn.__version__}\n"
+
+
+@pytest.mark.parametrize("at", [0, 1, 2, 3])
+def test_quiet_leaves_the_exit_code_and_errors(
+    at: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["explain", "regex:a+b", "-T4"]
+    assert cli.run([*arguments[:at], "-q", *arguments[at:]]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert cli.run(["-q", *arguments, "--json"]) == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    assert json.loads(said.out)["letters"] == 2
+    assert cli.run(["-q", "explain", "nothing"]) == 2
+    assert "nothing" in capsys.readouterr().err
+
+
+def test_completion_knows_the_commands(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("_KROHN_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "krohn ver")
+    monkeypatch.setenv("COMP_CWORD", "1")
+    monkeypatch.setattr("sys.argv", ["krohn"])
+    cli.run([])
+    assert capsys.readouterr().out.split() == ["verify"]
+
+
+def test_model_files_end_in_st_too(call: Any, tmp_path: Path) -> None:
+    model, picture = tmp_path / "m.st", tmp_path / "m.svg"
+    assert call("compile", "C3", "-T", 6, "-o", model)[0] == 0
+    assert call("draw", model, "-o", picture)[0] == 0
+    assert call("explain", model, "-T", 6)[1]["states"] == 3
+    assert call("verify", model)[1]["verdict"] == "verified"
+
+
+@pytest.mark.parametrize("name", ["m.onnx", "m.json", "m.st.gz"])
+def test_model_files_with_other_names_are_not_written(
+    call: Any, tmp_path: Path, name: str
+) -> None:
+    code, found = call("compile", "C3", "-T", 6, "-o", tmp_path / name)
+    assert code == 2
+    assert ".safetensors or .st" in found["error"]
+    assert not (tmp_path / name).exists()
+
+
+@pytest.mark.parametrize("text", ["no json", "[1]", "", "\udcff"])
+def test_evidence_that_is_no_json_is_said_to_be_none(
+    call: Any, tmp_path: Path, text: str
+) -> None:
+    model, evidence = tmp_path / "m.safetensors", tmp_path / "e.json"
+    call("compile", "C3", "-T", 6, "-o", model)
+    evidence.write_bytes(text.encode(errors="surrogateescape"))
+    code, found = call("recheck", model, evidence)
+    assert code == 2
+    assert "is no evidence" in found["error"]
+    assert "Error" not in found["error"]
+
+
+def test_explain_says_what_an_error_costs(
+    call: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    far, near = (
+        call("explain", "examples/weather.json", "-T", 64, "--within", error)[1]
+        for error in (0.1, 0.0001)
+    )
+    assert near["d_model"] > far["d_model"]
+    assert call("explain", "C2", "--within", 0.1)[0] == 2
+    assert cli.run(["explain", "examples/weather.json", "-T", "64"]) == 0
+    assert not {"True", "False"} & set(capsys.readouterr().out.split())

@@ -199,7 +199,7 @@ def test_what_is_not_installed_is_said_before_anything_is_trained(
     monkeypatch.setitem(sys.modules, "transformers", None)
     code, _, err = call("C2", *TINY, "--runs", tmp_path)
     assert code == 2
-    assert "krohn[compare]" in err
+    assert f"pip install '{ROOT}[compare]'" in err
     assert len(err.strip().splitlines()) == 1
     assert not list(tmp_path.iterdir())
 

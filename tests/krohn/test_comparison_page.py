@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from html import unescape
 
 import numpy as np
 import pytest
@@ -40,6 +41,14 @@ def test_every_number_of_the_table_is_on_the_page() -> None:
         assert all(entry.main.replace(">", "&gt;") in page for entry in row.entries)
     assert found.origin.command in page
     assert found.origin.commit in page
+
+
+def test_notebooks_frame_the_page() -> None:
+    found = sample()
+    shown = found._repr_html_()
+    assert shown.count("<") == 2
+    assert unescape(shown.split('"')[1]) == render(found)
+    assert "\n" not in repr(found)
 
 
 def test_nothing_is_fetched_and_no_script_runs() -> None:
@@ -244,3 +253,19 @@ def test_two_perfect_seeds_are_not_said_to_be_certain() -> None:
 def test_exchanges_say_what_is_read_of_what_they_need() -> None:
     shown = '<td data-label="read of what is needed" class="number">98.0 %</td>'
     assert shown in render(sample())
+
+
+def test_which_algorithm_opens_with_a_sentence_that_counts() -> None:
+    found = sample()
+    page = render(found)
+    for probed in found.probes:
+        rows = [row for row in probed.found.rows if row.kind != "reference"]
+        used = sum(row.verdict == "used" for row in rows)
+        said = f"Of {len(rows)} variables of derived networks, it uses {used},"
+        assert said in page
+
+
+def test_the_trained_transformer_has_one_name() -> None:
+    page = render(sample())
+    assert ">GPT<" not in page
+    assert "Transformer" in page

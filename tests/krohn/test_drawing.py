@@ -22,7 +22,6 @@ from network.precision import PRECISIONS
 
 FLOAT32 = PRECISIONS["float32"]
 SMALL = [name for name in zoo.names() if len(zoo.machine(name).states) <= 40]
-LARGE = [name for name in zoo.names() if 40 < len(zoo.machine(name).states) <= 200]
 MODELS = [
     ("C2", 20, "counter", False),
     ("FlipFlop", 20, "memory", False),
@@ -92,11 +91,75 @@ def test_names_of_states_and_drawn_letters_stand_in_the_picture(
     assert (tmp_path / "m.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.parametrize("name", ["C60", "Dyck5,2", "D60"])
 def test_large_machines_are_drawn_without_names(name: str, tmp_path: Path) -> None:
     machine = zoo.machine(name)
     save(draw_machine(machine), tmp_path / "m.svg")
     assert "Names and loops are not drawn." in texts(tmp_path / "m.svg")
+
+
+@pytest.mark.parametrize(
+    ("name", "fact", "cycles"),
+    [
+        ("A5", "the group A5 of order 60, acting on 5 points", "(1 2 3)"),
+        ("S5", "the group S5 of order 120, acting on 5 points", "(1 2 3 4 5)"),
+        ("S6", "the group S6 of order 720, acting on 6 points", "(1 2 3 4 5 6)"),
+    ],
+)
+def test_a_tangle_that_permutes_few_points_is_drawn_by_what_letters_do_to_them(
+    name: str, fact: str, cycles: str, tmp_path: Path
+) -> None:
+    machine = zoo.machine(name)
+    save(draw_machine(machine), tmp_path / "m.svg")
+    shown = texts(tmp_path / "m.svg")
+    assert any(fact in text for text in shown)
+    assert {*machine.letters, cycles} <= set(shown)
+    assert shown.count("1") == len(machine.letters)
+
+
+def test_maps_of_points_that_are_no_permutations_are_listed(tmp_path: Path) -> None:
+    rows = np.roll(np.arange(300), -1), np.zeros(300, dtype=int)
+    machine = Automaton(
+        Semiautomaton(np.array(rows), ("up", "back"), tuple(map(str, range(300)))),
+        action=((1, 2, 0), (0, 0, 2)),
+    )
+    save(draw_machine(machine), tmp_path / "m.svg")
+    shown = texts(tmp_path / "m.svg")
+    assert {"(1 2 3)", "1 1 3"} <= set(shown)
+    assert any("acting on 3 points" in text for text in shown)
+    assert not any("group" in text for text in shown)
+
+
+def test_another_tangle_is_drawn_as_its_table(tmp_path: Path) -> None:
+    machine = zoo.machine("Rubik")
+    save(draw_machine(machine), tmp_path / "m.svg")
+    shown = texts(tmp_path / "m.svg")
+    targets = machine.transitions.flatten().tolist()
+    for state, name in enumerate(machine.states):
+        assert shown.count(name) == 1 + targets.count(state)
+
+
+@pytest.mark.parametrize("on", ["states", "transitions"])
+def test_tables_name_outputs_and_go_on_beside(on: Any, tmp_path: Path) -> None:
+    generator = np.random.default_rng(1)
+    table = generator.integers(0, 120, (20, 120))
+    shape = 120 if on == "states" else (20, 120)
+    machine = small(
+        letters=tuple(f"letter{a}" for a in range(20)),
+        states=tuple(f"q{p}" for p in range(120)),
+        table=table.tolist(),
+        output=Output(on, generator.integers(0, 2, shape), ("low", "high")),
+    )
+    output = machine.output
+    assert output is not None
+    save(draw_machine(machine), tmp_path / "m.svg")
+    shown = texts(tmp_path / "m.svg")
+    assert shown.count("state") == 3
+    assert "Only the first 16 of 20 letters are shown." in shown
+    if on == "states":
+        assert f"q7: {output.names[output.table[7]]}" in shown
+    else:
+        assert f"q{table[3, 7]}/{output.names[output.table[3, 7]]}" in shown
 
 
 def test_a_machine_too_large_is_refused_with_advice() -> None:

@@ -4,7 +4,9 @@ import json
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import replace
 from io import StringIO
+from math import log2
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +15,7 @@ from algebra.errors import KrohnError
 from krohn.cli import run
 from krohn.compilation import options_of
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
+from network.work import parts
 from sources.dynamic_programs import CATALOGUE
 
 KIND = ChainsOfThought()
@@ -60,7 +63,16 @@ def test_mistakes_are_one_line(folder: Path) -> None:
     assert "cannot be read (No such file or directory)" in said
     (folder / "wrong.dp").write_bytes(b"\xff\x00")
     assert "is no UTF-8 text" in command("explain", f"{folder}/wrong.dp", code=2)
-    assert "has the form" in command("run", f"{folder}/mine.dp", "ab|ab", code=2)
+    for word, trouble in (
+        ("ab|ab", "token 3 is '|', not ["),
+        ("ab", "tokens, not"),
+        ("aaaaaaaa|aaaaaaa1", "token 17 is '1', not ["),
+        ("", "this has 0 tokens"),
+        ("a a a a a a a a | a a a a a a a 99", "token 17 is '99', not ["),
+    ):
+        said = command("run", f"{folder}/mine.dp", word, code=2)
+        assert trouble in said
+        assert "has the form [a-d] × 8 | [a-d] × 8 <sep>" in said
     both = command("run", f"{folder}/mine.dp", "--steps", "--quiet", "a", code=2)
     assert "two things" in both
 
@@ -76,6 +88,51 @@ def test_what_is_said_of_it() -> None:
     standard = next(w for w in found["networks"] if w["attention"] == "standard")
     assert standard["applies"]
     assert standard["layers"] == 3
+
+
+def explained(name: str) -> dict[str, Any]:
+    source = KIND.named(name)
+    assert source is not None
+    return KIND.explain(source, None, options_of("float32", False, "relu"))
+
+
+def test_two_prompts_of_one_text_are_shown() -> None:
+    """What Definition 4.3 of Yang et al. rules out, as two prompts."""
+    for name in ("EditDistance3,3:letters=2", "LIS8", "LCS2,2:letters=2"):
+        found = explained(name)
+        assert found["regular"] is False
+        one, other = found["one_text"]
+        source = KIND.named(name)
+        assert source is not None
+        texts = [KIND.interpreted(source, [p])["text"] for p in (one, other)]
+        assert one != other
+        assert texts[0] == texts[1]
+
+
+def test_texts_that_repeat_their_prompt_are_of_no_other() -> None:
+    found = explained("LocalEditDistance4,4:letters=4")
+    assert (found["regular"], found["one_text"], found["text_bits"]) == (True, None, 16)
+    # Of so few prompts all are tried, and two words without a common letter are alike.
+    found = explained("EditDistance2,2:letters=2")
+    assert found["text_bits"] == log2(found["different_texts"])
+
+
+def test_operations_and_bounds_of_networks_are_said() -> None:
+    for name, asked in (("LIS8", "Theorem 4.4"), ("LCS2,2", "Proposition 5.5")):
+        found = explained(name)
+        rows = {row["attention"]: row for row in found["networks"]}
+        model = krohn.compile(name, attention="linear")
+        counted = parts(model.file.header["architecture"], found["tokens"] - 1)
+        assert counted == (
+            rows["linear"]["meeting_flops"],
+            rows["linear"]["other_flops"],
+        )
+        assert rows["standard"]["width_needed"] is None
+        for kind in ("linear", "sparse"):
+            assert 1 <= rows[kind]["width_needed"] < rows[kind]["d_model"]
+        theorem, counting = found["lower_bounds"]
+        assert asked in theorem
+        assert "rules nothing out" in counting
 
 
 def test_another_text_in_a_file_is_found() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 import krohn
 from krohn.sharding import bytes_of, part_of
+from program.extras import install
 from verify.testing import shards
 
 
@@ -81,7 +82,7 @@ def test_without_dask_the_extra_is_named(
     monkeypatch.setitem(sys.modules, "distributed", None)
     code, report = call("verify", file, "--exhaustive", 3, "--cluster", "local:2")
     assert code == 2
-    assert "pip install 'krohn[cluster]'" in report["error"]
+    assert install("cluster") in report["error"]
 
 
 def test_amounts_and_parts() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 import krohn
 from algebra.errors import KrohnError
-from network import model, modelfile
+from network import modelfile
 from network.modelfile import ModelFileError
 
 Call = Callable[..., tuple[int, Any]]
@@ -113,7 +113,7 @@ def test_other_trouble_is_one_line(
     assert call("verify", path, "--exhaustive", 61)[1]["verdict"] == "out-of-range"
     assert "take a length" in call("verify", path, "--exhaustive", 40)[1]["error"]
     with pytest.raises(ModelFileError, match="it is a generator"):
-        model.load(path)
+        krohn.load(path)
 
 
 def test_attention_of_several_networks_is_compared_and_drawn(

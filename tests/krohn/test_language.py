@@ -55,9 +55,9 @@ def test_a_machine_without_acceptance() -> None:
     facts, text = spoken(str(TURNSTILE))
     assert "for each state" in facts["of"]
     assert "a flip-flop: “push” leads locked and paid to locked" in text
-    readme = (TURNSTILE.parents[1] / "README.md").read_text()
+    page = (TURNSTILE.parents[1] / "docs/start/explain.md").read_text()
     for line in text.splitlines():
-        assert line.split(", ")[0][:60] in readme
+        assert line.split(", ")[0][:60] in page
 
 
 def test_what_the_work_does_not_reach_is_not_guessed() -> None:

@@ -128,3 +128,7 @@ def test_another_alphabet_is_an_error() -> None:
     model = krohn.compile("C2", 4)
     with pytest.raises(KrohnError, match="different letters"):
         krohn.verify(model.file, "C3")
+
+
+def test_completion_names_everything_promised() -> None:
+    assert set(krohn.__all__) <= set(dir(krohn))

@@ -1,10 +1,17 @@
 """Commands say how a file was read where it could mean two machines."""
 
+import io
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
-from krohn import cli
+from algebra.automaton import Automaton, Output
+from algebra.formats import from_regex, write
+from algebra.semiautomaton import Semiautomaton
+from krohn import cli, read, zoo
 
 PREFIXES = "0 0 b b\n0 1 a a\n1 0 b b\n0\n1\n"
 
@@ -75,7 +82,7 @@ def test_kinds_are_refused_where_there_is_no_choice(
         (["compare", "examples/majority.program"], "is a program, and no machine"),
         (["run", "RRXOR", "0"], "RRXOR is a hidden Markov model, and no model file"),
         (["run", "examples/majority.program", "a"], "is a program, and no model file"),
-        (["explain", "rrxor"], "there is RRXOR"),
+        (["explain", "rrxor"], "did you mean RRXOR?"),
     ],
 )
 def test_another_source_is_called_what_it_is(
@@ -84,3 +91,51 @@ def test_another_source_is_called_what_it_is(
     assert cli.run(command) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert said in line
+
+
+def test_formal_expressions_by_prefix_and_by_option(call: Any) -> None:
+    code, found = call("explain", "formal:(ab)* + (bb)*", "-T", 8)
+    by_option = call("explain", "regex:(ab)* + (bb)*", "--formal", "-T", 8)
+    assert code == 0
+    assert by_option == (code, found)
+    assert call("explain", "C2", "--formal")[1]["error"] == "--formal is for regex:…"
+
+
+def test_remarks_on_patterns_are_in_json(call: Any) -> None:
+    assert "one or more" in call("explain", "regex:a+b", "-T", 8)[1]["remark"]
+
+
+@pytest.mark.parametrize("suffix", [".dot", ".json", ".kiss2", ".att", ".g", ".dfa"])
+def test_machines_are_read_from_standard_input(
+    suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = {".dot": "C3", ".json": "Grid4", ".g": "S3"}.get(suffix)
+    machine = from_regex("(aa)*b*") if source is None else zoo(source)
+    if suffix == ".kiss2":
+        machine = bits()
+    path = tmp_path / f"m{suffix}"
+    write(machine, path)
+    wanted = read(path)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
+    found = read("-")
+    assert found.name == "standard input"
+    assert replace(found, name=wanted.name) == wanted
+
+
+def test_what_is_piped_in_and_no_machine_is_refused(
+    call: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"hello")))
+    code, found = call("explain", "-")
+    assert code == 2
+    assert found["error"] == (
+        "-: standard input holds no machine in a format that is known by its text; "
+        "save it to a file whose name ends in its format"
+    )
+
+
+def bits() -> Automaton:
+    """A Mealy machine whose letters and outputs are bits."""
+    moves = Semiautomaton(np.array([[0, 0], [1, 1]]), ("0", "1"), ("a", "b"))
+    output = Output("transitions", np.array([[0, 1], [1, 0]]), ("0", "1"))
+    return Automaton(moves, start=0, output=output, name="bits")

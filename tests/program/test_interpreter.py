@@ -1,6 +1,7 @@
 """The reference semantics: each operation is what its definition says."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from program import (
     Token,
     table,
 )
-from program.interpreter import interpret, states
+from program.interpreter import Held, interpret, states
 
 LETTERS = 3
 WORDS = st.lists(st.integers(0, LETTERS - 1), max_size=9).map(lambda w: np.array([w]))
@@ -182,8 +183,46 @@ def test_a_channel_that_is_held_keeps_its_value_and_what_reads_it_follows() -> N
         "before": Shift("sum", 1),
     }
     source = program(channels)
-    held = {"sum": np.array([[0, 5, 7]])}
+    held = {"sum": Held(np.array([[0, 5, 7]]))}
     found = interpret(source, [[1, 1]], held)
     assert found["sum"].tolist() == [[0, 5, 7]]
     assert found["before"].tolist() == [[0, 0, 5]]
     assert found["x"][0, 1:].tolist() == [1, 1]
+
+
+def test_a_channel_may_be_held_at_some_positions() -> None:
+    channels: dict[str, Operation] = {
+        "x": Token(),
+        "sum": PrefixSum("x"),
+        "before": Shift("sum", 1),
+    }
+    where = np.array([[False, True, False]])
+    held = {"sum": Held(np.array([[0, 5, 0]]), where)}
+    found = interpret(program(channels), [[1, 1]], held)
+    plain = interpret(program(channels), [[1, 1]])
+    assert found["sum"][0, 1] == found["before"][0, 2] == 5
+    assert found["sum"][0, 2] == plain["sum"][0, 2]
+
+
+def test_what_is_born_where_a_channel_is_held_computes_it_anew() -> None:
+    flip = table({(0,): 1, (1,): 0})
+    channels: dict[str, Operation] = {
+        "x": Token(),
+        "one": Map(flip, ("x",)),
+        "two": Map(flip, ("one",)),
+        "late": Map(flip, ("one",)),
+        "open": Map(flip, ("late",)),
+    }
+    source = program(channels)
+    held = {"one": Held(np.array([[0, 0]]), np.array([[False, True]]))}
+    born = {"one": 2, "two": 2, "late": 4}
+    word = [[0]]
+    seen = interpret(source, word, held, born, _clipped)
+    assert (seen["one"][0, 1], seen["two"][0, 1], seen["late"][0, 1]) == (0, 0, 1)
+    assert seen["open"][0, 1] == 0  # nowhere stored: of what stands in the stream
+    assert interpret(source, word, held, None, _clipped)["two"][0, 1] == 1
+
+
+def _clipped(name: str, operation: Operation, read: Any, tokens: Any) -> Any:
+    """BOS, for which the tables here have no row, as the first letter."""
+    return operation.evaluate([np.minimum(r, 1) for r in read], np.minimum(tokens, 1))

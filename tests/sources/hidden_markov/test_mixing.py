@@ -11,7 +11,7 @@ from sources.hidden_markov.mixing import NEAR, MixingTime, mixing_time
 
 LENGTH = 120
 TABLE = {"0.03": 69.4, "0.05": 42.2, "0.1": 21.4, "0.15": 14.2}
-"""Table 1 of arXiv 2406.04089 by the ε of Cyclic-RND: means over 5 seeds."""
+"""Table 1 of Hu et al. 2024 by the ε of Cyclic-RND: means over 5 seeds."""
 
 
 def model(name: str) -> HiddenMarkovModel:

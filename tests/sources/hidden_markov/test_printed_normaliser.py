@@ -1,4 +1,4 @@
-"""Theorem 5.3 of arXiv 2406.04089 in thousands of bits: as repaired, and as printed."""
+"""Theorem 5.3 of Hu et al. 2024 in thousands of bits: as repaired, and as printed."""
 
 from math import exp
 

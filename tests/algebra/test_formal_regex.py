@@ -1,0 +1,115 @@
+"""Mathematicians' notation means what Python's matcher says of the translated pattern."""
+
+import random
+import re
+
+import pytest
+from regexes import accepted, matched
+
+from algebra.errors import MachineError
+from algebra.formats import from_regex
+
+NOTHING = "(?!)"
+
+
+class Expressions:
+    """Random expressions: each in formal notation, and as Python writes it."""
+
+    def __init__(self, seed: int, letters: str) -> None:
+        self.random, self.letters = random.Random(seed), letters
+
+    def space(self) -> str:
+        return self.random.choice(["", "", " ", "  "])
+
+    def draw(self, depth: int) -> tuple[str, str]:
+        ways = [self.atom] if depth == 0 else [self.atom, self.union, self.product]
+        ways += [self.power] * (depth > 0)
+        return self.random.choice(ways)(depth - 1)
+
+    def atom(self, _: int) -> tuple[str, str]:
+        signs = {a: a for a in self.letters} | {"ε": "", "λ": "", "∅": NOTHING}
+        signs["Σ"] = f"[{self.letters}]"
+        weights = [6] * len(self.letters) + [1, 1, 1, 2]
+        (sign,) = self.random.choices(list(signs), weights)
+        return sign, f"(?:{signs[sign]})"
+
+    def union(self, depth: int) -> tuple[str, str]:
+        sign = self.random.choice(["+", "|", "∪"])
+        (one, first), (other, second) = self.draw(depth), self.draw(depth)
+        inner = f"{one}{self.space()}{sign}{self.space()}{other}"
+        return f"({inner})", f"(?:{first}|{second})"
+
+    def product(self, depth: int) -> tuple[str, str]:
+        sign = self.random.choice(["", "", " ", "·", " . "])
+        (one, first), (other, second) = self.draw(depth), self.draw(depth)
+        return f"({one}{sign}{other})", f"(?:{first}{second})"
+
+    def power(self, depth: int) -> tuple[str, str]:
+        inner, same = self.draw(depth)
+        signs = {"*": "*", "^*": "*", "∗": "*", "^{*}": "*", "^+": "+", "⁺": "+"}
+        signs |= {"^2": "{2}", "^{3}": "{3}", "²": "{2}", " ^ { 0 }": "{0}"}
+        sign = self.random.choice(list(signs))
+        return f"({inner}){sign}", f"(?:{same}){signs[sign]}"
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_expressions_are_what_an_independent_matcher_says(seed: int) -> None:
+    letters = "ab" if seed % 2 else "012"
+    formal, same = Expressions(seed, letters).draw(4)
+    # Every letter occurs, so that both are about the same words.
+    formal, same = f"{formal} + {letters}", f"{same}|{letters}"
+    assert accepted(from_regex(formal, formal=True)) == matched(same, letters)
+
+
+@pytest.mark.parametrize(
+    ("formal", "same"),
+    [
+        ("(ab)* + (bb)*", "(ab)*|(bb)*"),
+        ("(ab)^* ∪ (bb)^*", "(ab)*|(bb)*"),
+        ("(a + b)*a(a + b)", "[ab]*a[ab]"),
+        ("a^+b", "a+b"),
+        ("a⁺b³", "a+b{3}"),
+        ("a + bb*", "a|bb*"),
+        ("a^{2}^* b", "(aa)*b"),
+        ("ab^2", "abb"),
+        (r"a\+b", r"a\+b"),
+        (r"a\ b", "a b"),
+        (r"\λa", "λa"),
+        ("∅*a + ∅b", "a"),
+        ("()a", "a"),
+        ("Σ*ab", "[ab]*ab"),
+    ],
+)
+def test_expressions_of_textbooks(formal: str, same: str) -> None:
+    machine = from_regex(formal, formal=True)
+    assert accepted(machine, 5) == matched(same, "".join(machine.letters), 5)
+    assert machine.remark == ""
+
+
+@pytest.mark.parametrize(
+    ("formal", "says"),
+    [
+        ("(ab)+", "write ^+ for one or more"),
+        ("(ab)+ + b", "missing before '+'"),
+        ("a^12", "put the power in braces"),
+        ("a?", "'?' means nothing here"),
+        ("[ab]", "'[' means nothing here"),
+        ("a^b", "'^' means nothing here"),
+        ("a{2}", "'{' means nothing here"),
+        ("a ∩ b", "'∩' means nothing here"),
+        ("a +", "'+' is or"),
+        ("+ a", "missing before '+'"),
+        ("* a", "missing before '*'"),
+        ("(a", "'(' is not closed"),
+        ("a)", "')' closes nothing"),
+        ("a | ", "missing at the end"),
+        ("ε", "no letters"),
+        ("", "no letters"),
+        ("(" * 200 + "a" + ")" * 200, "nested too deeply"),
+        ("a^{3000}", "repeats over"),
+        ("a" * 2001, "longer than"),
+    ],
+)
+def test_what_is_no_expression_is_refused(formal: str, says: str) -> None:
+    with pytest.raises(MachineError, match=re.escape(says)):
+        from_regex(formal, formal=True)

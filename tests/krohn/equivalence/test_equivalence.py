@@ -1,0 +1,146 @@
+"""Two counting programs or machines, held against all words one by one."""
+
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import krohn
+from algebra.errors import KrohnError
+from krohn.counting_programs import derived
+from krohn.equivalence import equivalent
+from krohn.equivalence.systems import read
+from sources.counting import CountingProgram, parse
+
+Call = Callable[..., tuple[int, Any]]
+IN_C_RASP = (
+    *("(ab)*", "a*b*", "(ab|ba)*", "a(ab)*b", "(a(ab)*b)*", "(abc)*", "ab"),
+    *("(ab)*(ba)*", "(aab)*", "(a(a(ab)*b)*b)*", "c*(ab)*", "a*|b*", "(a|b)*ab*ab*"),
+)
+NOT = ("(a*b)*", "((ab)*c)*", "(aa)*")
+
+
+def accepted(source: object, length: int) -> dict[str, bool]:
+    """Every word of up to so many letters, and whether it is accepted."""
+    told = read(source)
+    found = {}
+    for n in range(1, length + 1):
+        every = np.array(list(product(range(len(told.letters)), repeat=n)))
+        if isinstance(told, CountingProgram):
+            says = told.accepts(every)[:, -1]
+        else:
+            assert told.output is not None
+            state = np.full(len(every), told.start)
+            for column in every.T:
+                state = told.transitions[column, state]
+            yes = told.output.names.index("accept")
+            says = told.output.table[state] == yes
+        for row, yes in zip(every.tolist(), says.tolist(), strict=True):
+            found["".join(told.letters[a] for a in row)] = bool(yes)
+    return found
+
+
+@pytest.mark.parametrize("pattern", IN_C_RASP)
+def test_the_program_of_a_language_accepts_it_at_every_length(pattern: str) -> None:
+    machine = krohn.read(f"regex:{pattern}")
+    program = derived(machine)
+    assert accepted(program, 7) == accepted(machine, 7)
+    answer = equivalent(machine, program, 40, every_length=True)
+    assert (answer.verdict, answer.length) == ("verified", None)
+
+
+@pytest.mark.parametrize("pattern", NOT)
+def test_other_languages_have_no_program(pattern: str) -> None:
+    with pytest.raises(KrohnError, match="not in C-RASP"):
+        derived(krohn.read(f"regex:{pattern}"))
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("crasp:Majority", "crasp:MoreAThanB"),
+        ("crasp:AStarBStar", "regex:a*b+"),
+        ("crasp:Alternating", "regex:(ab)*a?"),
+        ("regex:(ab|b)*", "regex:(ab)*b*"),
+        ("crasp:PiecewiseABA", "regex:(a|b)*a(a|b)*b(a|b)*"),
+    ],
+)
+@pytest.mark.parametrize("relation", ["equal", "included"])
+def test_the_word_found_is_a_shortest_one(left: str, right: str, relation: str) -> None:
+    answer = equivalent(left, right, 8, relation=relation)  # type: ignore[arg-type]
+    one, other = accepted(left, 8), accepted(right, 8)
+    included = relation == "included"
+    wrong = [w for w in one if one[w] != other[w] and (one[w] or not included)]
+    if not wrong:
+        assert answer.verdict == "verified"
+        return
+    assert answer.word is not None
+    assert "".join(answer.word) in wrong
+    assert len(answer.word) == len(wrong[0])
+
+
+def test_inclusion_of_what_no_machine_accepts_is_proved_for_every_length() -> None:
+    answer = equivalent(
+        "crasp:MoreAThanB", "crasp:Majority", relation="included", every_length=True
+    )
+    assert (answer.verdict, answer.length) == ("verified", None)
+
+
+def test_what_differs_only_after_many_letters_is_found_there() -> None:
+    short = parse("letters a b\nx := #Q_a < 30", "short.crasp")
+    always = parse("letters a b\nx := true", "always.crasp")
+    answer = equivalent(short, always, 100)
+    assert answer.word == ("a",) * 30
+    beyond = equivalent(short, always, 20, every_length=True)
+    assert (beyond.verdict, beyond.explored) == ("undecided", 20)
+
+
+def test_an_invariant_that_does_not_hold_is_no_proof(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import z3
+
+    from krohn.equivalence import invariant
+
+    def claimed(*_: object) -> z3.BoolRef:
+        return z3.BoolVal(True)
+
+    monkeypatch.setattr(invariant, "_condition", claimed)
+    answer = equivalent("crasp:Alternating", "regex:(ab)*", every_length=True)
+    assert answer.verdict == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "reason"),
+    [
+        ("crasp:Dyck1", "crasp:Majority", "different letters"),
+        ("S3", "crasp:Majority", "different letters"),
+        ("crasp:None", "crasp:Majority", "there is no counting program"),
+        ("none.crasp", "crasp:Majority", "cannot be read"),
+        (3, "crasp:Majority", "accepts no words"),
+    ],
+)
+def test_what_cannot_be_compared_is_said(
+    left: object, right: object, reason: str
+) -> None:
+    with pytest.raises(KrohnError, match=reason):
+        equivalent(left, right)
+
+
+def test_the_commands(call: Call, tmp_path: Path) -> None:
+    file = tmp_path / "turns.crasp"
+    code, found = call("crasp", "regex:(ab)*", "-o", file)
+    assert (code, found["verdict"], found["length"]) == (0, "verified", None)
+    code, found = call("equivalent", file, "regex:(ab)*", "--always")
+    assert (code, found["verdict"]) == (0, "verified")
+    code, found = call("equivalent", file, "regex:(ab)*a")
+    assert (code, found["word"]) == (1, ["a"])
+    code, found = call("crasp", "regex:(a*b)*")
+    assert code == 2
+    assert "not in C-RASP" in found["error"]
+    code, found = call("crasp", "regex:(ab)*", "-o", tmp_path / "turns.txt")
+    assert code == 2
+    assert "must end with .crasp" in found["error"]

@@ -1,0 +1,318 @@
+"""Machines from Python objects: each is the machine that the object's own library runs."""
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from aalpy.automata import Dfa, DfaState, MealyMachine, MooreMachine, Onfsm, OnfsmState
+from aalpy.utils import generate_random_deterministic_automata
+from automata.fa.dfa import DFA
+from automata.fa.nfa import NFA
+from sympy.combinatorics import Permutation
+
+import krohn
+from algebra.automaton import Automaton
+from algebra.errors import MachineError
+
+EVEN = {"even": {"a": "odd", "b": "even"}, "odd": {"a": "even", "b": "odd"}}
+
+
+def words(letters: str, length: int) -> Iterator[tuple[str, ...]]:
+    for count in range(1, length + 1):
+        yield from product(letters, repeat=count)
+
+
+def test_a_dict_is_its_table() -> None:
+    machine = krohn.automaton(EVEN, "odd", accepting={"odd"}, name="parity")
+    assert (machine.name, machine.start, machine.letters) == ("parity", 1, ("a", "b"))
+    for word in words("ab", 4):
+        odd = 1 + word.count("a")
+        assert machine.run(word)[-1] == ("accept" if odd % 2 else "reject")
+
+
+def test_outputs_lie_on_states_or_on_transitions() -> None:
+    moore = krohn.automaton(EVEN, outputs={"even": 0, "odd": 1})
+    assert moore.run("aab") == ("1", "0", "0")
+    told = {"even": {"a": "up", "b": "-"}, "odd": {"a": "down", "b": "-"}}
+    mealy = krohn.automaton(EVEN, outputs=told)
+    assert mealy.run("aab") == ("up", "down", "-")
+    same = krohn.automaton(EVEN, outputs=lambda q, a: told[q][a])
+    assert same == mealy
+
+
+def test_a_function_is_explored_breadth_first() -> None:
+    machine = krohn.automaton(
+        lambda q, a: (q[1], (q[0] + a) % 3),
+        (0, 1),
+        letters=[0, 1],
+        accepting=lambda q: q[0] == q[1],
+    )
+    assert len(machine.states) == 9
+    assert machine.states[0] == "(0, 1)"
+    state = (0, 1)
+    for a, shown in zip(word := [1, 0, 0, 1, 1], machine.run("10011"), strict=True):
+        state = (state[1], (state[0] + a) % 3)
+        assert shown == ("accept" if state[0] == state[1] else "reject")
+    assert word
+
+
+def test_more_states_than_the_limit_are_refused() -> None:
+    def count(q: int, a: str) -> int:
+        return q + 1
+
+    with pytest.raises(MachineError, match="more than 50 states"):
+        krohn.automaton(count, 0, letters="a", limit=50)
+    assert (
+        len(krohn.automaton(lambda q, a: (q + 1) % 50, 0, letters="a", limit=50).states)
+        == 50
+    )
+
+
+@pytest.mark.parametrize("wrap", [list, tuple, Permutation], ids=str)
+def test_permutations_act_on_points(wrap: Callable[[list[int]], Any]) -> None:
+    machine = krohn.automaton([wrap([1, 2, 0]), wrap([1, 0, 2])], letters="rs")
+    assert machine.transitions.tolist() == [[1, 2, 0], [1, 0, 2]]
+    assert machine.letters == ("r", "s")
+    assert krohn.compile(machine, 5).proof is not None
+
+
+def test_a_dfa_of_automata_lib() -> None:
+    dfa = DFA.from_substring(input_symbols={"a", "b"}, substring="aba")
+    machine = krohn.automaton(dfa)
+    for word in words("ab", 7):
+        assert (machine.run(word)[-1] == "accept") == dfa.accepts_input("".join(word))
+    partial = DFA.from_finite_language(input_symbols={"a", "b"}, language={"ab"})
+    partial = partial.to_partial()
+    with pytest.raises(MachineError, match="transitions are missing"):
+        krohn.automaton(partial)
+    full = krohn.automaton(partial, complete="sink")
+    assert [full.run(w)[-1] for w in ("ab", "aba", "ba")] == ["accept", *["reject"] * 2]
+
+
+@pytest.mark.parametrize("kind", ["dfa", "moore", "mealy"])
+@pytest.mark.parametrize("seed", range(3))
+def test_automata_of_aalpy(kind: str, seed: int) -> None:
+    random.seed(seed)
+    told = generate_random_deterministic_automata(kind, 6, 2, 3)
+    machine = krohn.automaton(told)
+    said = {True: "accept", False: "reject"}
+    letters = told.get_input_alphabet()
+    for length in range(1, 7):
+        for word in product(letters, repeat=length):
+            outputs = told.execute_sequence(told.initial_state, list(word))
+            shown = machine.run([str(a) for a in word])
+            assert shown == tuple(str(said.get(o, o)) for o in outputs)
+
+
+def test_the_kinds_of_aalpy_are_told_apart() -> None:
+    moore = MooreMachine.from_state_setup(
+        {"p": ("x", {"a": "q"}), "q": ("y", {"a": "p"})}
+    )
+    mealy = MealyMachine.from_state_setup({"p": {"a": ("x", "p")}})
+    assert krohn.automaton(moore).run("aa") == ("y", "x")
+    assert krohn.automaton(mealy).run("aa") == ("x", "x")
+    states = [DfaState("p", True), DfaState("q", False)]
+    states[0].transitions["a"] = states[1]
+    with pytest.raises(MachineError, match="from state 'q' under 'a'"):
+        krohn.automaton(Dfa(states[0], states))
+    loose = OnfsmState("p")
+    loose.add_transition("a", "x", loose)
+    with pytest.raises(MachineError, match="nondeterministic"):
+        krohn.automaton(Onfsm(loose, [loose]))
+
+
+@pytest.mark.parametrize("kind", [nx.DiGraph, nx.MultiDiGraph])
+def test_graphs_have_letters_on_edges(kind: type[Any]) -> None:
+    graph = kind()
+    graph.add_edge(0, 1, by="x")
+    graph.add_edge(1, 0, by=["x", "y"])
+    graph.add_edge(0, 0, by="y")
+    machine = krohn.automaton(graph, edge="by", accepting=[1])
+    assert machine.run("xyx") == ("accept", "reject", "accept")
+
+
+@dataclass
+class _Arc:
+    ilabel: int
+    olabel: int
+    weight: str
+    nextstate: int
+
+
+class _Symbols:
+    names = ("<eps>", "a", "b", "zero", "one")
+
+    def find(self, label: int) -> str:
+        return self.names[label]
+
+
+@dataclass
+class _Fst:
+    """Has the methods of pynini's and OpenFst's Fst that are read."""
+
+    moves: dict[int, list[_Arc]]
+    finals: dict[int, str]
+    symbols: _Symbols | None = field(default_factory=_Symbols)
+
+    def start(self) -> int:
+        return 1
+
+    def states(self) -> list[int]:
+        return [0, 1]
+
+    def arcs(self, q: int) -> list[_Arc]:
+        return self.moves[q]
+
+    def final(self, q: int) -> str:
+        return self.finals.get(q, "Infinity")
+
+    def input_symbols(self) -> _Symbols | None:
+        return self.symbols
+
+    output_symbols = input_symbols
+
+
+def _moves(*outputs: int) -> dict[int, list[_Arc]]:
+    targets = [(0, 1, 1), (0, 2, 0), (1, 1, 0), (1, 2, 1)]
+    moves: dict[int, list[_Arc]] = {0: [], 1: []}
+    for (q, a, to), o in zip(targets, outputs, strict=True):
+        moves[q].append(_Arc(a, o, "0", to))
+    return moves
+
+
+def test_an_fst_is_an_acceptor_or_a_mealy_machine() -> None:
+    acceptor = krohn.automaton(_Fst(_moves(1, 2, 1, 2), {0: "0"}))
+    assert acceptor.run("aab") == ("accept", "reject", "reject")
+    mealy = krohn.automaton(_Fst(_moves(3, 3, 4, 4), {}), kind="mealy")
+    assert mealy.run("aab") == ("one", "zero", "one")
+    for bad, reason in (
+        (_Fst(_moves(1, 2, 1, 2), {0: "0.5"}), "weighted"),
+        (_Fst(_moves(1, 0, 1, 2), {0: "0"}), "epsilon"),
+    ):
+        with pytest.raises(MachineError, match=reason):
+            krohn.automaton(bad)
+
+
+def test_what_computes_a_machine_stands_for_it() -> None:
+    model = krohn.compile("S3", 4)
+    assert krohn.automaton(model) == krohn.automaton(model.model) == model.machine
+    assert krohn.automaton("S3", start="213").start == 2
+
+
+def test_all_that_takes_a_machine_takes_objects() -> None:
+    dfa = DFA.from_substring(input_symbols={"a", "b"}, substring="ab")
+    model = krohn.compile(dfa, 6)
+    assert krohn.verify(model, machine=dfa).verdict == "verified"
+    assert krohn.verify(model, dfa, exhaustive=4).verdict == "verified"
+    assert krohn.explain(dfa, 6)["states"] == krohn.explain(model)["states"] == 3
+    assert krohn.explain(model)["length"] == 6
+    assert krohn.decompose(dfa).machine.letters == ("a", "b")
+    assert krohn.examine(model.model, dfa, 5).verdict == "verified"
+    for drawn in (dfa, model, krohn.decompose(model), "S3"):
+        assert krohn.draw(drawn).get_size_inches()[0] > 0
+
+
+def test_the_same_object_gives_the_same_machine() -> None:
+    """Sets of automata-lib have no order of their own."""
+    tables = set()
+    for names in ("abc", "cba"):
+        dfa = DFA(
+            states=set(names),
+            input_symbols=set("xy"),
+            transitions={q: {"y": q, "x": "a"} for q in names},
+            initial_state="b",
+            final_states={"c"},
+        )
+        machine = krohn.automaton(dfa)
+        tables.add((machine.letters, machine.states, machine.transitions.tobytes()))
+    assert len(tables) == 1
+
+
+MISTAKES: dict[str, tuple[Callable[[], Automaton], str]] = {
+    "a missing letter": (
+        lambda: krohn.automaton({"p": {"a": "p", "b": "p"}, "q": {"a": "p"}}),
+        "1 of 4 transitions are missing, the first one from state 'q' under 'b'",
+    ),
+    "a target that is no key": (
+        lambda: krohn.automaton({"p": {"a": "q"}}),
+        "from 'p' the letter 'a' leads to 'q', no state",
+    ),
+    "several targets": (
+        lambda: krohn.automaton({"p": {"a": ["p", "q"]}, "q": {"a": "p"}}),
+        "nondeterministic",
+    ),
+    "no table": (lambda: krohn.automaton({"p": "q"}), "not to a dict from letters"),
+    "an empty dict": (lambda: krohn.automaton({}), "at least one state"),
+    "an unknown start": (lambda: krohn.automaton(EVEN, "x"), "start state 'x'"),
+    "an unknown accepting state": (
+        lambda: krohn.automaton(EVEN, accepting=["x"]),
+        "accepting= names 'x'",
+    ),
+    "missing outputs": (
+        lambda: krohn.automaton(EVEN, outputs={"even": 1}),
+        "nothing of the state 'odd'",
+    ),
+    "an unknown letter": (
+        lambda: krohn.automaton(EVEN, letters="a"),
+        "has the letter 'b', which letters= lacks",
+    ),
+    "names that meet": (
+        lambda: krohn.automaton({1: {"a": "1"}, "1": {"a": 1}}),
+        "would both be called '1'",
+    ),
+    "states that cannot be told apart": (
+        lambda: krohn.automaton(lambda q, a: [q], 0, letters="a"),
+        "not hashable",
+    ),
+    "a function without letters": (
+        lambda: krohn.automaton(lambda q, a: q),
+        "needs letters= and start=",
+    ),
+    "permutations of different lengths": (
+        lambda: krohn.automaton([[1, 0], [0, 1, 2]]),
+        "permutation 1 is of 3 points, permutation 0 of 2",
+    ),
+    "no permutation": (lambda: krohn.automaton([[0, 0]]), "each of 0, …, 1 once"),
+    "too few letters": (
+        lambda: krohn.automaton([[1, 0], [0, 1]], letters="a"),
+        "1 letters for 2 permutations",
+    ),
+    "an NFA": (
+        lambda: krohn.automaton(NFA.from_regex("(ab)*a")),
+        "nondeterministic|missing",
+    ),
+    "a graph without letters": (
+        lambda: krohn.automaton(nx.DiGraph([(0, 1)])),
+        "has no attribute 'letter'",
+    ),
+    "a graph without directions": (
+        lambda: krohn.automaton(nx.Graph([(0, 1)])),
+        "no directions",
+    ),
+    "an option without effect": (
+        lambda: krohn.automaton(EVEN, limit=5),
+        "limit= means nothing to a dict",
+    ),
+    "an option beside a name": (
+        lambda: krohn.automaton("S3", letters="ab"),
+        "letters= means nothing to S3",
+    ),
+    "no machine": (lambda: krohn.automaton(np.zeros(3)), "no machine in a ndarray"),
+    "no machine to compile": (
+        lambda: krohn.automaton(krohn.compile(3.5, 4)),
+        "no machine in a float",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistakes_get_one_line(mistake: str) -> None:
+    build, reason = MISTAKES[mistake]
+    with pytest.raises(MachineError, match=reason) as caught:
+        build()
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,240 @@
+"""Compiled models in memory: words side by side, and mistakes that get one line."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+import krohn
+from algebra.automaton import Automaton
+from algebra.errors import KrohnError
+from krohn.compiled_model import CompiledModel
+from krohn.notebook import framed, table
+from krohn.open_model import Model
+from network.model import Model as Plain
+from network.transformer import Transformer
+from program import Program
+
+
+@pytest.fixture(scope="module")
+def compiled() -> CompiledModel:
+    return krohn.compile("S3", 8)
+
+
+@pytest.fixture(scope="module")
+def net(compiled: CompiledModel) -> Model:
+    return compiled.model
+
+
+def test_what_compile_returns_is_open(compiled: CompiledModel) -> None:
+    assert isinstance(compiled.model, Plain)
+    assert isinstance(compiled.network, Transformer)
+    assert compiled.network is compiled.model.network
+    word = compiled.machine.letters
+    assert compiled.model.run(word) == list(compiled.machine.run(word))
+    assert krohn.verify(compiled, "S3", sample=20).verdict == "verified"
+
+
+def test_generators_are_torch_modules_too() -> None:
+    made = krohn.compile_generator("Dyck2,2", 6)
+    assert made.network(torch.tensor([[0, 2, 1]])).shape[:2] == (1, 4)
+    with pytest.raises(ValueError, match="laws instead of states"):
+        _ = made.model
+
+
+def test_words_of_different_lengths_run_side_by_side(net: Model) -> None:
+    a, b, *_ = net.letters
+    words = [[a, b, a, a], [b], [], (b, b)]
+    tokens, lengths = net.encode(words)
+    assert tokens.shape == (4, 4)
+    assert lengths.tolist() == [4, 1, 0, 2]
+    assert net.run(words) == [net.run(word) for word in words]
+    logits = net(words)
+    assert logits.shape == (4, 4, 6)
+    for row, word in zip(logits, words, strict=True):
+        if word:
+            assert torch.equal(row[: len(word)], net(word)[0])
+
+
+def test_heads_that_see_the_whole_word_take_words_of_one_length() -> None:
+    p = krohn.program("ab")
+    x = p.token()
+    p.output(p.final(x) == "a")
+    net = krohn.compile(p, 5).model
+    assert len(net.run([["a", "b"], ["b", "a"]])) == 2
+    with pytest.raises(ValueError, match="see the whole word"):
+        net.encode([["a"], ["a", "b"]])
+
+
+def test_another_format_is_not_proved(compiled: CompiledModel, tmp_path: Path) -> None:
+    path = tmp_path / "s3.safetensors"
+    compiled.save(path)
+    with pytest.warns(UserWarning, match="in float64 nothing is proved"):
+        wide = krohn.load(path, device="cpu", dtype="float64")
+    assert next(wide.parameters()).dtype == torch.float64
+    assert "float64, which is not proved: float32 is" in repr(wide)
+    word = compiled.machine.letters
+    assert wide.run(word) == krohn.load(path, dtype="float32").run(word)
+
+
+def test_reprs_are_one_line(compiled: CompiledModel, net: Model) -> None:
+    shown = "<CompiledModel S3: semidirect-car, T = 8, 2 layers, verified>"
+    assert repr(compiled) == shown
+    assert repr(net) == "<Model S3: Transformer, T = 8, 2 layers, float32>"
+    assert repr(krohn.decompose("S3")).startswith("<Decomposed S3: ")
+    assert repr(krohn.verify(compiled)).startswith("<Report verified (proof): ")
+
+
+def test_notebooks_show_pictures_and_tables(compiled: CompiledModel) -> None:
+    machine = krohn.automaton({"<b>": {"a&b": "<b>"}}, name="<script>")
+    shown = [machine, krohn.decompose(machine), krohn.decompose("S3").found.cascade]
+    for each in (*shown, compiled, compiled.model):
+        picture = each._repr_svg_()
+        assert picture.startswith("<svg")
+        assert "<script>" not in picture
+    written: list[Program] = []
+    krohn.compile("C2", 4, observe=lambda _, program: written.append(program))
+    page = written[-1]._repr_html_()
+    assert page.count("<tr>") == len(written[-1].operations) + 1
+    one = compiled.file.header["machine"]["states"][0]
+    wrong = krohn.verify(compiled, _still(compiled.machine, "<i>"))._repr_html_()
+    assert "refuted" in wrong
+    assert one in wrong
+    assert "<i>" not in wrong
+    assert "<i>" not in table(("<i>",), [("<i>",)])
+    assert framed('<p title="x">').count("<") == 2
+
+
+def _still(machine: Automaton, name: str) -> Automaton:
+    """A machine with the same names that never moves."""
+    moves = {q: dict.fromkeys(machine.letters, q) for q in machine.states}
+    return krohn.automaton(moves, machine.states[machine.start], name=name)
+
+
+Call = Callable[[Model, Path], object]
+MISTAKES: dict[str, tuple[Call, str]] = {
+    "an unknown letter": (lambda m, _: m.run(["213", "x"]), r"'x'.*letter 2\)"),
+    "an unknown letter in one word of many": (
+        lambda m, _: m.run([["213"], ["213", "213", "x"]]),
+        r"'x' is not a letter \(letter 3 of word 2\)",
+    ),
+    "a number for a letter": (lambda m, _: m.encode([-1]), "-1 is not a letter"),  # type: ignore[list-item]
+    "words that are strings": (lambda m, _: m.run(["213213"]), "'213213' is not"),
+    "the token -1": (
+        lambda m, _: m(torch.tensor([[0, -1]])),
+        r"the token -1 is not a letter \(letter 2 of word 1\)",
+    ),
+    "the token of BOS": (
+        lambda m, _: m(torch.tensor([[len(m.letters)]])),
+        "the start symbol, which the network puts in front itself",
+    ),
+    "tokens without a batch": (lambda m, _: m(torch.tensor([0, 1])), "a row for each"),
+    "tokens that are no whole numbers": (
+        lambda m, _: m(torch.zeros(1, 2)),
+        "whole numbers",
+    ),
+    "tokens on another device": (
+        lambda m, _: m(torch.zeros(1, 2, dtype=torch.long, device="meta")),
+        "the tokens are on meta, the network is on cpu",
+    ),
+    "a word that is too long": (lambda m, _: m.run(["213"] * 9), "up to 8 letters"),
+    "a length of 0": (lambda *_: krohn.compile("S3", 0), "at least 1"),
+    "no length": (lambda *_: krohn.compile("S3"), "needs the longest length"),
+    "a name with a slip": (lambda *_: krohn.compile("S33", 4), "S33"),
+    "a format that there is not": (
+        lambda *_: krohn.compile("S3", 4, dtype="int8"),
+        "no dtype 'int8'",
+    ),
+    "a format to load that there is not": (
+        lambda _, path: krohn.load(path, dtype="int8"),
+        "no dtype 'int8'",
+    ),
+    "a device that there is not": (
+        lambda _, path: krohn.load(path, device="abacus"),
+        "cannot run on device abacus",
+    ),
+    "no file": (lambda _, path: krohn.load(path / "x"), "directory|No such file"),
+    "another machine": (
+        lambda *_: krohn.verify(krohn.compile("C2", 3), "C3"),
+        "letters",
+    ),
+    "a variable that there is not": (
+        lambda m, _: m.patch(["213"], "count1", 1, 0),
+        r"no variable 'count1' in the network \(did you mean",
+    ),
+    "a position that there is not": (
+        lambda m, _: m.patch(["213"], "h.count0", 2, 0),
+        "no position 2: letters are at 1, …, 1",
+    ),
+    "the position of BOS": (
+        lambda m, _: m.patch(["213"], "h.count0", 0, 0),
+        "at 0 is the start symbol",
+    ),
+    "a value that there is not": (
+        lambda m, _: m.patch(["213"], "h.count0", 1, 7),
+        "'h.count0' is never 7; its values are 0, 1",
+    ),
+    "no value": (lambda m, _: m.patch(["213"], "h.count0"), "a position and a value"),
+    "two values at once": (
+        lambda m, _: m.patch(["213"], [("h.count0", 1, 0), ("h.count0", 1, 1)]),
+        "two values at one position",
+    ),
+    "half an intervention": (
+        lambda m, _: m.patch(["213"], [("h.count0", 1)]),  # type: ignore[list-item]
+        "a position and a value",
+    ),
+    "a variable that is no name": (
+        lambda m, _: m.patch(["213"], 5, 1, 0),  # type: ignore[arg-type]
+        "no variable 5",
+    ),
+    "no word": (lambda m, _: m.run(None), "a NoneType is neither"),  # type: ignore[call-overload]
+    "a length that is no number": (
+        lambda *_: krohn.compile("S3", "9"),  # type: ignore[arg-type]
+        "whole number, not '9'",
+    ),
+    "an empty word": (
+        lambda m, _: m.patch([], "h.count0", 1, 0),
+        "at least one letter",
+    ),
+    "a head that there is not": (
+        lambda m, _: m.ablate(["213"], "h.count0"),
+        "no head writes 'h.count0'; heads write",
+    ),
+    "a place that there is not": (
+        lambda m, _: m.run_with_hooks(["213"], {"stream.99": print}),
+        "no place 'stream.99'",
+    ),
+    "a hook that returns another shape": (
+        lambda m, _: m.run_with_hooks(["213"], {"stream.0": lambda x: x[:, :1]}),
+        "the hook at stream.0 returned",
+    ),
+    "a place of a cache that there is not": (
+        lambda m, _: m.run_with_cache(["213"])[1]["stream.99"],
+        "no place or variable 'stream.99'",
+    ),
+    "hooks in an RNN": (
+        lambda *_: krohn.compile("C2", arch="rnn").model.run_with_cache(["0"]),
+        "only Transformers",
+    ),
+    "a picture of no format": (lambda *_: krohn.draw("S3", "x.bmp"), "picture format"),
+    "an effort without effect": (lambda *_: krohn.draw("S3", effort=5), "eggbox"),
+    "an egg-box of a network": (
+        lambda m, _: krohn.draw(m.file, eggbox=True),
+        "needs a machine",
+    ),
+    "a prompt for a machine": (lambda *_: krohn.draw("S3", word="213"), "--word"),
+    "a method that there is not": (lambda *_: krohn.decompose("S3", "x"), "'x'"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistakes_get_one_line(
+    mistake: str, compiled: CompiledModel, net: Model, tmp_path: Path
+) -> None:
+    make, reason = MISTAKES[mistake]
+    path = tmp_path / "s3.safetensors"
+    compiled.save(path)
+    with pytest.raises((KrohnError, ValueError, TypeError), match=reason) as caught:
+        make(net, path)
+    assert "\n" not in str(caught.value)

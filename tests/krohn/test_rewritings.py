@@ -1,0 +1,131 @@
+"""Rewriting systems from the command: compiled, proved, run; trouble is one line."""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import krohn
+from compare.models.cost import parts
+from krohn import cli
+
+Call = Callable[..., tuple[int, Any]]
+
+
+@pytest.fixture(scope="module")
+def arithmetic(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("made") / "a.safetensors"
+    krohn.compile("Arithmetic3,11", attention="sparse").save(path)
+    return path
+
+
+def test_an_expression_is_evaluated_step_by_step(arithmetic: Path, call: Call) -> None:
+    code, told = call("run", arithmetic, "(1+2)*3/10")
+    assert code == 0
+    assert told["shown"] == "( 1 + 2 ) * 3 / 10 = 3 * 3 / 10 = 9 / 10 = 2 <eos>"
+    assert told["answer"] == "2"
+    assert [step["is"] for step in told["steps"]] == ["line 2", "line 3", "line 4"]
+    assert call("run", "Arithmetic3,11", "(1+2)*3/10") == (0, told)
+
+
+def test_steps_are_printed(
+    arithmetic: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["run", str(arithmetic), "1+2*3=", "--steps"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split("   of ")[1] == "line 1 1 + 2 * 3"
+    assert cli.run(["run", str(arithmetic), "1+2*3", "--quiet"]) == 0
+    assert capsys.readouterr().out == "7\n"
+
+
+def test_it_is_verified_and_explained(arithmetic: Path, call: Call) -> None:
+    code, told = call("verify", arithmetic, "--proof", "--sample", 20)
+    assert (code, told["verdict"]) == (0, "verified")
+    assert "11 letters" in told["covers"]
+    code, told = call("verify", arithmetic, "--machine", "Arithmetic3,7")
+    assert told["verdict"] == "undecided"
+    code, told = call("explain", "Arithmetic6,11")
+    assert (told["depth"], told["longest_line"], told["sparse_window"]) == (5, 23, 24)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("run", "A", "4/(3-3)"), "divides by zero: 4 / 0"),
+        (("run", "A", "4+"), "nothing can be evaluated in 4 +"),
+        (("run", "A", "4^2"), "has no letter '^'"),
+        (("run", "A", "1+1+1+1+1+1+1"), "has 1 to 11 letters, not 13"),
+        (("run", "A", ""), "has 1 to 11 letters, not 0"),
+        (("verify", "A", "--exhaustive", "9"), "too many to run"),
+        (("compile", "Arithmetic3,9", "-o", "F"), "modulo a prime up to 31, not 9"),
+        (("compile", "Sorting4", "-o", "F"), "may go on for ever"),
+        (("compile", "Sorting4", "-T", "4", "-o", "F"), "say a larger length"),
+        (("compile", "Brackets4", "--attention", "linear", "-o", "F"), "or sparse"),
+        (("compile", "none.rules", "-o", "F"), "none.rules: it cannot be read"),
+        (("compile", "Arithmetic32,11", "-o", "F"), "wider dtype"),
+    ],
+)
+def test_trouble_is_one_line(
+    arguments: tuple[str, ...],
+    said: str,
+    arithmetic: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    named = {"A": str(arithmetic), "F": str(tmp_path / "f.safetensors")}
+    assert cli.run([named.get(word, word) for word in arguments]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_of_rules(tmp_path: Path, call: Call) -> None:
+    rules, made = tmp_path / "swap.rules", tmp_path / "f.safetensors"
+    rules.write_text("letters a b\nlongest 5\nrule b a -> a b\n")
+    code, told = call("compile", rules, "-T", 60, "-o", made)
+    assert (code, told["verdict"]) == (0, "verified")
+    assert call("run", made, "babaa")[1]["answer"] == "a a a b b"
+    code, told = call("verify", made, "--exhaustive", 5)
+    assert (told["verdict"], told["words"]) == ("verified", 62)
+
+
+def test_a_text_that_goes_on_has_no_answer(tmp_path: Path, call: Call) -> None:
+    made = tmp_path / "c.safetensors"
+    call("compile", "Counter4", "-T", 30, "-o", made)
+    told = call("run", made, "000>")[1]
+    assert told["answer"] is None
+    assert told["shown"].endswith("…")
+
+
+def test_nothing_grows_with_the_expression_but_the_tokens() -> None:
+    """Depth, heads, width and MLPs are the same numbers for all n (Yang et al. 2024, 5.1).
+
+    Of L tokens, n = Θ(√L), work where positions meet is L² of standard heads, and nearly
+    L√L of sparse ones, which see the last 4n positions and the ends of blocks (Table 1).
+    """
+    found: dict[str, list[tuple[int, float]]] = {"standard": [], "sparse": []}
+    shapes = set()
+    for attention, rows in found.items():
+        for operators in (6, 24):
+            model = krohn.compile(
+                f"Arithmetic{operators},5",
+                attention=attention,
+                dtype="float64",
+                proved=False,
+            )
+            shape = model.file.header["architecture"]
+            sizes = ("heads", "d_qk", "d_v")
+            blocks = shape["blocks"]
+            told = [(*(b[size] for size in sizes), *b["mlp"]) for b in blocks]
+            shapes.add((shape["d_model"], *told))
+            meeting, _ = parts(shape, shape["positions"] - 1)
+            rows.append((shape["positions"], meeting))
+    assert len(shapes) == 1
+    slopes = {
+        attention: math.log(rows[1][1] / rows[0][1]) / math.log(rows[1][0] / rows[0][0])
+        for attention, rows in found.items()
+    }
+    assert slopes["standard"] == pytest.approx(2)
+    assert 1.5 < slopes["sparse"] < 1.54

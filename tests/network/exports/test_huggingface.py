@@ -1,0 +1,177 @@
+"""Hugging Face's automatic classes read a network, and it is the same network."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import krohn
+from network.errors import ExportError
+from network.exports import destination
+from network.model import Model
+from network.modelfile import ModelFile
+
+transformers = pytest.importorskip("transformers")
+PLACE = destination("huggingface")
+
+
+@pytest.fixture(scope="module")
+def machine() -> ModelFile:
+    """Not strict: its blocks overwrite dimensions."""
+    return krohn.compile("S3", length=12).file
+
+
+@pytest.fixture(scope="module")
+def exported(machine: ModelFile, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("machine")
+    PLACE.write(machine, directory)
+    return directory
+
+
+@pytest.fixture(scope="module")
+def opened(exported: Path) -> tuple[Any, Any]:
+    model = transformers.AutoModelForCausalLM.from_pretrained(exported)
+    return model, transformers.AutoTokenizer.from_pretrained(exported)
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("program")
+    PLACE.write(krohn.compile("LCS3,3").file, directory)
+    return directory
+
+
+def test_answers_have_names(opened: tuple[Any, Any], machine: ModelFile) -> None:
+    model, tokenizer = opened
+    word = list(Model(machine).letters) * 2
+    logits = model(**tokenizer(" ".join(word), return_tensors="pt")).logits
+    said = [model.config.id2label[i] for i in logits[0].argmax(dim=-1).tolist()]
+    assert said == Model(machine).run(word)
+    assert tokenizer.decode(tokenizer(" ".join(word)).input_ids) == " ".join(word)
+
+
+@pytest.mark.parametrize(
+    ("source", "options"),
+    [
+        ("S3", {"length": 12, "dtype": "bfloat16"}),
+        ("C2", {"length": 12, "activation": "sine"}),
+        ("C2", {"arch": "lstm"}),
+        ("C2", {"arch": "rnn"}),
+        ("LCS2,2", {"attention": "linear", "dtype": "float64"}),
+        ("program:reverse", {"length": 9}),
+    ],
+)
+def test_every_kind_of_network_goes_there_unchanged(
+    source: str, options: dict[str, Any], tmp_path: Path
+) -> None:
+    file = krohn.compile(source, **options).file
+    PLACE.write(file, tmp_path)
+    model, rng = Model(file), np.random.default_rng(0)
+    words = torch.from_numpy(rng.integers(len(model.letters), size=(20, 9)))
+    with torch.inference_mode():
+        assert torch.equal(model(words), PLACE.open(tmp_path)(words))
+    assert "holds there" in PLACE.proved(file, tmp_path)
+
+
+def test_saving_what_was_read_gives_the_same_files(
+    opened: tuple[Any, Any], exported: Path, tmp_path: Path
+) -> None:
+    for part in opened:
+        part.save_pretrained(tmp_path)
+    for name in ("config.json", "model.safetensors", "letters.json"):
+        assert (tmp_path / name).read_bytes() == (exported / name).read_bytes()
+
+
+def test_hidden_states_are_the_snapshots(
+    opened: tuple[Any, Any], machine: ModelFile
+) -> None:
+    words = torch.tensor([[0, 1, 1, 0, 1]])
+    network = Model(machine).network
+    hidden = opened[0](words, output_hidden_states=True).hidden_states
+    for ours, theirs in zip(network.snapshots(words), hidden, strict=True):
+        assert torch.equal(ours[:, 1:], theirs)
+
+
+def test_labels_are_the_classes_after_each_letter(opened: tuple[Any, Any]) -> None:
+    words = torch.tensor([[0, 1, 1, 0, 1]])
+    logits = opened[0](words).logits
+    right = logits.argmax(dim=-1)
+    wanted = -logits.log_softmax(dim=-1).gather(-1, right[..., None]).mean()
+    torch.testing.assert_close(opened[0](words, labels=right).loss, wanted)
+
+
+def test_a_dynamic_program_writes_its_text(program: Path) -> None:
+    model = transformers.AutoModelForCausalLM.from_pretrained(program)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(program)
+    prompts = ["a b a | a a b <sep>", "c c d | d c a <sep>"]
+    found = model.generate(**tokenizer(prompts, return_tensors="pt"))
+    assert tokenizer.batch_decode(found) == [
+        "a b a | a a b <sep> 1 1 1 , 1 1 2 , 1 2 2 , <sep> 2 <eos>",
+        "c c d | d c a <sep> 0 1 1 , 0 1 1 , 1 1 1 , <sep> 1 <eos>",
+    ]
+    read, labels = found[:, :-1], found[:, :-1].clone()
+    labels[:, :8] = -100  # the prompts
+    said = model(read).logits[:, 7:-1]
+    wanted = torch.nn.functional.cross_entropy(
+        said.flatten(0, 1), read[:, 8:].flatten()
+    )
+    torch.testing.assert_close(model(read, labels=labels).loss, wanted)
+    with pytest.raises(ValueError, match="words of up to 22 letters"):
+        model(found)
+
+
+def test_what_makes_no_sense_is_refused(opened: tuple[Any, Any]) -> None:
+    model, tokenizer = opened
+    words = torch.tensor([[0, 1, 1]])
+    with pytest.raises(ValueError, match="writes no text"):
+        model.generate(words)
+    with pytest.raises(ValueError, match="pad behind words"):
+        model(words, attention_mask=torch.tensor([[0, 1, 1]]))
+    assert model(words, attention_mask=torch.tensor([[1, 1, 0]])).logits.shape[1] == 3
+    with pytest.raises(ValueError, match="is not a letter"):
+        tokenizer("nothing")
+
+
+def test_one_bit_that_is_not_as_in_the_file_is_seen(
+    machine: ModelFile, tmp_path: Path
+) -> None:
+    damaged = {n: t.copy() for n, t in machine.tensors.items()}
+    damaged["unembed.weight"].flat[-1] += 2.0**-12
+    PLACE.write(replace(machine, tensors=damaged), tmp_path)
+    with pytest.raises(ExportError, match="'weight'"):
+        PLACE.proved(machine, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "import krohn; from transformers import AutoModelForCausalLM as A",
+        *(
+            pytest.param(order, marks=pytest.mark.slow)
+            for order in (
+                "from transformers import AutoModelForCausalLM as A; import krohn",
+                "import krohn; from transformers import GPT2Model, AutoTokenizer as A",
+                "import transformers, krohn; A = transformers.AutoConfig",
+            )
+        ),
+    ],
+)
+def test_importing_krohn_is_enough_in_any_order(imports: str, exported: Path) -> None:
+    script = f"{imports}; print(type(A.from_pretrained({str(exported)!r})).__name__)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("Krohn")
+
+
+def test_importing_krohn_imports_neither_torch_nor_transformers() -> None:
+    script = "import sys, krohn; print({'torch', 'transformers'} & set(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "set()"

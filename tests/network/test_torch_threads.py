@@ -1,0 +1,37 @@
+"""Steps of one letter are computed on one thread, and all else as before."""
+
+import pytest
+import torch
+
+import krohn
+from krohn.source_kinds.chains_of_thought import ChainsOfThought
+from network.torch_threads import threads
+from network.transformer import Transformer
+
+
+def test_the_number_of_threads_comes_back() -> None:
+    before = torch.get_num_threads()
+    with threads(before + 1):
+        assert torch.get_num_threads() == before + 1
+        try:
+            with threads(1):
+                assert torch.get_num_threads() == 1
+                raise ValueError
+        except ValueError:
+            assert torch.get_num_threads() == before + 1
+    assert torch.get_num_threads() == before
+
+
+def test_texts_are_decoded_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = set()
+    step = Transformer.step
+
+    def counted(self: Transformer, *given: torch.Tensor) -> object:
+        counts.add(torch.get_num_threads())
+        return step(self, *given)  # type: ignore[arg-type]
+
+    model = krohn.compile("LCS2,2", proved=False)
+    with threads(3):
+        monkeypatch.setattr(Transformer, "step", counted)
+        ChainsOfThought().run(model.file, ["a a | a a"])
+    assert counts == {1}

@@ -1,0 +1,19 @@
+"""What is not installed is named in a way that installs it."""
+
+from pathlib import Path
+
+import pytest
+
+from program import extras
+
+
+def test_from_a_checkout_the_checkout_is_installed() -> None:
+    root = Path(__file__).resolve().parents[2]
+    assert extras.install("compare") == f"pip install '{root}[compare]'"
+
+
+def test_elsewhere_the_package_is(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(extras, "__file__", str(tmp_path / "program" / "extras.py"))
+    assert extras.install("compare") == "pip install 'krohn[compare]'"

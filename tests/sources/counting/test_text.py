@@ -1,0 +1,91 @@
+"""Counting programs as text: what signs mean, and what is refused."""
+
+import numpy as np
+import pytest
+
+from program.errors import Refused
+from sources.counting import CATALOGUE, CountingProgram, named, parse, written
+
+
+def says(line: str, word: str, letters: str = "abc") -> list[bool]:
+    """What a formula says after each letter of a word."""
+    program = parse(f"letters {' '.join(letters)}\nf := {line}", "f.crasp")
+    found: list[bool] = program.accepts(
+        np.array([[letters.index(c) for c in word]])
+    ).tolist()[0]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("line", "meaning"),
+    [
+        ("Q_a", lambda w: w[-1] == "a"),
+        ("not Q_a(i)", lambda w: w[-1] != "a"),
+        ("Q_a or Q_b and Q_c", lambda w: w[-1] == "a"),
+        ("¬Q_a ∧ (Q_b ∨ Q_c)", lambda w: w[-1] != "a"),
+        ("#[j <= i] Q_a(j) >= 2", lambda w: w.count("a") >= 2),
+        ("#[j < i] Q_a(j) = 1", lambda w: w[:-1].count("a") == 1),
+        ("# Q_a = # Q_b", lambda w: w.count("a") == w.count("b")),
+        ("2 * #Q_a - 1 ≤ #Q_c", lambda w: 2 * w.count("a") - 1 <= w.count("c")),
+        ("-#Q_a != -2", lambda w: w.count("a") != 2),
+        ("max(#Q_a, #Q_b) > 2", lambda w: max(w.count("a"), w.count("b")) > 2),
+        ("min(#Q_a, 1) < #Q_c", lambda w: min(w.count("a"), 1) < w.count("c")),
+        ("(Q_a ? #Q_a : 0 - #Q_b) >= 1", lambda w: w[-1] == "a"),
+        ("#[j <= i] (# Q_a > 0) > 0", lambda w: "a" in w),
+        ("true", lambda w: True),
+        ("3 > 4", lambda w: False),
+    ],
+)  # fmt: skip
+def test_a_formula_means_what_it_says(line: str, meaning: object) -> None:
+    for word in ("abcabc", "aabbcc", "ccbbaa", "cabbac", "aaabcb"):
+        wanted = [meaning(word[: n + 1]) for n in range(len(word))]  # type: ignore[operator]
+        assert says(line, word) == wanted, word
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_a_program_is_written_and_read_again(name: str) -> None:
+    program = named(name)
+    assert parse(written(program), f"{name}.crasp") == program
+
+
+def test_a_letter_may_have_any_name_in_quotes() -> None:
+    program = parse('letters push "pop" (\nx := Q_"push" or Q_(', "x.crasp")
+    assert program.letters == ("push", '"pop"', "(")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "begins with: letters"),
+        ("x := Q_a", "begins with: letters"),
+        ("letters a a\nx := Q_a", "twice"),
+        ("letters a\nA := #Q_a", "must be a formula"),
+        ("letters a", "must be a formula"),
+        ("letters a\nx := Q_b", "x.crasp:2: there is no letter 'b'"),
+        ("letters a\nx := a", "the letter is Q_a"),
+        ("letters a\nx := Q_a\nx := Q_a", "x.crasp:3: 'x' has a meaning already"),
+        ("letters a\nx := #Q_a and Q_a", "a count stands where a formula"),
+        ("letters a\nx := Q_a > 2", "a formula stands where a count"),
+        ("letters a\nx := (Q_a", "')' is missing"),
+        ("letters a\nx := Q_a Q_a", "too much"),
+        ("letters a\nx := Q_a $", "nothing of the language"),
+        ("letters a\nx = Q_a", "':=' is missing"),
+        ("letters a\nx :=", "the end of the line"),
+        ("letters a\nx := #Q_a > 99999999999", "too large"),
+        ("letters a\nx := " + "(" * 900 + "Q_a" + ")" * 900, "nested too deeply"),
+        ("letters a\nx := " + "#" * 1900 + "Q_a > 0", "nested too deeply"),
+        ("letters a\nx := " + " + ".join(["max(#Q_a, 1)"] * 12) + " > 3", "cases"),
+    ],
+)
+def test_what_is_no_program_is_refused_in_one_line(text: str, reason: str) -> None:
+    with pytest.raises(Refused) as refused:
+        parse(text, "x.crasp")
+    assert reason in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_what_is_not_needed_is_left_out() -> None:
+    program = parse("letters a b\nA := #Q_a > 3\nB := #Q_b > 3", "x.crasp")
+    assert len(program.formulas) == 2
+    assert isinstance(program, CountingProgram)
+    assert program.depth == 1

@@ -1,0 +1,110 @@
+"""How large networks of chains of thought are, over a sweep of sizes (Yang et al. 2024)."""
+
+from functools import cache
+from math import isqrt
+from typing import Any
+
+import pytest
+
+import krohn
+from krohn.source_kinds.chains_of_thought import ChainsOfThought
+from program.chain_of_thought import ChainOfThought
+
+KIND = ChainsOfThought()
+SWEEP = (4, 7, 10, 14)
+FAMILIES = {
+    "EditDistance{n},{n}:letters=4": 5,
+    "LIS{n}": 4,
+    "LocalEditDistance{n},{n}:letters=4": 5,
+}
+"""How many tokens a step reads: K + J."""
+
+
+@cache
+def made(name: str, kind: str) -> tuple[ChainOfThought, dict[str, Any]]:
+    """A chain of thought, and the architecture of a network for it."""
+    dtype = "float64" if kind == "linear" else "float32"
+    file = krohn.compile(name, attention=kind, dtype=dtype, proved=False).file
+    return KIND.of_file(file), file.header["architecture"]
+
+
+def sizes(name: str, kind: str) -> tuple[int, int, list[int], int, int]:
+    """Length, layers, heads of each layer that has some, width, and hidden units."""
+    source, shape = made(name, kind)
+    heads = [b["heads"] for b in shape["blocks"] if b["heads"]]
+    units = max(sum(b["mlp"]) for b in shape["blocks"])
+    return source.length, len(shape["blocks"]), heads, shape["d_model"], units
+
+
+def side(length: int) -> int:
+    """⌈√L⌉."""
+    return isqrt(length - 1) + 1
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_standard_networks_are_constant_but_for_binary_digits(family: str) -> None:
+    """Theorem 4.1: depth 1, 3 layers, K + J heads, and each has digits of its place."""
+    reads, found = (
+        FAMILIES[family],
+        [sizes(family.format(n=n), "standard") for n in SWEEP],
+    )
+    for length, layers, heads, width, _ in found:
+        digits = (length - 1).bit_length()
+        assert layers == 3
+        assert heads == [reads]
+        assert width <= (reads + 1) * digits + 5 * reads
+    assert len({units for *_, units in found}) == 1
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_linear_networks_grow_as_the_square_root(family: str) -> None:
+    """Lemma A.9: 5 layers, one of them of heads, at most 24·⌈√L⌉ + 46 wide.
+
+    A read needs at most 7 hidden units for each of W slots, W a power of two at √L.
+    """
+    reads = FAMILIES[family]
+    for n in SWEEP:
+        length, layers, heads, width, units = sizes(family.format(n=n), "linear")
+        assert layers == 5
+        assert len(heads) == 1
+        assert heads[0] <= reads
+        assert width <= 24 * side(length) + 46
+        assert units <= 7 * reads * 2 ** (side(length) - 1).bit_length()
+
+
+@pytest.mark.parametrize("family", ["EditDistance{n},{n}:letters=4", "LIS{n}"])
+def test_sparse_networks_grow_as_the_square_root(family: str) -> None:
+    """Lemma A.12: two layers of heads, B of √L or a window of the locality."""
+    reads = FAMILIES[family]
+    for n in SWEEP:
+        source, shape = made(family.format(n=n), "sparse")
+        length, layers, heads, width, units = sizes(family.format(n=n), "sparse")
+        (block,) = {b["attention"]["block"] for b in shape["blocks"] if b["heads"]}
+        assert layers <= 5
+        assert len(heads) <= 2
+        assert sum(heads) <= side(length) - 1 + 3 * reads
+        assert block in (side(length), source.locality)
+        assert width <= 24 * side(length) + 46
+        assert units <= 15 * side(length) + 12
+
+
+def test_local_programs_have_a_constant_sparse_network() -> None:
+    """Proposition 5.4: kB is the locality m, and nothing grows but digits."""
+    for n in SWEEP:
+        name = f"LocalEditDistance{n},{n}:letters=4"
+        source, shape = made(name, "sparse")
+        length, layers, heads, width, units = sizes(name, "sparse")
+        (block,) = (b["attention"] for b in shape["blocks"] if b["heads"])
+        assert block["block"] * block["windows"] == source.locality
+        assert (layers, heads, units) == (4, [5], 13)
+        assert width <= 6 * (length - 1).bit_length() + 25
+
+
+def test_lengths_are_those_of_the_formulas() -> None:
+    """With the last token n² + 5n + 7 at n × (n + 2); LIS has a number for each pair."""
+    for n in SWEEP:
+        length = made(f"EditDistance{n},{n + 2}:letters=4", "standard")[0].length
+        assert length == n * n + 5 * n + 7
+        source, _ = made(f"LIS{n}", "standard")
+        numbers = sum(step.token is None for step in source.steps)
+        assert numbers == n * (n - 1) // 2 + (n - 1) + 1

@@ -1,0 +1,180 @@
+"""Damaged GPT-2s: each one is rejected, or it is right on every word that is run.
+
+What is verified is run in the library itself, on all words of up to the claimed length,
+against the machine that its `krohn.json` names. So a false `verified` is seen, unless it
+is wrong only on an arithmetic that is not installed here.
+"""
+
+import copy
+import json
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.numpy import load, save
+
+import krohn
+from network.exports.gpt2_directory import write
+from program.errors import Refused
+from verify.checker.gpt2 import NAMES, Files, read
+from verify.checker.network import recheck
+from verify.proof import FAILURES
+from verify.search.find import claims, for_file, search
+
+transformers = pytest.importorskip("transformers")
+LENGTH = 6
+
+
+def original(name: str, directory: Path) -> Files:
+    write(krohn.compile(name, length=LENGTH, strict=True).file, directory)
+    return Files(*((directory / part).read_bytes() for part in NAMES))
+
+
+def changed(value: np.ndarray, at: tuple[int, ...], rng: np.random.Generator) -> None:
+    """One entry, in one of several ways."""
+    old, way = float(value[at]), rng.integers(6)
+    unit = 1.0 if old == 0 else old
+    value[at] = [0.0, -old, 2 * old, old + unit, old + 0.25 * unit, old - 2 * unit][way]
+
+
+def of_tensors(files: Files, count: int, seed: int) -> Iterator[Files]:
+    """An entry that is not 0, any entry, two rows, or a tensor times a power of two."""
+    rng = np.random.default_rng(seed)
+    names = sorted(load(files.weights))
+    for i in range(count):
+        tensors = {n: t.copy() for n, t in load(files.weights).items()}
+        value = tensors[names[rng.integers(len(names))]]
+        full = np.argwhere(value) if i % 4 < 2 else np.zeros((0, value.ndim))
+        if i % 4 == 3 and len(value) > 1:
+            j, k = rng.choice(len(value), 2, replace=False)
+            value[[j, k]] = value[[k, j]]
+        elif i % 16 == 6:
+            value *= 2.0 ** rng.choice([-3, -1, 1, 3])
+        elif len(full):
+            changed(value, tuple(full[rng.integers(len(full))]), rng)
+        else:
+            changed(value, tuple(rng.integers(n) for n in value.shape), rng)
+        yield files._replace(weights=save(tensors, {"format": "pt"}))
+
+
+def of_json(text: bytes, count: int, seed: int) -> Iterator[bytes]:
+    """One value at any depth, by another of its kind."""
+    rng, told = np.random.default_rng(seed), json.loads(text)
+    places = list(leaves(told))
+    for _ in range(count):
+        other = copy.deepcopy(told)
+        *way, last = places[rng.integers(len(places))]
+        inside: Any = other
+        for key in way:
+            inside = inside[key]
+        inside[last] = another(inside[last], rng)
+        yield json.dumps(other, sort_keys=True, separators=(",", ":")).encode()
+
+
+def leaves(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    inside = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, part in inside:
+        if isinstance(part, dict | list) and part:
+            yield from leaves(part, (*way, key))
+        else:
+            yield (*way, key)
+
+
+def another(value: Any, rng: np.random.Generator) -> Any:
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return value + int(rng.choice([-2, -1, 1, 2]))
+    if isinstance(value, float):
+        return float(
+            value * rng.choice([1e-9, 0.5, 2.0, 1e12]) + rng.choice([0.0, 1.0])
+        )
+    if isinstance(value, str):
+        return str(rng.choice(["integer", "one-hot", "map", "relu", "silu", "float64"]))
+    return 0
+
+
+def wrong(files: Files) -> int:
+    """At how many words the network, run by its library, says another state."""
+    config, header = json.loads(files.config), json.loads(files.told)["model"]
+    model = transformers.GPT2LMHeadModel(transformers.GPT2Config(**config)).eval()
+    state = {n: torch.from_numpy(t) for n, t in load(files.weights).items()}
+    model.load_state_dict(state)
+    moves = np.array(header["machine"]["transitions"])
+    letters, states = moves.shape[0], header["machine"]["states"]
+    bad = 0
+    for length in range(1, header["claim"]["length"] + 1):
+        words = torch.tensor(list(product(range(letters), repeat=length)))
+        front = words.new_full((len(words), 1), letters)
+        with torch.inference_mode():
+            said = model(torch.cat([front, words], dim=1)).logits[:, -1]
+        now = np.full(len(words), states.index(header["machine"]["start"]))
+        for a in words.numpy().T:
+            now = moves[a, now]
+        bad += int((said.argmax(-1).numpy() != now + letters + 1).sum())
+    return bad
+
+
+def verified(files: Files) -> bool:
+    try:
+        with np.errstate(all="ignore"):
+            evidence, found = search(read(files), None)
+        told = json.dumps(for_file(files, {**evidence, **claims(found)})).encode()
+        recheck(files, told)
+    except (Refused, *FAILURES):
+        return False
+    return True
+
+
+def mutants(files: Files, count: int, seed: int) -> Iterator[Files]:
+    yield from of_tensors(files, count, seed)
+    for text in of_json(files.told, count // 2, seed):
+        yield files._replace(told=text)
+    for text in of_json(files.config, count // 4, seed):
+        yield files._replace(config=text)
+
+
+def survivors(name: str, directory: Path, count: int, seed: int) -> tuple[int, int]:
+    """How many mutants there are, and how many of them are verified; all are right."""
+    files, total, kept = original(name, directory), 0, 0
+    assert verified(files)
+    assert wrong(files) == 0
+    for mutant in mutants(files, count, seed):
+        if mutant == files:
+            continue
+        total += 1
+        if verified(mutant):
+            kept += 1
+            assert wrong(mutant) == 0
+    return total, kept
+
+
+def test_no_damaged_network_is_verified(tmp_path: Path) -> None:
+    total, kept = survivors("FlipFlop", tmp_path, 60, 0)
+    assert total > 80
+    assert kept < total / 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "count"), [("FlipFlop", 200), ("C2", 200)])
+def test_hundreds(name: str, count: int, tmp_path: Path) -> None:
+    total, kept = survivors(name, tmp_path, count, 1)
+    assert total > 300
+    assert kept < total / 2
+
+
+@pytest.mark.parametrize("name", ["machine", "claim", "program"])
+@pytest.mark.parametrize("value", [3, None, []])
+def test_what_says_nothing_of_the_network_is_refused(
+    tmp_path: Path, name: str, value: object
+) -> None:
+    files = original("C2", tmp_path)
+    told = json.loads(files.told)
+    told["model"][name] = value
+    text = json.dumps(told, sort_keys=True, separators=(",", ":")).encode()
+    with pytest.raises(Refused, match="krohn"):
+        read(files._replace(told=text))
