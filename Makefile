@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-slow lint format results clean
+.PHONY: demo test test-slow docs lint format results clean
 
 demo: $(READY)
 	@mkdir -p demo
@@ -22,6 +22,11 @@ test: $(READY)
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest -q -n 2 -m slow
+
+# The pages, in site/: tutorials are executed, every link and anchor is followed, and
+# nothing is fetched.
+docs: $(READY)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -45,4 +50,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) demo dist
+	rm -rf $(VENV) demo dist site

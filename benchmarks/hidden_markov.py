@@ -22,7 +22,7 @@ from sources.linear_dynamics.dynamics import mixing_time as dynamics_mixing_time
 
 LENGTH, SEEDS, WORDS = 120, 5, 2000
 PRINTED = {"0.01": 120.0, "0.03": 69.4, "0.05": 42.2, "0.1": 21.4, "0.15": 14.2}
-"""Table 1 of arXiv 2406.04089: mixing times of Cyclic-RND by ε."""
+"""Table 1 of Hu et al. 2024: mixing times of Cyclic-RND by ε."""
 PRINTED_RANDOM, PRINTED_DYNAMICS = 1.6, 3.12
 TARGET = 0.01
 """The error of which the memory that a bound states is printed."""

@@ -2,7 +2,7 @@
 
     python benchmarks/hidden_markov_mixture.py
 
-The benchmark of arXiv 2506.01919, section 2, scaled down: 4 models of 3 states instead of
+The benchmark of Hao et al. 2025, section 2, scaled down: 4 models of 3 states instead of
 8,192 of 128, 3 letters instead of 16, words of 16 letters, a Transformer of 2 blocks and
 width 32 instead of 16 blocks and 1,024. Results are in results/hidden_markov_mixture.
 """

@@ -1,4 +1,4 @@
-"""The normaliser of arXiv 2406.04089, Theorem 5.3, as printed and repaired, with O(T) bits.
+"""The normaliser of Hu et al. 2024, Theorem 5.3, as printed and repaired, with O(T) bits.
 
 Products of operators are not normalised before their end, so that numbers need O(T) bits:
 this runs its GeLU gates and ReLU ramps in as many. Heads copy exactly here; the error that

@@ -1,0 +1,61 @@
+"""What `make docs` adds to the folder of documents, and what it checks at the end."""
+
+import re
+from pathlib import Path
+
+from links import broken
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+from tutorials import FOLDER, pages
+
+import krohn
+
+ROOT = Path(__file__).parents[2]
+NAMES = "reference/krohn.md"
+MOVED = (
+    (re.compile(r"\]\(\.\./((?:\.\./)*examples/)"), r"](\1"),
+    (re.compile(r"(\]\((?:\.\./)*tutorials/[\w-]+)\.py"), r"\1.md"),
+    (re.compile(r"\]\(\.\./((?:\.\./)*)CONTRIBUTING\.md"), r"](\1contributing.md"),
+)
+"""Where links of documents lead to on pages: examples and notes lie beside the folder."""
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add executed tutorials, and what lies beside the folder of documents."""
+    for script in sorted(FOLDER.glob("*.py")):
+        for name, content in pages(script).items():
+            uri = f"tutorials/{name}"
+            files.append(File.generated(config, uri, content=content))
+    for name in ("CHANGELOG.md", "CONTRIBUTING.md"):
+        text = (ROOT / name).read_text().replace("](docs/", "](")
+        files.append(File.generated(config, name.lower(), content=text))
+    for path in sorted((ROOT / "examples").iterdir()):
+        if path.is_file():
+            uri = f"examples/{path.name}"
+            files.append(File.generated(config, uri, abs_src_path=str(path)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
+    """Let links lead into the site instead of out of the folder; add public names."""
+    for pattern, place in MOVED:
+        markdown = pattern.sub(place, markdown)
+    return markdown + unlisted(markdown) if page.file.src_uri == NAMES else markdown
+
+
+def unlisted(markdown: str) -> str:
+    """The public names that the page of them does not put under a heading."""
+    names = [n for n in krohn.__all__ if f"::: krohn.{n}\n" not in markdown]
+    return "\n## More\n\n" + "".join(f"::: krohn.{n}\n" for n in names) if names else ""
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Check the built pages.
+
+    Raises:
+        PluginError: If a link leads nowhere or something would be fetched.
+    """
+    if found := broken(Path(config.site_dir)):
+        raise PluginError("\n".join(found))

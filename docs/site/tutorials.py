@@ -1,0 +1,44 @@
+"""Tutorials: notebooks kept as scripts, executed, as pages with what they print."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import jupytext
+import nbformat
+from nbclient import NotebookClient
+from nbconvert import MarkdownExporter
+
+FOLDER = Path(__file__).parents[1] / "tutorials"
+SECONDS = 600
+"""The longest that a cell may take on a busy machine: a whole tutorial takes a minute."""
+
+
+def executed(script: Path) -> Any:
+    """The notebook of a script, with its outputs. It writes its files elsewhere.
+
+    Raises:
+        CellExecutionError: If a cell raises.
+    """
+    notebook = jupytext.read(script)
+    with TemporaryDirectory() as folder:
+        where = {"metadata": {"path": folder}}
+        client = NotebookClient(notebook, timeout=SECONDS, resources=where)
+        client.extra_arguments = ["--log-level=ERROR"]  # no word on its sockets
+        return client.execute()
+
+
+def pages(script: Path) -> dict[str, str | bytes]:
+    """The page of a script, its pictures and its notebook, by their names."""
+    notebook = executed(script)
+    named = {"unique_key": script.stem, "output_files_dir": script.stem}
+    text, resources = MarkdownExporter().from_notebook_node(notebook, named)
+    kept = (
+        f"\n\n[This page as a notebook]({script.stem}.ipynb), "
+        f"[as a script]({script.name}).\n"
+    )
+    return {
+        f"{script.stem}.md": text + kept,
+        f"{script.stem}.ipynb": nbformat.writes(notebook),
+        **resources["outputs"],
+    }
