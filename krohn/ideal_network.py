@@ -1,4 +1,4 @@
-"""Deciding by SMT what an ideal network computes, and which tables its MLPs hold."""
+"""Deciding by SMT what an ideal network computes, and which functions its MLPs hold."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -12,6 +12,8 @@ from algebra.shown import shown
 from krohn.open_target import open_target
 from krohn.progress import Progress, silent
 from krohn.report import Report
+from krohn.source_kinds import of_file
+from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.verification_target import Target
 from network import modelfile
 from network.modelfile import ModelFile
@@ -20,6 +22,8 @@ from verify.proof import Verdict
 from verify.smt.gadgets import Finding, Gadget, decide
 from verify.smt.network import Decision, Question, question
 from verify.smt.solver import Limits
+from verify.smt.steps import Question as OfSteps
+from verify.smt.steps import StepFinding, decide_steps
 from verify.smt.tables import gadgets
 from verify.testing.counterexample import Counterexample
 from verify.testing.shortest_failing import Minimal
@@ -117,14 +121,18 @@ def verify_gadgets(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Report:
-    """Decide by z3 whether the MLPs of a model hold their tables for all inputs near codes.
+    """Decide by z3 whether the MLPs of a model hold their functions for all real inputs.
+
+    Of a machine these are tables, and inputs near codes; of a chain of thought they are
+    the rules of its steps, and all real numbers within the bounds of what is read.
 
     Args:
         model: A model file of a Transformer.
-        noise: How far each coordinate of an input may be from its code.
+        noise: How far each coordinate of an input may be from its code; of a step, how
+            far each number that a head delivers may be off.
         error: How far each coordinate of a channel that an MLP writes may then be from
-            the code of its value.
-        seconds: The longest time for the question of each row of a table.
+            the code of its value; of a step, how far the number that is said may be off.
+        seconds: The longest time for the question of each row of a table, or step.
         seed: Of the solver.
         progress: As in `krohn.verify`.
 
@@ -138,6 +146,10 @@ def verify_gadgets(
     began = time.monotonic()
     file = model if isinstance(model, ModelFile) else modelfile.read(model)
     limits, report = Limits(seconds, seed), progress or silent
+    kind = of_file(file)
+    if isinstance(kind, ChainsOfThought):
+        of_steps = OfSteps(noise, error, limits=limits)
+        return _of_steps(file, kind, of_steps, report)
     try:
         asked = list(gadgets(file))
         if not asked:
@@ -187,4 +199,43 @@ def _described(wrong: Finding) -> str:
     at, near, given, right = ("(" + ", ".join(map(str, p)) + ")" for p in parts)
     return (
         f"the table of {wrong.name!r} gives {given} at {at}; at {near} it says {right}"
+    )
+
+
+def _of_steps(
+    file: ModelFile, kind: ChainsOfThought, asked: OfSteps, report: Progress
+) -> Report:
+    """What is decided of the steps of a chain of thought."""
+    began, source = time.monotonic(), kind.of_file(file)
+    count, found = sum(s.token is None for s in source.steps), list[StepFinding]()
+    verdict: Verdict = "verified"
+    reason = ""
+    try:
+        for each in decide_steps(file, source, asked):
+            found.append(each)
+            report("asking z3", len(found), count)
+            if each.verdict == "refuted":
+                break
+    except Rejected as problem:
+        verdict, reason = "undecided", str(problem)
+    for each in found:
+        if each.verdict != "verified":
+            verdict, reason = each.verdict, _step(each)
+    covers = (
+        f"{count} steps over the rationals: for all real numbers within their bounds, "
+        f"delivered within {asked.noise}, what is said is within {asked.error} of the rule"
+    )
+    covers = covers if verdict == "verified" else "nothing"
+    length = file.header["claim"].get("length")
+    done = time.monotonic() - began
+    return Report(verdict, "gadgets", reason, length, 0, covers, seconds=done)
+
+
+def _step(found: StepFinding) -> str:
+    if found.verdict == "undecided":
+        return f"step {found.step + 1}: {found.reason}"
+    numbers = ", ".join(map(str, found.reads))
+    return (
+        f"step {found.step + 1} says {found.said} where it reads ({numbers}); its rule "
+        f"says {found.wanted}"
     )

@@ -189,6 +189,11 @@ VERIFY = (
     Need(("smt_lib",), _any("smt"), "needs --smt N: which words to ask about"),
     Need(("error",), _any("gadgets"), "needs --gadgets NOISE"),
     Need(
+        ("machine",),
+        lambda values: not _any("gadgets")(values),
+        "has no effect on --gadgets, which asks about what the file states itself",
+    ),
+    Need(
         ("timeout",), _any("smt", "gadgets"), "is for questions to z3: --smt, --gadgets"
     ),
     Need(("html_effort",), _any("html"), "needs --html OUT"),

@@ -104,7 +104,7 @@ def _check_kind(file: str, given: list[str]) -> None:
 
         kind = of_file(model)
         assert kind is not None
-        refuse_others(given, OF_SOURCES, f"a file about {kind.called}")
+        refuse_others(given, OF_SOURCES + kind.asks, f"a file about {kind.called}")
 
 
 @dataclass(frozen=True)

@@ -101,10 +101,6 @@ class Solver:
                 "--smt and --gadgets are claims of their own; ask for each, and for "
                 "--proof, --exhaustive, --sample and --attack, in another call"
             )
-        if self.gadgets is not None and self.machine is not None:
-            raise KrohnError(
-                "--gadgets asks about the tables that the file states itself"
-            )
 
     def ask(self, report: "Progress") -> "Report | None":
         """The answer as a report; None if nothing is asked."""

@@ -64,7 +64,8 @@ Gadgets = Annotated[
     typer.Option(
         metavar="NOISE",
         help="Ask z3 whether the MLPs hold their tables for all inputs within NOISE "
-        "(such as 1/64) of their codes, up to --error. A claim of its own.",
+        "(such as 1/64) of their codes, up to --error; of a dynamic program, whether "
+        "they hold its rules for all real numbers. A claim of its own.",
     ),
 ]
 GadgetError = Annotated[

@@ -145,12 +145,14 @@ class SourceKind(ABC, Generic[S]):
         wire: The name of the kind on file.
         claim: What is proved of its networks: ``exact``, ``within`` or ``generates``.
         takes: The options of `krohn.compile` beside length and format that matter.
+        asks: The options of `krohn verify` beside those of every kind.
         dtype: The number format where none is asked for.
     """
 
     wire: ClassVar[str]
     claim: ClassVar[str]
     takes: ClassVar[frozenset[str]] = frozenset({"strict"})
+    asks: ClassVar[tuple[str, ...]] = ()
     dtype: ClassVar[str] = "float32"
 
     def format(self, how: How = USUAL) -> str:

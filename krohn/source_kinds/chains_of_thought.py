@@ -49,6 +49,7 @@ class ChainsOfThought(SourceKind[Source]):
     called = "a dynamic program"
     claim = "generates"
     takes = frozenset({"strict", "activation", "attention"})
+    asks = ("gadgets", "error", "timeout")
 
     def named(self, text: str) -> DynamicProgram | None:
         """The dynamic program of a name or a text; None if it is the name of none."""

@@ -92,6 +92,28 @@ def test_tables_of_mlps_are_decided(run: Run, tmp_path: Path) -> None:
     assert "the table of 'count' gives" in said
 
 
+def test_steps_of_a_text_are_decided(run: Run, tmp_path: Path) -> None:
+    path = str(tmp_path / "ed.safetensors")
+    krohn.compile("EditDistance2,2:letters=3").save(path)
+    code, said, _ = run("verify", path, "--gadgets", "1/14", "--error", "1/2")
+    assert code == 0
+    assert "steps over the rationals" in said
+    code, said, _ = run("verify", path, "--gadgets", "1/13", "--error", "1/2")
+    assert code == 1
+    assert "its rule says" in said
+    code, _, error = run("verify", path, "--gadgets", "1/9", "--machine", "LIS4")
+    assert code == 2
+    assert "--machine has no effect" in error
+
+
+def test_steps_of_sparse_heads_are_undecided(run: Run, tmp_path: Path) -> None:
+    path = str(tmp_path / "ed.safetensors")
+    krohn.compile("EditDistance2,2:letters=3", attention="sparse").save(path)
+    code, said, _ = run("verify", path, "--gadgets", "0")
+    assert code == 2
+    assert "softmax heads" in said
+
+
 def test_noise_is_a_number_below_a_half(run: Run, memory: str) -> None:
     for noise in ("much", "1/0", "3/4", "-1"):
         code, _, error = run("verify", memory, f"--gadgets={noise}")
