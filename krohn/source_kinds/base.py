@@ -1,12 +1,22 @@
 """How the commands treat sources of a kind that are no machines."""
 
+import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Generic,
+    NamedTuple,
+    Protocol,
+    Self,
+    TypeVar,
+)
 
 import numpy as np
 
@@ -21,13 +31,16 @@ from krohn.progress import Progress, silent
 from krohn.report import Report
 from network.modelfile import ModelFile
 from program.domains import IntArray
-from verify.proof import Proof, Verdict, prove
+from program.errors import Refused
+from verify.proof import Proof, Verdict, prove, shown_of
+from verify.search.find import claims
 from verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 S = TypeVar("S")
+T = TypeVar("T")
 MOST_WORDS = 2**20
 BESIDE = ("name", "written")
 """What a file says of a source beside what is proved."""
@@ -138,11 +151,44 @@ def sizes_of(network: Network) -> dict[str, int]:
     }
 
 
+class OnFile(Protocol):
+    """A source that can be read back from what a model file says of it."""
+
+    def to_wire(self) -> dict[str, Any]:
+        """What a file says."""
+        ...
+
+    @classmethod
+    def from_wire(cls, said: Mapping[str, Any], /) -> Self:
+        """From that; raises Refused, or what damage leads to."""
+        ...
+
+
+R = TypeVar("R", bound=OnFile)
+
+
+def stated(file: ModelFile, read: Callable[[dict[str, Any]], T]) -> T:
+    """What a file states as its source.
+
+    Args:
+        file: The model.
+        read: Makes a source of what is written.
+
+    Raises:
+        KrohnError: If it cannot.
+    """
+    try:
+        return read(file.header["source"])
+    except (Refused, LookupError, TypeError, ValueError) as error:
+        raise KrohnError(f"the file is damaged: of its source, {error}") from None
+
+
 class SourceKind(ABC, Generic[S]):
     """Sources of one kind: how they are named, compiled, run and explained.
 
     Attributes:
         wire: The name of the kind on file.
+        source: The type of its sources.
         claim: What is proved of its networks: ``exact``, ``within`` or ``generates``.
         takes: The options of `krohn.compile` beside length and format that matter.
         asks: The options of `krohn verify` beside those of every kind.
@@ -150,6 +196,7 @@ class SourceKind(ABC, Generic[S]):
     """
 
     wire: ClassVar[str]
+    source: ClassVar[Any]
     claim: ClassVar[str]
     takes: ClassVar[frozenset[str]] = frozenset({"strict"})
     asks: ClassVar[tuple[str, ...]] = ()
@@ -172,9 +219,9 @@ class SourceKind(ABC, Generic[S]):
             KrohnError: If one of its numbers is out of range.
         """
 
-    @abstractmethod
     def owns(self, source: object) -> bool:
         """Whether a source is of this kind."""
+        return isinstance(source, self.source)
 
     @abstractmethod
     def to_wire(self, source: S, length: int | None) -> dict[str, Any]:
@@ -284,6 +331,21 @@ class SourceKind(ABC, Generic[S]):
         tensors = {n: precision.round(t) for n, t in built.network.tensors.items()}
         return ModelFile(header, tensors, precision)
 
+    def proved(
+        self,
+        source: S,
+        built: CompiledNetwork,
+        claim: dict[str, Any],
+        options: Options,
+    ) -> dict[str, Any]:
+        """A claim about real numbers, with the error that the checker shows.
+
+        Raises:
+            Refused: If the checker shows none.
+        """
+        widest = {**claim, "error": sys.float_info.max}
+        return claim | claims(shown_of(self.file(source, built, widest, options)))
+
     def verify(
         self,
         file: ModelFile,
@@ -373,3 +435,20 @@ class SourceKind(ABC, Generic[S]):
     @abstractmethod
     def covers(self, file: ModelFile) -> str:
         """What a proof is about, in words."""
+
+
+class ReadableKind(SourceKind[R]):
+    """Sources that a model file states whole."""
+
+    def of_file(self, file: ModelFile) -> R:
+        """The source that a file states.
+
+        Raises:
+            KrohnError: If it states none of this kind.
+        """
+        found: R = stated(file, self.source.from_wire)
+        return found
+
+    def to_wire(self, source: R, length: int | None) -> dict[str, Any]:
+        """As a model file states it."""
+        return source.to_wire()

@@ -19,7 +19,7 @@ from krohn.progress import Progress
 from krohn.source_kinds.base import (
     USUAL,
     How,
-    SourceKind,
+    ReadableKind,
     every_word,
     letters_in,
     sizes,
@@ -35,31 +35,17 @@ EXPLAINED = 128
 """The length that is explained where none is given."""
 
 
-class TextsInBlocks(SourceKind[Blocks]):
+class TextsInBlocks(ReadableKind[Blocks]):
     """Words in blocks of letters, each followed by the state that the network writes."""
 
     wire = KIND
+    source = Blocks
     claim = "generates"
     takes = frozenset(IN_BLOCKS)
 
     def named(self, text: str) -> Blocks | None:
         """None has a name: a machine is given with the letters of a block (--block)."""
         return None
-
-    def owns(self, source: object) -> bool:
-        """Whether a source is of this kind."""
-        return isinstance(source, Blocks)
-
-    def of_file(self, file: ModelFile) -> Blocks:
-        """The machine and the block of a file."""
-        try:
-            return Blocks.from_wire(file.header["source"])
-        except (Refused, LookupError, TypeError, ValueError) as error:
-            raise KrohnError(f"the file is damaged: of its source, {error}") from None
-
-    def to_wire(self, source: Blocks, length: int | None) -> dict[str, Any]:
-        """As a model file states it."""
-        return source.to_wire()
 
     def build(
         self, source: Blocks, length: int | None, options: Options, how: How = USUAL

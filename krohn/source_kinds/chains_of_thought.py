@@ -20,7 +20,7 @@ from compiler.pipeline import Options, arrange, optimise
 from compiler.transformer import describe, lower
 from krohn.progress import Progress
 from krohn.source_kinds import recurrence_facts
-from krohn.source_kinds.base import USUAL, How, SourceKind, sizes
+from krohn.source_kinds.base import USUAL, How, SourceKind, sizes, stated
 from krohn.source_kinds.prompts import prompt_of
 from krohn.source_kinds.recurrence_bounds import sentences, width_needed
 from krohn.source_kinds.texts import decoded, simulated, told, unnamed
@@ -46,6 +46,7 @@ class ChainsOfThought(SourceKind[Source]):
     """Texts of a fixed form, continued number by number."""
 
     wire = "chain-of-thought"
+    source = Source
     called = "a dynamic program"
     claim = "generates"
     takes = frozenset({"strict", "activation", "attention"})
@@ -61,16 +62,9 @@ class ChainsOfThought(SourceKind[Source]):
         except Refused as reason:
             raise KrohnError(f"{text}: {reason}") from None
 
-    def owns(self, source: object) -> bool:
-        """Whether a source is a chain of thought, or becomes one."""
-        return isinstance(source, Source)
-
     def of_file(self, file: ModelFile) -> ChainOfThought:
         """The chain of thought that a file states."""
-        try:
-            return ChainOfThought.from_wire(file.header["source"])
-        except (Refused, LookupError, TypeError, ValueError) as error:
-            raise KrohnError(f"the file is damaged: of its source, {error}") from None
+        return stated(file, ChainOfThought.from_wire)
 
     def to_wire(self, source: Source, length: int | None) -> dict[str, Any]:
         """As a model file states it; beside the steps the text that says them."""

@@ -17,7 +17,7 @@ from krohn.progress import Progress
 from krohn.source_kinds.base import (
     USUAL,
     How,
-    SourceKind,
+    ReadableKind,
     every_word,
     letters_in,
     sizes,
@@ -30,7 +30,6 @@ from program.domains import IntArray
 from program.errors import Refused
 from sources import hidden_markov
 from sources.hidden_markov import HiddenMarkovModel, files
-from verify.checker import recurrent_beliefs
 from verify.checker.hidden_markov import Established
 from verify.checker.linear_system import Established as Products
 from verify.proof import shown_of
@@ -48,10 +47,11 @@ LIKELY, SMALL = 8, 5e-5
 Compiled = tuple[CompiledNetwork, dict[str, Any]]
 
 
-class HiddenMarkovModels(SourceKind[HiddenMarkovModel]):
+class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
     """Beliefs, which are multiplied by the operator of each letter and made to sum to 1."""
 
     wire = hidden_markov.KIND
+    source = HiddenMarkovModel
     called = "a hidden Markov model"
     claim = "within"
     takes = frozenset(
@@ -72,21 +72,6 @@ class HiddenMarkovModels(SourceKind[HiddenMarkovModel]):
             return files.read(path) if found is None and path.suffix else found
         except Refused as reason:
             raise KrohnError(str(reason)) from None
-
-    def owns(self, source: object) -> bool:
-        """Whether a source is a hidden Markov model."""
-        return isinstance(source, HiddenMarkovModel)
-
-    def of_file(self, file: ModelFile) -> HiddenMarkovModel:
-        """The hidden Markov model that a file states."""
-        try:
-            return HiddenMarkovModel.from_wire(file.header["source"])
-        except (Refused, LookupError, TypeError, ValueError) as error:
-            raise KrohnError(f"the file is damaged: of its source, {error}") from None
-
-    def to_wire(self, source: HiddenMarkovModel, length: int | None) -> dict[str, Any]:
-        """As a model file states it."""
-        return source.to_wire()
 
     def build(
         self,
@@ -136,15 +121,13 @@ class HiddenMarkovModels(SourceKind[HiddenMarkovModel]):
                 "every length"
             )
         built = beliefs.recurrent(source, options)
-        claim = {"length": None, "error": sys.float_info.max}
         try:
-            shown = shown_of(self.file(source, built, claim, options))
+            claim = self.proved(source, built, {"length": None}, options)
         except Refused as reason:
             raise CompileError(f"the RNN cannot be proved: {reason}") from None
-        assert isinstance(shown, recurrent_beliefs.Established)
-        if how.within is not None and shown.error * MARGIN > how.within:
-            raise CompileError(f"the belief is off by {shown.error:.2g}")
-        return built, {**claim, "error": shown.error * MARGIN}
+        if how.within is not None and claim["error"] > how.within:
+            raise CompileError(f"the belief is off by {claim['error']:.2g}")
+        return built, claim
 
     def explain(
         self,

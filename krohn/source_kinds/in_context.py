@@ -1,6 +1,5 @@
 """Learning in context, in the commands: prompts in, the law of the next letters out."""
 
-import sys
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -14,16 +13,13 @@ from compiler.errors import CompileError
 from compiler.in_context import NAME, in_context
 from compiler.pipeline import Options
 from krohn.progress import Progress
-from krohn.source_kinds.base import USUAL, How, SourceKind, names_in
+from krohn.source_kinds.base import USUAL, How, ReadableKind, names_in
 from network.architecture import parameters
 from network.modelfile import ModelFile
 from network.precision import FloatArray
 from program.errors import Refused
 from sources import in_context as contexts
 from sources.in_context import InContext, Prompt
-from verify.checker.in_context import Established
-from verify.proof import shown_of
-from verify.search.find import MARGIN
 from verify.testing.simulation_result import Simulation
 
 MOST_PROMPTS, SCORES = 2**18, 2**24
@@ -31,10 +27,11 @@ LARGEST_PROMPT = 2**20
 """In bytes, of a file; the largest that is read by any network is far smaller."""
 
 
-class InContexts(SourceKind[InContext]):
+class InContexts(ReadableKind[InContext]):
     """Gradient descent on the windows of a prompt."""
 
     wire = contexts.KIND
+    source = InContext
     claim = "within"
     takes = frozenset()
     dtype = "float64"
@@ -45,21 +42,6 @@ class InContexts(SourceKind[InContext]):
             return contexts.named(text)
         except Refused as reason:
             raise KrohnError(str(reason)) from None
-
-    def owns(self, source: object) -> bool:
-        """Whether a source learns in context."""
-        return isinstance(source, InContext)
-
-    def of_file(self, file: ModelFile) -> InContext:
-        """The source that a file states."""
-        try:
-            return InContext.from_wire(file.header["source"])
-        except (Refused, LookupError, TypeError, ValueError) as error:
-            raise KrohnError(f"the file is damaged: of its source, {error}") from None
-
-    def to_wire(self, source: InContext, length: int | None) -> dict[str, Any]:
-        """As a model file states it."""
-        return source.to_wire()
 
     def build(
         self,
@@ -76,16 +58,13 @@ class InContexts(SourceKind[InContext]):
             )
         network = in_context(source, options.precision)
         built = CompiledNetwork(NAME, network, {}, None)
-        claim = {"length": source.length, "error": sys.float_info.max}
         try:
-            shown = shown_of(self.file(source, built, claim, options))
+            return built, self.proved(source, built, {"length": source.length}, options)
         except Refused as reason:
             raise CompileError(
                 f"{source.name} cannot be computed in {options.precision.name} within "
                 f"any error that can be shown: {reason}; try --dtype float64"
             ) from None
-        assert isinstance(shown, Established)
-        return built, {**claim, "error": shown.error * MARGIN}
 
     def explain(
         self, source: InContext, length: int | None, options: Options, how: How = USUAL

@@ -12,7 +12,7 @@ from compiler.compiled_network import CompiledNetwork, compile_program
 from compiler.errors import CompileError
 from compiler.pipeline import Options
 from krohn.progress import Progress
-from krohn.source_kinds.base import USUAL, How, SourceKind, letters_in, sizes
+from krohn.source_kinds.base import USUAL, How, ReadableKind, letters_in, sizes
 from krohn.source_kinds.written_texts import MOST_LINES, cut, decoded, simulated
 from network.modelfile import ModelFile
 from program.errors import Refused
@@ -23,10 +23,11 @@ NAME, CONSTRUCTION = "ShortLIS", "patience"
 _FORM = re.compile(rf"{NAME}(\d{{1,4}})(?:,(\d{{1,4}}))?")
 
 
-class IncreasingSubsequences(SourceKind[Increasing]):
+class IncreasingSubsequences(ReadableKind[Increasing]):
     """Lists of numbers, of any length up to n, and their short texts."""
 
     wire = KIND
+    source = Increasing
     called = "a longest increasing subsequence"
     claim = "generates"
 
@@ -40,21 +41,6 @@ class IncreasingSubsequences(SourceKind[Increasing]):
             return Increasing(text, longest, int(told[2] or longest + 10))
         except Refused as reason:
             raise KrohnError(f"{text}: {reason}") from None
-
-    def owns(self, source: object) -> bool:
-        """Whether a source is of this kind."""
-        return isinstance(source, Increasing)
-
-    def of_file(self, file: ModelFile) -> Increasing:
-        """What a file states."""
-        try:
-            return Increasing.from_wire(file.header["source"])
-        except (Refused, LookupError, TypeError, ValueError) as error:
-            raise KrohnError(f"the file is damaged: of its source, {error}") from None
-
-    def to_wire(self, source: Increasing, length: int | None) -> dict[str, Any]:
-        """As a model file states it."""
-        return source.to_wire()
 
     def build(
         self,

@@ -1,6 +1,5 @@
 """Linear systems in the commands: networks that are right within a proved error."""
 
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,7 @@ from krohn.progress import Progress
 from krohn.source_kinds.base import (
     USUAL,
     How,
-    SourceKind,
+    ReadableKind,
     every_word,
     letters_in,
     sizes_of,
@@ -33,10 +32,6 @@ from sources import linear_dynamics, linear_systems
 from sources.hidden_markov import HiddenMarkovModel
 from sources.hidden_markov.forms import driven
 from sources.linear_systems import LinearSystem
-from verify.checker import linear_rnn
-from verify.checker.linear_system import Established
-from verify.proof import shown_of
-from verify.search.find import MARGIN
 from verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:
@@ -47,10 +42,11 @@ EXPLAINED = 128
 """The length that is explained where none is given."""
 
 
-class LinearSystems(SourceKind[LinearSystem]):
+class LinearSystems(ReadableKind[LinearSystem]):
     """States that are multiplied by the matrix of each letter."""
 
     wire = linear_systems.KIND
+    source = LinearSystem
     claim = "within"
     takes = frozenset({"strict", "positions", "construction", "arch"})
     dtype = "float64"
@@ -68,21 +64,6 @@ class LinearSystems(SourceKind[LinearSystem]):
             raise KrohnError(str(reason)) from None
         return None if found is None or found.functions() is not None else found
 
-    def owns(self, source: object) -> bool:
-        """Whether a source is a linear system."""
-        return isinstance(source, LinearSystem)
-
-    def of_file(self, file: ModelFile) -> LinearSystem:
-        """The linear system that a file states."""
-        try:
-            return LinearSystem.from_wire(file.header["source"])
-        except (Refused, LookupError, TypeError, ValueError) as error:
-            raise KrohnError(f"the file is damaged: of its source, {error}") from None
-
-    def to_wire(self, source: LinearSystem, length: int | None) -> dict[str, Any]:
-        """As a model file states it."""
-        return source.to_wire()
-
     def build(
         self,
         source: LinearSystem,
@@ -99,16 +80,12 @@ class LinearSystems(SourceKind[LinearSystem]):
                 "a network of a linear system needs the longest length it is for (-T)"
             )
         name, reason = how.made(CONSTRUCTIONS), ""
-        claim = {"length": length, "error": sys.float_info.max}
         for network, described in _networks(source, length, options, how):
             built = CompiledNetwork(name, network, described, None)
             try:
-                shown = shown_of(self.file(source, built, claim, options))
+                return built, self.proved(source, built, {"length": length}, options)
             except Refused as refused:
                 reason = str(refused)
-                continue
-            assert isinstance(shown, Established | linear_rnn.Established)
-            return built, {**claim, "error": shown.error * MARGIN}
         raise CompileError(
             f"{source.name} cannot be computed in {options.precision.name} within "
             f"any error that can be shown: {reason}"

@@ -12,7 +12,7 @@ from compiler.compiled_network import CompiledNetwork, compile_program
 from compiler.errors import CompileError
 from compiler.pipeline import Options
 from krohn.progress import Progress
-from krohn.source_kinds.base import USUAL, How, SourceKind, sizes
+from krohn.source_kinds.base import USUAL, How, ReadableKind, sizes
 from krohn.source_kinds.written_texts import MOST_LINES, cut, decoded, simulated
 from network.attention_kind import Sparse
 from network.modelfile import ModelFile
@@ -30,10 +30,11 @@ if TYPE_CHECKING:
 ATTENTION = ("standard", "sparse")
 
 
-class Rewritings(SourceKind[Rewriting]):
+class Rewritings(ReadableKind[Rewriting]):
     """Lines that are rewritten step by step, as text."""
 
     wire = KIND
+    source = Rewriting
     called = "a rewriting system"
     claim = "generates"
     takes = frozenset({"strict", "activation", "attention"})
@@ -44,21 +45,6 @@ class Rewritings(SourceKind[Rewriting]):
             return rewriting.named(text)
         except Refused as reason:
             raise KrohnError(f"{text}: {reason}") from None
-
-    def owns(self, source: object) -> bool:
-        """Whether a source is a rewriting system."""
-        return isinstance(source, Rewriting)
-
-    def of_file(self, file: ModelFile) -> Rewriting:
-        """The rewriting system that a file states."""
-        try:
-            return Rewriting.from_wire(file.header["source"])
-        except (Refused, LookupError, TypeError, ValueError) as error:
-            raise KrohnError(f"the file is damaged: of its source, {error}") from None
-
-    def to_wire(self, source: Rewriting, length: int | None) -> dict[str, Any]:
-        """As a model file states it."""
-        return source.to_wire()
 
     def build(
         self,

@@ -13,10 +13,9 @@ from compiler.errors import CompileError
 from compiler.pipeline import Options
 from krohn.counting_programs import counting_program
 from krohn.progress import Progress
-from krohn.source_kinds.base import USUAL, How, SourceKind, names_in, sizes
+from krohn.source_kinds.base import USUAL, How, SourceKind, names_in, sizes, stated
 from network.modelfile import ModelFile
 from program.domains import IntArray
-from program.errors import Refused
 from sources import counting
 from sources.sequence_functions import ProgramError, Realised, SequenceFunction, parse
 from sources.sequence_functions.catalogue import FUNCTIONS
@@ -34,6 +33,7 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
     """One value at each letter of a word."""
 
     wire = "program"
+    source = SequenceFunction
     claim = "exact"
     takes = frozenset({"strict", "activation", "positions"})
 
@@ -52,10 +52,6 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
                 f"krohn.program or a file *{SUFFIX} for your own"
             )
         return FUNCTIONS[name]()
-
-    def owns(self, source: object) -> bool:
-        """Whether a source is a sequence function."""
-        return isinstance(source, SequenceFunction)
 
     def to_wire(self, source: SequenceFunction, length: int | None) -> dict[str, Any]:
         """The Program as it was written, before all passes."""
@@ -195,10 +191,9 @@ def _stated(file: ModelFile) -> Realised:
     Raises:
         KrohnError: If it is damaged.
     """
-    try:
-        return Realised.from_wire(file.header["source"], file.header["claim"]["length"])
-    except (Refused, LookupError, TypeError, ValueError) as error:
-        raise KrohnError(f"the file is damaged: of its source, {error}") from None
+    return stated(
+        file, lambda said: Realised.from_wire(said, file.header["claim"]["length"])
+    )
 
 
 def _simulated(

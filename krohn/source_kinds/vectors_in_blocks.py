@@ -1,18 +1,17 @@
 """Linear systems that write their state as a vector, in the commands."""
 
-import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from algebra.errors import KrohnError
 from compiler.compiled_network import CompiledNetwork
 from compiler.constructions.blocks import NAME
 from compiler.constructions.products import realise
 from compiler.errors import CompileError
 from compiler.pipeline import Options
 from krohn.progress import Progress
-from krohn.source_kinds.base import USUAL, How, SourceKind, every_word, letters_in
+from krohn.source_kinds.base import USUAL, How, ReadableKind, every_word, letters_in
 from krohn.source_kinds.blocks import EXPLAINED, check_length
 from krohn.source_kinds.linear_systems import reference
 from krohn.source_kinds.real_outputs import held
@@ -23,16 +22,14 @@ from program.domains import IntArray
 from program.errors import Refused
 from sources.linear_systems import VectorsInBlocks
 from sources.linear_systems.in_blocks import COORDINATE, KIND
-from verify.checker.vectors_in_blocks import Established
-from verify.proof import shown_of
-from verify.search.find import MARGIN
 from verify.testing.simulation_result import Simulation
 
 
-class LinearSystemsInBlocks(SourceKind[VectorsInBlocks]):
+class LinearSystemsInBlocks(ReadableKind[VectorsInBlocks]):
     """Words in blocks of letters; after each the network reads what it has said."""
 
     wire = KIND
+    source = VectorsInBlocks
     claim = "within"
     takes = frozenset({"strict", "positions", "block"})
     dtype = "float64"
@@ -40,21 +37,6 @@ class LinearSystemsInBlocks(SourceKind[VectorsInBlocks]):
     def named(self, text: str) -> VectorsInBlocks | None:
         """None has a name: a system is given with the letters of a block (--block)."""
         return None
-
-    def owns(self, source: object) -> bool:
-        """Whether a source is of this kind."""
-        return isinstance(source, VectorsInBlocks)
-
-    def of_file(self, file: ModelFile) -> VectorsInBlocks:
-        """The linear system and the block of a file."""
-        try:
-            return VectorsInBlocks.from_wire(file.header["source"])
-        except (Refused, LookupError, TypeError, ValueError) as error:
-            raise KrohnError(f"the file is damaged: of its source, {error}") from None
-
-    def to_wire(self, source: VectorsInBlocks, length: int | None) -> dict[str, Any]:
-        """As a model file states it."""
-        return source.to_wire()
 
     def build(
         self,
@@ -71,16 +53,14 @@ class LinearSystemsInBlocks(SourceKind[VectorsInBlocks]):
         tokens = longest(length, source.block)
         made = realise(source.affine, tokens, options, window=source.block + 1)
         built = CompiledNetwork(NAME, *made, None)
-        claim = {"length": tokens, "letters": length, "error": sys.float_info.max}
+        claim = {"length": tokens, "letters": length}
         try:
-            shown = shown_of(self.file(source, built, claim, options))
+            return built, self.proved(source, built, claim, options)
         except Refused as reason:
             raise CompileError(
                 f"{source.system.name} cannot be computed in {options.precision.name} "
                 f"within any error that can be shown: {reason}"
             ) from None
-        assert isinstance(shown, Established)
-        return built, {**claim, "error": shown.error * MARGIN}
 
     def explain(
         self,
@@ -143,7 +123,8 @@ class LinearSystemsInBlocks(SourceKind[VectorsInBlocks]):
         """Run every word of so many letters; each of its prefixes is a word."""
         source = self.of_file(file).system
         words = every_word(len(source.letters), length)
-        return held(file, reference(source), words, progress, said_by)
+        found = held(file, reference(source), words, progress, said_by)
+        return replace(found, every=True)
 
     def covers(self, file: ModelFile) -> str:
         """What a proof is about, in words."""

@@ -170,6 +170,17 @@ def test_none_of_400_mutants_is_worse_than_what_is_shown() -> None:
     assert 0 < survivors(400) < 250
 
 
+def test_all_words_of_a_length_are_every_input_of_it() -> None:
+    source = source_of("MatMul3,3@1", 2)
+    model = KIND.compile(source, 3, OPTIONS)
+    report = KIND.verify(model.file, proof=False, exhaustive=3, sample=None)
+    assert (report.verdict, report.words) == (
+        "verified",
+        len(source.system.letters) ** 3,
+    )
+    assert report.covers == "every input of these lengths"
+
+
 def test_a_letter_that_is_called_like_the_token_is_refused() -> None:
     system = source_of("MatMul3,3@1", 3).system
     letters = ("a", "b", "(b)")
