@@ -1,0 +1,115 @@
+"""Different models that predict the same: pairs of Liu 2025, section 2.2."""
+
+from math import cos, pi, sin, sqrt
+
+import numpy as np
+
+from program.domains import FloatArray
+from program.errors import demand
+
+Pair = tuple[FloatArray, FloatArray]
+"""Emissions, or means, ``(d, k)``; and transitions ``(k, k)``."""
+PRINTED: tuple[Pair, Pair] = (
+    (
+        np.array(
+            [
+                [0.23016003, 0.3549092, 0.16493077],
+                [0.30716059, 0.06962305, 0.37321636],
+                [0.2580854, 0.26965425, 0.22226035],
+                [0.20459398, 0.3058135, 0.23959252],
+            ]
+        ),
+        np.array(
+            [
+                [0.56893146, 0.35811118, 0.07295736],
+                [0.35811118, 0.10805638, 0.53383243],
+                [0.07295736, 0.53383243, 0.39321021],
+            ]
+        ),
+    ),
+    (
+        np.array(
+            [
+                [0.24120928, 0.35062535, 0.15816537],
+                [0.28937626, 0.07433156, 0.38629218],
+                [0.26077674, 0.26749114, 0.22173212],
+                [0.20863772, 0.30755194, 0.23381033],
+            ]
+        ),
+        np.array(
+            [
+                [0.59740926, 0.30452087, 0.09806987],
+                [0.30452087, 0.1331689, 0.56231024],
+                [0.09806987, 0.56231024, 0.33961989],
+            ]
+        ),
+    ),
+)
+"""Equation 2.47: digits of a pair whose pairwise predictions are equal (Theorem 6)."""
+
+
+def turned(emissions: FloatArray, transitions: FloatArray, angle: float) -> Pair:
+    """O Rᵀ and R T Rᵀ, for a rotation R about (1, 1, 1): the same pairwise predictions.
+
+    The law of two letters is O Tⁿ Oᵀ / 3, which R leaves as it is. Predictions are that,
+    divided by the law of the letter given, O·1/3, which R leaves as well.
+
+    Args:
+        emissions: ``(d, 3)``: O.
+        transitions: ``(3, 3)``: T, doubly stochastic.
+        angle: By how much R turns.
+
+    Raises:
+        Refused: If what comes out is no probability.
+    """
+    turn = _rotation(angle)
+    found = emissions @ turn.T, turn @ transitions @ turn.T
+    demand(min(x.min() for x in found) >= 0, "turned so far, a probability is negative")
+    return found
+
+
+def _rotation(angle: float) -> FloatArray:
+    """A rotation about (1, 1, 1): its rows and columns add up to 1 (Rodrigues)."""
+    cross = np.array([[0, -1, 1], [1, 0, -1], [-1, 1, 0]]) / sqrt(3)
+    along = np.full((3, 3), 1 / 3)
+    turn: FloatArray = cos(angle) * (np.eye(3) - along) + sin(angle) * cross + along
+    return turn
+
+
+def same_power(power: int, stay: float = 0.5) -> tuple[FloatArray, FloatArray]:
+    """Two transition matrices with the same power and no permutation between them.
+
+    A cycle of three that stays with a probability commutes with rotations about (1, 1, 1);
+    one by 2π/t has the power t of no rotation (Claim 3; the printed T̃ lacks the factor T).
+
+    Args:
+        power: t, at least 2.
+        stay: How likely a state is kept.
+
+    Raises:
+        Refused: If a probability comes out negative.
+    """
+    demand(power >= 2, "a power is at least 2")
+    one = stay * np.eye(3) + (1 - stay) * np.roll(np.eye(3), 1, axis=0)
+    other = _rotation(2 * pi / power) @ one
+    # Where a power makes an entry 0, rounding leaves less than a unit of 1.
+    other[np.abs(other) <= 4 * np.finfo(np.float64).eps] = 0
+    demand(other >= 0, f"with power {power} a probability comes out negative")
+    return one, other
+
+
+def mirrored(means: FloatArray, transitions: FloatArray) -> Pair:
+    """HM, with the T̃ that predicts the same: its columns add up to −1, so it is no law.
+
+    H mirrors the means at the hyperplane through the origin that is parallel to theirs. It
+    leaves all posteriors as they are, if the means have one norm (Lemma 7).
+
+    Args:
+        means: ``(d, k)``: M, of full rank and with columns of one norm.
+        transitions: ``(k, k)``: T.
+    """
+    normal = np.linalg.pinv(means).T.sum(axis=1)
+    normal /= np.linalg.norm(normal)
+    mirror = np.eye(len(means)) - 2 * np.outer(normal, normal)
+    other = mirror @ means
+    return other, np.linalg.pinv(other) @ means @ transitions
