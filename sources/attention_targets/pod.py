@@ -45,17 +45,22 @@ class Quadrature:
         demand(self.weights.shape == self.nodes.shape[:1], "each node needs a weight")
         demand(self.weights > 0, "weights of nodes must be positive")
 
-    def cardinal(self, points: FloatArray) -> FloatArray:
+    def cardinal(self, points: FloatArray, derivative: int = 0) -> FloatArray:
         """``(a, n)``: the polynomial of each node that is 1 there and 0 at all others.
 
         On [0, 1] it is w_i Σ_{k<n} (2k + 1) P_k(2u_i − 1) P_k(2u − 1), since Gauss' rule
         is exact for products of two polynomials of its size; on a cube, a product of them.
 
+        Args:
+            points: ``(a, d)``.
+            derivative: Of each factor, how often it is derived.
+
         Raises:
             Refused: If the nodes are no grid of Gauss and Legendre's.
         """
         demand(self.axes, "only a grid of Gauss and Legendre's interpolates")
-        factors = [_cardinal(n, points[:, axis]) for axis, n in enumerate(self.axes)]
+        columns = zip(self.axes, points.T, strict=True)
+        factors = [_cardinal(n, column, derivative) for n, column in columns]
         joined = reduce(
             lambda a, b: a[:, :, None] * b[:, None, :], factors[1:], factors[0]
         )
@@ -67,14 +72,13 @@ def _line(count: int) -> tuple[FloatArray, FloatArray]:
     return (nodes + 1) / 2, weights / 2
 
 
-def _cardinal(count: int, points: FloatArray) -> FloatArray:
+def _cardinal(count: int, points: FloatArray, derivative: int) -> FloatArray:
     nodes, weights = _line(count)
-    scale = 2 * np.arange(count) + 1
-    here = legendre.legvander(2 * points - 1, count - 1) * scale
-    found: FloatArray = (
-        here @ legendre.legvander(2 * nodes - 1, count - 1).T
-    ) * weights
-    return found
+    series = np.diag(2.0 * np.arange(count) + 1)
+    derived = legendre.legder(series, derivative, scl=2)
+    here = legendre.legvander(2 * points - 1, len(derived) - 1) @ derived
+    at_nodes = legendre.legvander(2 * nodes - 1, count - 1)
+    return np.asarray((here @ at_nodes.T) * weights, dtype=np.float64)
 
 
 def gauss_legendre(count: int, dimensions: int = 1) -> Quadrature:
