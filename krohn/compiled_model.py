@@ -73,10 +73,15 @@ class CompiledModel:
     @property
     def network(self) -> "Module":
         """The network as a plain torch module, which takes tensors."""
-        if kind_of(self.file.header["architecture"]).answers == "laws":
+        answers = kind_of(self.file.header["architecture"]).answers
+        if answers == "laws":
             from network.generator import Generator
 
             return Generator(self.file)
+        if answers == "reals":
+            from network.real_model import real_network
+
+            return real_network(self.file)
         return self.model.network
 
     def __repr__(self) -> str:

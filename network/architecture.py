@@ -39,8 +39,8 @@ class Kind:
         marks: How many tokens there are beside the letters: BOS.
         recurrent: Whether it reads a letter at a time, and words of every length.
         program: Whether its file can state a Program, and a proof starts from that.
-        answers: What the outputs say: the state of the machine or its output, or how
-            likely each letter is to come next.
+        answers: What the outputs say: the state of the machine or its output; how likely
+            each letter is to come next; or real vectors, of inputs that are real vectors.
     """
 
     title: str
@@ -50,7 +50,7 @@ class Kind:
     marks: int = 0
     recurrent: bool = False
     program: bool = False
-    answers: Literal["classes", "laws"] = "classes"
+    answers: Literal["classes", "laws", "reals"] = "classes"
 
 
 def kind_of(architecture: Architecture) -> Kind:
@@ -298,6 +298,42 @@ def _sparse_rnn_shapes(
     return shapes
 
 
+def _attention_layer_shapes(architecture: Architecture) -> Shapes:
+    """Of `network.attention_layer.AttentionLayer`."""
+    n, k, v = (size(architecture, key) for key in ("features", "d_qk", "d_v"))
+    codes, slots = (size(architecture, key, least=0) for key in ("codes", "memory"))
+    if type(architecture.get("causal")) is not bool:
+        raise ModelFileError("is damaged: it does not say if it sees later positions")
+    if slots and architecture["causal"]:
+        raise ModelFileError("is damaged: a memory has no later positions")
+    shapes: Shapes = {"attention.query": (n, k)}
+    if codes:
+        shapes["code"] = (size(architecture, "length"), codes)
+    if slots:
+        shapes |= {"memory.key": (slots, k), "memory.value": (slots, v)}
+        shapes["memory.bias"] = (slots,)
+    else:
+        shapes |= {"attention.key": (n, k), "attention.value": (n, v)}
+    ends = {
+        "features": (size(architecture, "inputs") + codes, n),
+        "output": (v, size(architecture, "outputs")),
+    }
+    size(architecture, "length")
+    for at, (first, last) in ends.items():
+        hidden = architecture.get(f"{at}_units")
+        if not isinstance(hidden, list) or len(hidden) > MOST_BLOCKS:
+            raise ModelFileError(f"is damaged: {at}_units is no list of widths")
+        widths = [first, *(size({"width": w}, "width") for w in hidden), last]
+        for j, pair in enumerate(pairwise(widths)):
+            shapes[f"{at}.{j}.weight"], shapes[f"{at}.{j}.bias"] = pair, pair[1:]
+    return shapes
+
+
+def _attention_layers(architecture: Architecture) -> list[Mapping[str, Any]]:
+    units = [*architecture["features_units"], *architecture["output_units"]]
+    return [{"heads": 1, "mlp": units}]
+
+
 def size(holder: Mapping[str, Any], key: str, least: int = 1) -> int:
     """A whole number from a header.
 
@@ -351,5 +387,12 @@ KINDS = {
         layers=lambda shape: [{**layer, "heads": 1} for layer in shape["layers"]],
         width=lambda shape: max(int(layer["d"]) for layer in shape["layers"]),
         answers="laws",
+    ),
+    "attention-layer": Kind(
+        title="attention layer",
+        shapes=_attention_layer_shapes,
+        layers=_attention_layers,
+        width=lambda shape: int(shape["features"]),
+        answers="reals",
     ),
 }

@@ -24,6 +24,11 @@ NETWORKS: dict[str, type[Network]] = {
     "gru": GatedRecurrent,
 }
 
+_OTHERS = {
+    "laws": ("laws instead of states", "it with network.generator.load"),
+    "reals": ("vectors instead of letters", "its file with network.real_model"),
+}
+
 NOT_FINITE = "(not finite)"
 """What a network is said to answer where a logit is infinite or not a number."""
 
@@ -49,9 +54,9 @@ class Model(nn.Module):
         architecture = file.header["architecture"]
         kind = kind_of(architecture)
         if kind.answers != "classes":
+            says, opens = _OTHERS[kind.answers]
             raise ModelFileError(
-                f"it is a {kind.title}, which has laws instead of states; open it with "
-                "network.generator.load"
+                f"it is a {kind.title}, which has {says}; open {opens}"
             )
         self.letters, self.states, self.classes = _alphabets(file)
         self.length = modelfile.claimed_length(file.header)

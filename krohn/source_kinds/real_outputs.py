@@ -1,9 +1,10 @@
 """Networks that say real numbers after each letter: how they are run and held against."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from algebra.errors import KrohnError
 from krohn.progress import Progress
@@ -11,6 +12,9 @@ from network.modelfile import ModelFile
 from network.precision import FloatArray
 from program.domains import IntArray
 from verify.testing.simulation_result import Simulation
+
+if TYPE_CHECKING:
+    from verify.testing.counterexample import Counterexample
 
 BATCH = 256
 
@@ -52,23 +56,53 @@ def held(
     said: Callable[[ModelFile, IntArray], FloatArray] = outputs,
 ) -> Simulation:
     """Hold the outputs against the reference: are they within the claimed error?"""
-    from verify.testing.counterexample import Counterexample
-
     length = words.shape[1]
     most = file.header["claim"]["error"] + right.rounding(length)
+
+    def spelled(word: IntArray, stop: int) -> tuple[str, ...]:
+        return tuple(right.letters[o] for o in word[:stop].tolist())
+
     for at in range(0, len(words), BATCH):
         batch = words[at : at + BATCH]
         wanted, found = right.run(batch), said(file, batch)
         progress("running words", at, len(words))
-        near = (np.abs(wanted - found) <= most) | np.isnan(wanted)
-        near = near.all(axis=2)  # what is no number is not
-        for row in np.flatnonzero(~near.all(axis=1))[:1].tolist():
-            stop = int(np.argmin(near[row])) + 1
-            word = tuple(right.letters[o] for o in batch[row, :stop].tolist())
-            told = [_told(x[row, :stop], near[row]) for x in (wanted, found)]
-            wrong = Counterexample(word, told[0], told[1], "at once")
+        row, wrong = first_wrong(batch, wanted, found, most, spelled)
+        if wrong is not None:
             return Simulation(at + row + 1, length, wrong)
     return Simulation(len(words), length, None)
+
+
+def first_wrong(
+    batch: npt.NDArray[Any],
+    wanted: FloatArray,
+    found: FloatArray,
+    most: float,
+    spelled: Callable[[npt.NDArray[Any], int], tuple[str, ...]],
+) -> "tuple[int, Counterexample | None]":
+    """The first input whose outputs are not all within an error, as a counterexample.
+
+    Args:
+        batch: ``(batch, length, …)``: the inputs.
+        wanted: ``(batch, length, n)``: what is right; NaN where nothing is.
+        found: The same, of the network.
+        most: The error.
+        spelled: The names of an input, up to the position that is wrong.
+
+    Returns:
+        Which of the batch it is, and None for the other if there is none.
+    """
+    from verify.testing.counterexample import Counterexample
+
+    off = np.abs(wanted - found)
+    near = np.all((off <= most) | np.isnan(wanted), axis=2)  # what is no number is not
+    rows = np.flatnonzero(~np.all(near, axis=1))
+    if not len(rows):
+        return 0, None
+    row = int(rows[0])
+    stop = int(np.argmin(near[row])) + 1
+    word = spelled(batch[row], stop)
+    told = [_told(x[row, :stop], near[row]) for x in (wanted, found)]
+    return row, Counterexample(word, told[0], told[1], "at once")
 
 
 def _told(states: FloatArray, near: Any) -> tuple[str, ...]:

@@ -44,7 +44,8 @@ def test_every_kind_tells_the_sizes_of_its_networks() -> None:
         assert kind.program == ("program" in file.header)
         attending = sum("attention.query" in name for name in shapes)
         assert sum(layer["heads"] > 0 for layer in kind.layers(shape)) == attending
-    assert seen == {kind.title for kind in KINDS.values()}
+    reading = [kind for kind in KINDS.values() if kind.answers != "reals"]
+    assert seen == {kind.title for kind in reading}
 
 
 @pytest.mark.parametrize("name", ["mamba", None, 3, ["rnn"]])

@@ -26,6 +26,7 @@ from verify.checker import (
     linear_rnn,
     linear_system,
     read_out,
+    real_networks,
     recurrent,
     recurrent_beliefs,
     refinement,
@@ -398,13 +399,17 @@ RECURRENT: dict[str, Callable[[Model], RecurrentWithinError]] = {
 }
 """The same, of RNNs."""
 WithinError = (
-    linear_system.Established | hidden_markov.Established | in_context.Established
+    linear_system.Established
+    | hidden_markov.Established
+    | in_context.Established
+    | real_networks.Established
 )
 Shown = (
     Established
     | hidden_markov.Established
     | in_context.Established
     | linear_system.Established
+    | real_networks.Established
     | RecurrentWithinError
     | recurrent.Established
     | generator.Established
@@ -416,4 +421,5 @@ CHECKS: dict[str, Check] = {
     "lstm": gated_recurrent.established,
     "gru": gated_recurrent.established,
     "generator": generator.established,
+    **dict.fromkeys(real_networks.KINDS, real_networks.established),
 }

@@ -1,0 +1,279 @@
+"""Sources that read and say real vectors: what the commands do alike with all of them.
+
+To add such a source, derive from `RealSequences`, and give
+
+- ``wire``, ``source``, ``named``, ``build`` and ``explain``, as for every `ReadableKind`;
+  ``build`` ends with ``self.with_error(…)``, which asks the checker;
+- ``box``: the names and the ranges of the numbers of an input vector;
+- ``reference``: an interpreter of more digits than the network has, with what it can be
+  off by itself;
+- ``adversarial``: inputs that are made to be bad for the network of a file.
+
+Override ``sampled`` where not all vectors of the box are inputs, ``check`` likewise, and
+``least`` where short inputs mean nothing. Its network is a kind of `network.architecture`
+that answers ``"reals"`` with a class in `network.real_model.NETWORKS`; its check is an
+entry of `verify.checker.real_networks.CHECKS`.
+"""
+
+import csv
+from abc import abstractmethod
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from algebra.errors import KrohnError
+from compiler.compiled_network import CompiledNetwork
+from compiler.errors import CompileError
+from compiler.pipeline import Options
+from krohn.progress import Progress
+from krohn.source_kinds.base import OnFile, ReadableKind
+from krohn.source_kinds.real_outputs import first_wrong
+from network.modelfile import ModelFile
+from network.precision import FloatArray
+from program.errors import Refused
+from verify.testing.simulation_result import Simulation
+
+S = TypeVar("S", bound=OnFile)
+LARGEST_TEXT = 2**24
+"""In bytes, of a file of numbers."""
+NUMBERS = 2**20
+"""How many numbers of weights and features are held at once where inputs are run."""
+
+
+class Box(NamedTuple):
+    """What an input vector is.
+
+    Attributes:
+        names: Of its numbers.
+        low: ``(d,)``: the least that each can be.
+        high: ``(d,)``: the largest.
+    """
+
+    names: tuple[str, ...]
+    low: FloatArray
+    high: FloatArray
+
+
+class RealReference(NamedTuple):
+    """What is right.
+
+    Attributes:
+        run: ``(batch, t, d)`` inputs to ``(batch, t, o)``; NaN where nothing is.
+        rounding: How far any of these numbers can be off itself.
+    """
+
+    run: Callable[[FloatArray], FloatArray]
+    rounding: float
+
+
+class RealSequences(ReadableKind[S]):
+    """Sources that read ``(t, d)`` real numbers and say ``(t, o)``."""
+
+    claim = "within"
+    dtype = "float64"
+    takes = frozenset({"within"})
+
+    @abstractmethod
+    def box(self, source: S) -> Box:
+        """What an input vector is."""
+
+    @abstractmethod
+    def reference(self, source: S) -> RealReference:
+        """What is right."""
+
+    @abstractmethod
+    def adversarial(
+        self, source: S, file: ModelFile, count: int, rng: np.random.Generator
+    ) -> FloatArray:
+        """Up to ``count`` inputs ``(…, T, d)`` on which the network is far off."""
+
+    def least(self, source: S, length: int) -> int:
+        """How many vectors an input has at least, of at most ``length``."""
+        return 1
+
+    def sampled(
+        self, source: S, shape: tuple[int, int], rng: np.random.Generator
+    ) -> FloatArray:
+        """``(count, t, d)``: random inputs, ``shape`` is ``(count, t)``."""
+        box = self.box(source)
+        found: FloatArray = rng.uniform(box.low, box.high, (*shape, len(box.names)))
+        return found
+
+    def check(self, source: S, x: FloatArray) -> None:
+        """Refuse what is no input, ``(t, d)``.
+
+        Raises:
+            KrohnError: Naming the first number that cannot be.
+        """
+        box = self.box(source)
+        bad = np.argwhere(~((x >= box.low) & (x <= box.high)))  # NaN is, too
+        if len(bad):
+            t, i = bad[0].tolist()
+            raise KrohnError(
+                f"{box.names[i]} of vector {t + 1} is {x[t, i]:g}; it lies between "
+                f"{box.low[i]:g} and {box.high[i]:g}"
+            )
+
+    def with_error(
+        self, source: S, built: CompiledNetwork, length: int, options: Options
+    ) -> tuple[CompiledNetwork, dict[str, Any]]:
+        """The network with its claim: the error that the checker shows of it.
+
+        Raises:
+            CompileError: If it shows none.
+        """
+        try:
+            return built, self.proved(source, built, {"length": length}, options)
+        except Refused as reason:
+            raise CompileError(
+                f"nothing can be shown of the network in {options.precision.name}: {reason}"
+            ) from None
+
+    def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
+        """What the network says of some vectors, with the error that it may have."""
+        source, precision = self.of_file(file), file.precision
+        box = self.box(source)
+        x = precision.round(vectors(words, box.names))
+        self.check(source, x)
+        least = self.least(source, file.header["claim"]["length"])
+        if len(x) < least:
+            raise KrohnError(f"an input has at least {least} vectors, not {len(x)}")
+        found = said(file, x[None])[0]
+        rows = [" ".join(f"{y: .9g}" for y in row) for row in found.tolist()]
+        return {
+            "inputs": x.tolist(),
+            "outputs": found.tolist(),
+            "error": file.header["claim"].get("error"),
+            "shown": "\n".join(rows),
+        }
+
+    def sample(
+        self, file: ModelFile, count: int, seed: int, progress: Progress
+    ) -> Simulation:
+        """Run inputs that are made to be bad, up to half of all, and random ones."""
+        source, length = self.of_file(file), file.header["claim"]["length"]
+        rng, made = np.random.default_rng(seed), max(count // 2, 1)
+        bad = self.adversarial(source, file, made, rng)[:made]
+        random = self.sampled(source, (count - len(bad), length), rng)
+        inputs = file.precision.round(np.concatenate([bad, random]))
+        return self.held(file, inputs, progress)
+
+    def held(
+        self, file: ModelFile, inputs: FloatArray, progress: Progress
+    ) -> Simulation:
+        """Hold ``(count, t, d)`` inputs against the reference."""
+        right = self.reference(self.of_file(file))
+        most = file.header["claim"]["error"] + right.rounding
+        length, form = inputs.shape[1], f".{_DIGITS[file.precision.digits > 24]}g"
+        each = batch_size(file, length)
+
+        def spelled(x: FloatArray, _: int) -> tuple[str, ...]:
+            return tuple(",".join(format(n, form) for n in row) for row in x.tolist())
+
+        for at in range(0, len(inputs), each):
+            batch = inputs[at : at + each]
+            progress("running inputs", at, len(inputs))
+            wanted, found = right.run(batch), said(file, batch)
+            row, wrong = first_wrong(batch, wanted, found, most, spelled)
+            if wrong is not None:
+                return Simulation(at + row + 1, length, wrong)
+        return Simulation(len(inputs), length, None)
+
+    def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
+        """Refused: there is no end of real inputs."""
+        raise KrohnError(
+            "real inputs cannot all be run; say --sample N, or --proof, which is about "
+            "all of them"
+        )
+
+    def covers(self, file: ModelFile) -> str:
+        """What a proof is about, in words."""
+        source, claim = self.of_file(file), file.header["claim"]
+        box = self.box(source)
+        pairs = zip(box.names, box.low.tolist(), box.high.tolist(), strict=True)
+        ranges = ", ".join(f"{name} in [{a:g}, {b:g}]" for name, a, b in pairs)
+        least, length = self.least(source, claim["length"]), claim["length"]
+        many = f"{length}" if least == length else f"{least} to {length}"
+        return (
+            f"all inputs of {many} vectors with {ranges}: every output within "
+            f"{claim['error']:.3g}"
+        )
+
+
+_DIGITS = (9, 17)
+"""With so many a number of 24 and of 53 bits is itself again when it is read."""
+
+
+def said(file: ModelFile, inputs: FloatArray) -> FloatArray:
+    """``(batch, t, o)``: what the network says of ``(batch, t, d)``, in its format."""
+    import torch
+
+    from network.real_model import real_network
+
+    network = real_network(file)
+    dtype = getattr(torch, file.precision.name)
+    with torch.no_grad():
+        found = network(torch.from_numpy(inputs).to(dtype))
+    numbers: FloatArray = found.double().numpy()
+    return numbers
+
+
+def batch_size(file: ModelFile, length: int) -> int:
+    """How many inputs are run at once, so that memory stays small."""
+    widest = max(int(size) for t in file.tensors.values() for size in t.shape)
+    return max(1, NUMBERS // (length * max(length, widest)))
+
+
+def vectors(words: list[str], names: tuple[str, ...]) -> FloatArray:
+    """``(t, d)`` numbers as a person writes them.
+
+    Vectors with blanks between them, their numbers with commas; or the name of a file of
+    comma-separated values, a vector a line, with or without a line of names.
+
+    Raises:
+        KrohnError: If it is no such thing.
+    """
+    if len(words) == 1 and words[0].endswith((".csv", ".txt", ".tsv")):
+        rows = _rows(Path(words[0]), names)
+    else:
+        rows = [part.split(",") for part in " ".join(words).split()]
+    if len(names) == 1:
+        rows = [[number] for row in rows for number in row]
+    if not rows:
+        raise KrohnError("an input has at least one vector")
+    for t, row in enumerate(rows, start=1):
+        if len(row) != len(names):
+            raise KrohnError(
+                f"vector {t} has {len(row)} numbers, and {len(names)} are needed: "
+                f"{','.join(names)}"
+            )
+    return np.array([[_number(n, t) for n in row] for t, row in enumerate(rows, 1)])
+
+
+def _number(text: str, t: int) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        raise KrohnError(
+            f"vector {t} has {text.strip()!r}, which is no number"
+        ) from None
+    if not np.isfinite(found):
+        raise KrohnError(f"vector {t} has {text.strip()!r}, which is not finite")
+    return found
+
+
+def _rows(path: Path, names: tuple[str, ...]) -> list[list[str]]:
+    try:
+        if path.stat().st_size > LARGEST_TEXT:
+            raise KrohnError(f"{path}: larger than {LARGEST_TEXT} bytes")
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise KrohnError(f"{path}: cannot be read: no UTF-8 text") from None
+    except OSError as error:
+        raise KrohnError(f"{path}: cannot be read: {error.strerror}") from None
+    blanks = "\t" if path.suffix == ".tsv" else ","
+    found = [row for row in csv.reader(text.splitlines(), delimiter=blanks) if row]
+    headed = bool(found) and tuple(n.strip() for n in found[0]) == names
+    return found[headed:]

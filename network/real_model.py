@@ -1,0 +1,26 @@
+"""Opening model files of networks that read and say real vectors."""
+
+import torch
+from torch import nn
+
+from network.architecture import kind_of
+from network.attention_layer import AttentionLayer
+from network.errors import ModelFileError
+from network.modelfile import ModelFile
+
+NETWORKS: dict[str, type[nn.Module]] = {"attention-layer": AttentionLayer}
+"""By the kind of the architecture; each takes it, and the tensors by name."""
+
+
+def real_network(file: ModelFile) -> nn.Module:
+    """The network of a file, in its number format: ``(batch, time, d)`` in and out.
+
+    Raises:
+        ModelFileError: If it reads letters, or says something else than numbers.
+    """
+    shape = file.header["architecture"]
+    if (kind := kind_of(shape)).answers != "reals":
+        raise ModelFileError(f"this is a {kind.title}, which reads letters")
+    dtype = getattr(torch, file.precision.name)
+    tensors = {n: torch.from_numpy(a).to(dtype) for n, a in file.tensors.items()}
+    return NETWORKS[shape["kind"]](shape, tensors).eval()

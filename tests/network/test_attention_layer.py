@@ -1,0 +1,168 @@
+"""One attention layer over real inputs: what it computes, and what it refuses."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from network.architecture import expected_shapes, kind_of
+from network.attention_layer import AttentionLayer
+from network.errors import ModelFileError
+from network.model import Model
+from network.modelfile import ModelFile, pack
+from network.precision import PRECISIONS
+from network.real_model import real_network
+from program.errors import Refused
+from verify.checker.attention_layer import layer_of
+from verify.checker.model_file import FORMATS
+from verify.checker.model_file import Model as Checked
+from verify.checker.network import check_of
+
+SHAPE: dict[str, Any] = {
+    "kind": "attention-layer",
+    "dtype": "float64",
+    "length": 6,
+    "inputs": 2,
+    "codes": 3,
+    "features": 5,
+    "features_units": [4, 7],
+    "d_qk": 2,
+    "d_v": 3,
+    "memory": 0,
+    "causal": False,
+    "output_units": [8],
+    "outputs": 2,
+}
+CLAIM = {"kind": "within", "length": 6, "error": 1.0}
+
+
+def made(dtype: str = "float64", **changed: Any) -> ModelFile:
+    shape = {**SHAPE, "dtype": dtype, **changed}
+    random, precision = np.random.default_rng(0), PRECISIONS[dtype]
+    tensors = {
+        name: precision.round(random.normal(size=size) / 2)
+        for name, size in expected_shapes(shape).items()
+    }
+    header = {"architecture": shape, "source": {"kind": "none"}, "claim": CLAIM}
+    return ModelFile(header, tensors, precision)
+
+
+def relus(x: Any, t: dict[str, Any], at: str, layers: int) -> Any:
+    for j in range(layers):
+        x = (np.maximum(x, 0) if j else x) @ t[f"{at}.{j}.weight"] + t[f"{at}.{j}.bias"]
+    return x
+
+
+def by_hand(file: ModelFile, x: Any) -> Any:
+    """The formula of the paper, position by position."""
+    shape, t = file.header["architecture"], file.tensors
+    code = t["code"][: len(x)] if shape["codes"] else np.zeros((len(x), 0))
+    f = relus(np.hstack([x, code]), t, "features", 3)
+    found = []
+    for i in range(len(x)):
+        seen = f[: i + 1] if shape["causal"] else f
+        if shape["memory"]:
+            keys, values, bias = (t[f"memory.{n}"] for n in ("key", "value", "bias"))
+        else:
+            keys, values = seen @ t["attention.key"], seen @ t["attention.value"]
+            bias = 0.0
+        scores = keys @ (f[i] @ t["attention.query"]) + bias
+        weights = np.exp(scores - scores.max())
+        found.append(weights @ values / weights.sum())
+    return relus(np.array(found), t, "output", 2)
+
+
+FORMS = [{}, {"causal": True}, {"codes": 0}, {"memory": 9}]
+
+
+@pytest.mark.parametrize("changed", FORMS)
+@pytest.mark.parametrize(("dtype", "most"), [("float64", 1e-12), ("float32", 1e-4)])
+def test_it_computes_the_formula(changed: Any, dtype: str, most: float) -> None:
+    file = made(dtype, **changed)
+    network = real_network(file)
+    for count in (1, 4, 6):
+        x = file.precision.round(np.random.default_rng(1).uniform(size=(count, 2)))
+        found = network(torch.from_numpy(x[None]).to(getattr(torch, dtype)))
+        assert found.shape == (1, count, 2)
+        right = by_hand(file, x)
+        assert np.abs(found[0].double().numpy() - right).max() < most * abs(right).max()
+
+
+def test_it_runs_in_bfloat16() -> None:
+    found = real_network(made("bfloat16"))(torch.zeros(1, 6, 2, dtype=torch.bfloat16))
+    assert found.dtype is torch.bfloat16
+    assert found.isfinite().all()
+
+
+def test_without_codes_it_is_equivariant() -> None:
+    file, order = made(codes=0), [3, 1, 5, 0, 2, 4]
+    x = torch.rand(1, 6, 2, generator=torch.Generator().manual_seed(0)).double()
+    network = real_network(file)
+    assert torch.allclose(network(x)[:, order], network(x[:, order]), atol=1e-12)
+    coded = real_network(made())
+    assert not torch.allclose(coded(x)[:, order], coded(x[:, order]), atol=1e-3)
+
+
+@pytest.mark.parametrize("shape", [(6, 2), (1, 6, 3), (1, 7, 2), (1, 0, 2)])
+def test_other_inputs_are_refused(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ModelFileError, match="takes"):
+        real_network(made())(torch.zeros(*shape, dtype=torch.float64))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"causal": 1},
+        {"memory": 4, "causal": True},
+        {"features_units": 3},
+        {"output_units": [0]},
+        {"inputs": 0},
+        {"codes": -1},
+        {"length": "6"},
+    ],
+)
+def test_damaged_headers_are_refused(changed: Any) -> None:
+    with pytest.raises(ModelFileError, match="damaged"):
+        expected_shapes({**SHAPE, **changed})
+
+
+def test_it_is_no_reader_of_letters() -> None:
+    assert kind_of(SHAPE).answers == "reals"
+    with pytest.raises(ModelFileError, match="vectors instead of letters"):
+        Model(made())
+
+
+@pytest.mark.parametrize("changed", FORMS)
+def test_its_kind_tells_the_sizes(changed: Any) -> None:
+    file = made(**changed)
+    shape, kind = file.header["architecture"], kind_of(SHAPE)
+    assert kind.shapes(shape) == {n: t.shape for n, t in file.tensors.items()}
+    assert kind.width(shape) == len(file.tensors["attention.query"])
+    assert list(kind.layers(shape)) == [{"heads": 1, "mlp": [4, 7, 8]}]
+    assert (kind.program, kind.recurrent, kind.marks) == (False, False, 0)
+
+
+@pytest.mark.parametrize("changed", FORMS)
+def test_the_checker_reads_the_same_layer(changed: Any) -> None:
+    file = made(**changed)
+    model = Checked(FORMATS["float64"], file.tensors, {**file.header, "version": 5})
+    layer = layer_of(model)
+    assert layer.causal == bool(changed.get("causal"))
+    assert (layer.bias is not None) == ("memory" in changed)
+    again = AttentionLayer(
+        file.header["architecture"],
+        {n: torch.from_numpy(a) for n, a in file.tensors.items()},
+    )
+    assert again.length == layer.length
+    file.tensors["attention.query"] = file.tensors["attention.query"][:, :1]
+    with pytest.raises(Refused, match="other tensors"):
+        layer_of(model)
+
+
+def test_a_source_without_a_check_is_refused() -> None:
+    file = made()
+    model = Checked(FORMATS["float64"], file.tensors, {**file.header, "version": 5})
+    with pytest.raises(Refused, match="no such network"):
+        check_of(model)(model, {}, None)
+    assert pack(file.header, file.tensors) == pack(file.header, file.tensors)

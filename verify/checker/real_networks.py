@@ -1,0 +1,71 @@
+"""Networks that read and say real vectors: one table of checks, by network and source.
+
+A check re-derives from the tensors how far any output can be off, for all inputs that the
+source allows; here is what all such files have in common.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from program.errors import demand
+from verify.checker import linear_system
+from verify.checker.model_file import Format, Machine, Model
+
+
+@dataclass(frozen=True)
+class Established:
+    """What was shown of a network of real vectors.
+
+    Attributes:
+        form: Its format.
+        length: The longest input.
+        error: How far any number that it says can be off.
+        parts: What the error is made of, by name.
+        covers: Which inputs, in words.
+    """
+
+    form: Format
+    length: int
+    error: float
+    parts: Mapping[str, float] = field(default_factory=dict)
+    covers: str = "all inputs of the source"
+
+    def facts(self) -> dict[str, Any]:
+        """In numbers."""
+        return {
+            "covers": self.covers,
+            "length": self.length,
+            "dtype": self.form.name,
+            "error": self.error,
+            "parts": dict(self.parts),
+        }
+
+
+CHECKS: dict[tuple[str, str], Callable[[Model], Established]] = {}
+"""By the kind of the network and the kind of the source."""
+KINDS = ("attention-layer",)
+"""The kinds of networks that read real vectors."""
+
+
+def established(model: Model, said: Any, machine: Machine | None) -> Established:
+    """The error that the check of the pair shows, if the file claims no less.
+
+    Raises:
+        Refused: If there is no such check, or it shows nothing.
+    """
+    alone = machine is None and "machine" not in model.header
+    demand(alone, "the file claims to compute no machine")
+    demand(model.header["version"] >= 5, "a file of its version is of a machine")
+    source, claim = model.header["source"], model.header["claim"]
+    pair = model.header["architecture"]["kind"], source["kind"]
+    demand(pair in CHECKS, "no such network is known of a source of this kind")
+    exact = model.format.unit == model.format.sum_unit
+    demand(exact, f"{model.format.name} is too narrow for real numbers")
+    length = claim.get("length")
+    demand(type(length) is int and length > 0, "the file claims no length")
+    shown = CHECKS[pair](model)
+    demand(shown.length == length, "the claim is about another length")
+    linear_system.claimed(claim, shown.error)
+    demand(shown.error <= said.get("error", float("inf")), "the error is not shown")
+    return shown
