@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from krohn.explanation import explain
     from krohn.exporting import Export, export
     from krohn.generation import compile_generator
+    from krohn.grammars import grammar
     from krohn.hidden_markov_models import hidden_markov
     from krohn.open_model import Model, load
     from krohn.pictures import draw
@@ -56,6 +57,7 @@ __all__ = [
     "export",
     "from_alta",
     "from_tracr",
+    "grammar",
     "hidden_markov",
     "load",
     "program",
@@ -94,6 +96,7 @@ _LAZY = {
     "program": "sources.sequence_functions",
     "HiddenMarkovModel": "sources.hidden_markov",
     "hidden_markov": "krohn.hidden_markov_models",
+    "grammar": "krohn.grammars",
 }
 
 

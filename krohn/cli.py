@@ -19,6 +19,7 @@ from krohn.commands.draw import draw
 from krohn.commands.equivalent import crasp, equivalent
 from krohn.commands.explain import explain
 from krohn.commands.export import export
+from krohn.commands.grammar import grammar
 from krohn.commands.recheck import recheck
 from krohn.commands.run import BareExpect
 from krohn.commands.run import run as run_word
@@ -40,7 +41,8 @@ app = typer.Typer(
         "MACHINE is a name (see `krohn zoo`), a file, regex:PATTERN or formal:EXPRESSION. "
         "Files of machines: .json .dot .kiss2 .fst.txt .gap .dfa, or a model file for the "
         "machine that it states; of hidden Markov models: .json .npz .pomdp; of dynamic "
-        "programs: .dp; of sequence functions: .program; of counting programs: .crasp. "
+        "programs: .dp; of sequence functions: .program; of counting programs: .crasp; of "
+        "grammars: .pcfg, cut as F.pcfg:depth=3. "
         "Exit codes: 0 done or verified, 1 refuted, 2 cannot."
     ),
     no_args_is_help=True,
@@ -63,6 +65,7 @@ for name, command in (
     ("draw", draw),
     ("equivalent", equivalent),
     ("crasp", crasp),
+    ("grammar", grammar),
 ):
     app.command(name=name, cls=BareExpect if name == "run" else None)(command)
 

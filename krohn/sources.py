@@ -24,6 +24,7 @@ from sources import (
     FAMILIES,
     counting,
     dynamic_programs,
+    grammars,
     hidden_markov,
     linear_systems,
     rewriting,
@@ -127,7 +128,8 @@ def _no_machine(text: str, unknown: str = "") -> MachineError:
 
 def _model(text: str) -> HiddenMarkovModel | None:
     try:
-        return hidden_markov.named(text) or files.read(Path(text))
+        found = hidden_markov.named(text) or grammars.model_named(text)
+        return found or files.read(Path(text))
     except Refused as reason:
         raise MachineError(str(reason)) from None
 

@@ -3,6 +3,7 @@
 from sources import (
     counting,
     dynamic_programs,
+    grammars,
     hidden_markov,
     in_context,
     linear_systems,
@@ -12,7 +13,7 @@ from sources.sequence_functions import catalogue
 
 FAMILIES = {
     "chain-of-thought": dynamic_programs.FAMILIES,
-    hidden_markov.KIND: hidden_markov.EXAMPLES,
+    hidden_markov.KIND: hidden_markov.EXAMPLES | grammars.FAMILIES,
     in_context.KIND: in_context.EXAMPLES,
     linear_systems.KIND: linear_systems.EXAMPLES,
     "increasing": {"ShortLIS20": "longest increasing subsequence, one number a number"},

@@ -5,6 +5,7 @@ from krohn.show.cascade import decomposition
 from krohn.show.comparison import beliefs, comparison
 from krohn.show.equivalence import counting_program, equivalence
 from krohn.show.explanation import explanation, facts, zoo
+from krohn.show.grammar import grammar
 from krohn.show.network import answers, attention, compiled, program, steps
 from krohn.show.verdict import evidence, replay, report
 
@@ -21,6 +22,7 @@ __all__ = [
     "evidence",
     "explanation",
     "facts",
+    "grammar",
     "program",
     "replay",
     "report",

@@ -28,7 +28,7 @@ from network.modelfile import ModelFile
 from network.precision import FloatArray
 from program.domains import IntArray
 from program.errors import Refused
-from sources import hidden_markov
+from sources import grammars, hidden_markov
 from sources.hidden_markov import HiddenMarkovModel, files
 from verify.checker.hidden_markov import Established
 from verify.checker.linear_system import Established as Products
@@ -68,7 +68,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         """The model of a name or a file; None if it is of none."""
         path = Path(text)
         try:
-            found = hidden_markov.named(text)
+            found = hidden_markov.named(text) or grammars.model_named(text)
             return files.read(path) if found is None and path.suffix else found
         except Refused as reason:
             raise KrohnError(str(reason)) from None

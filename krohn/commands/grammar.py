@@ -1,0 +1,62 @@
+"""``krohn grammar``."""
+
+from typing import Annotated, Any
+
+import typer
+
+from algebra.errors import KrohnError
+from krohn import show
+from krohn.commands import options as common
+from krohn.commands.terminal import emit
+
+Depth = Annotated[
+    int | None,
+    typer.Option("-D", "--depth", min=0, help="Cut here, and compare the laws."),
+]
+
+
+def grammar(
+    source: Annotated[
+        str, typer.Argument(metavar="GRAMMAR", help="A .pcfg file, or pcfg:NAME.")
+    ],
+    depth: Depth = None,
+    length: Annotated[
+        int | None,
+        typer.Option(
+            "-T", "--length", min=0, help="Prefixes of up to so many letters; 6."
+        ),
+    ] = None,
+    word: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--word", metavar="W", help="What is said of a word; _ is a hidden letter."
+        ),
+    ] = None,
+    sample: Annotated[
+        int | None, typer.Option(min=1, help="Draw so many sentences.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Of the draws; 0.")] = None,
+    as_json: common.Json = False,
+) -> None:
+    """Say what a grammar is, of words, and what is lost where it is cut at a depth."""
+    from krohn import grammars
+
+    if length is not None and depth is None:
+        raise KrohnError("-T is for the comparison at a depth: say --depth as well")
+    if seed is not None and sample is None:
+        raise KrohnError("--seed is for --sample")
+    found = grammars.grammar(source)
+    deepest = SHOWN if depth is None else depth
+    result: dict[str, Any] = grammars.facts(found, deepest)
+    if depth is not None:
+        given = USUAL if length is None else length
+        result["cut"] = grammars.against(found, depth, given)
+    if word:
+        result["asked"] = grammars.asked(found, word)
+    if sample is not None:
+        result["sample"] = grammars.drawn(found, sample, seed or 0)
+    emit(result, as_json, lambda: show.grammar(result))
+
+
+SHOWN, USUAL = 6, 6
+"""The depths and the lengths that are shown where none is asked for."""

@@ -1,0 +1,86 @@
+"""Probabilistic context-free grammars, and what is left of them at a depth."""
+
+import re
+from pathlib import Path
+
+from program.errors import Refused, demand
+from sources.grammars.bounded import cut
+from sources.grammars.grammar import END, Grammar, Rule
+from sources.grammars.text import MOST_TEXT, SUFFIX, parse
+from sources.grammars.words import HIDDEN, Words, sentences
+from sources.hidden_markov.model import HiddenMarkovModel
+
+__all__ = [
+    "CATALOGUE",
+    "END",
+    "HIDDEN",
+    "PREFIX",
+    "SUFFIX",
+    "Grammar",
+    "Rule",
+    "Words",
+    "cut",
+    "model_named",
+    "named",
+    "parse",
+    "sentences",
+]
+PREFIX = "pcfg:"
+CATALOGUE = {
+    path.stem: path
+    for path in sorted(Path(__file__).parent.glob(f"catalogue/*{SUFFIX}"))
+}
+_DEPTH = re.compile(r"(?P<grammar>.+?):depth=(?P<depth>\d{1,3})")
+
+
+def named(text: str) -> Grammar | None:
+    """The grammar of a name, ``pcfg:Dyck2``, or of a file; None of other names.
+
+    Raises:
+        Refused: If there is none of that name, or the file cannot be read or is wrong.
+    """
+    path = Path(text)
+    if text.startswith(PREFIX):
+        name, known = text.removeprefix(PREFIX), ", ".join(CATALOGUE)
+        demand(name in CATALOGUE, f"there is no grammar {name!r}; there are {known}")
+        path = CATALOGUE[name]
+    elif path.suffix != SUFFIX:
+        return None
+    try:
+        with path.open("rb") as file:
+            return parse(file.read(4 * MOST_TEXT).decode(), text)
+    except UnicodeDecodeError:
+        raise Refused(f"{text} is no UTF-8 text") from None
+    except OSError as error:
+        raise Refused(f"{text} cannot be read: {error.strerror}") from None
+
+
+def model_named(text: str) -> HiddenMarkovModel | None:
+    """A grammar cut at a depth, ``pcfg:Dyck2:depth=3``; None of other names.
+
+    Raises:
+        Refused: If the grammar cannot be read or cut; or if the depth is missing.
+    """
+    found = _DEPTH.fullmatch(text)
+    grammar = named(text if found is None else found["grammar"])
+    if grammar is None:
+        return None
+    demand(
+        found is not None,
+        f"{text} is a grammar without a bound on its depth; say one, as {text}:depth=3 "
+        f"(krohn grammar {text} says what that leaves out)",
+    )
+    assert found is not None
+    return cut(grammar, int(found["depth"]))
+
+
+def _summary(path: Path) -> str:
+    """What a grammar of the catalogue is, by its first line."""
+    first = path.read_text(encoding="utf-8").splitlines()[0]
+    return first.removeprefix(f"# {path.stem}: ")
+
+
+FAMILIES = {
+    f"{PREFIX}{name}:depth=3": _summary(path) for name, path in CATALOGUE.items()
+}
+"""By name what each grammar of the catalogue says."""

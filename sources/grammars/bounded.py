@@ -1,0 +1,189 @@
+"""A grammar cut at a depth: with a bounded stack it is a hidden Markov model.
+
+A derivation replaces the leftmost symbol. What is left of a rule while one of its symbols
+is replaced waits on a stack, but nothing waits for the last symbol of a rule: that one
+takes the place of the rule. The depth of a derivation is the greatest number of rules that
+wait while a symbol is replaced. So ``S -> ( S ) S`` waits once for each open bracket, and
+a right-recursive rule never; a left-recursive one waits at each step.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from program.errors import Refused, demand
+from sources.grammars.grammar import END, Grammar, closed
+from sources.hidden_markov.model import HiddenMarkovModel
+
+MOST_STACKS, DEEPEST = 1024, 64
+Rest = tuple[str, ...]
+Stack = tuple[Rest, ...]
+"""What waits, the last to be done first: the ends of rules, none of them empty."""
+Moves = dict[tuple[str, Stack], Fraction]
+
+
+@dataclass(frozen=True)
+class Depths:
+    """How likely derivations from each symbol are to stay within depths 0, 1, …, D.
+
+    Attributes:
+        grammar: The grammar.
+        within: By the depth, by the symbol.
+    """
+
+    grammar: Grammar
+    within: tuple[dict[str, Fraction], ...]
+
+    @property
+    def sentences(self) -> tuple[Fraction, ...]:
+        """How likely a sentence's derivation is to stay within each depth."""
+        return tuple(each[self.grammar.start] for each in self.within)
+
+    def symbol(self, name: str, depth: int) -> Fraction:
+        """The same of a symbol or a letter; letters are not replaced."""
+        if name not in self.grammar.of:
+            return Fraction(1)
+        return self.within[depth][name] if depth >= 0 else Fraction()
+
+    def rest(self, rest: Rest, depth: int) -> Fraction:
+        """The same of the end of a rule, whose symbols but the last leave it waiting."""
+        found = self.symbol(rest[-1], depth)
+        for name in rest[:-1]:
+            found *= self.symbol(name, depth - 1)
+        return found
+
+    def stack(self, stack: Stack) -> Fraction:
+        """The same of all that waits."""
+        found, most = Fraction(1), len(self.within) - 1
+        for below, rest in enumerate(stack):
+            found *= self.rest(rest, most - below)
+        return found
+
+
+def depths(grammar: Grammar, most: int) -> Depths:
+    """How likely derivations are to stay within each depth up to ``most``, exactly.
+
+    Last symbols keep the depth, so these are linear equations for each depth, whose other
+    factors are of the depth before.
+
+    Raises:
+        Refused: If the depth is out of range.
+    """
+    demand(0 <= most <= DEEPEST, f"a depth is from 0 to {DEEPEST}, not {most}")
+    heads, levels = list(grammar.of), list[dict[str, Fraction]]()
+    number = {head: i for i, head in enumerate(heads)}
+    for depth in range(most + 1):
+        known = Depths(grammar, tuple(levels))
+        constant = [Fraction() for _ in heads]
+        matrix = [[Fraction() for _ in heads] for _ in heads]
+        for rule in grammar.rules:
+            weight, at = rule.weight, number[rule.head]
+            for name in rule.body[:-1]:
+                weight *= known.symbol(name, depth - 1)
+            if rule.body and rule.body[-1] in number:
+                matrix[at][number[rule.body[-1]]] += weight
+            else:
+                constant[at] += weight
+        found = closed(matrix, [constant])
+        assert (
+            found is not None
+        )  # its entries are no larger than those of a tight grammar
+        levels.append(dict(zip(heads, found[0], strict=True)))
+    return Depths(grammar, tuple(levels))
+
+
+def moves(grammar: Grammar, stack: Stack, depth: int) -> Moves:
+    """Which letter comes next, and what waits then, with their probabilities.
+
+    Raises:
+        Refused: If rules lead back to where they were without a letter.
+    """
+    found, waiting = Moves(), {stack: Fraction(1)}
+    steps = 0
+    while waiting:
+        now, share = waiting.popitem()
+        steps += 1
+        demand(
+            steps <= MOST_STACKS * len(grammar.rules),
+            f"{grammar.name} replaces symbols without end before a letter comes",
+        )
+        if not now:
+            key = END, _first(grammar)
+            found[key] = found.get(key, Fraction()) + share
+            continue
+        name, *more = now[-1]
+        below = now[:-1] + ((tuple(more),) if more else ())
+        if name not in grammar.of:
+            found[name, below] = found.get((name, below), Fraction()) + share
+        elif len(below) <= depth:
+            for rule in grammar.of[name]:
+                after = below + ((rule.body,) if rule.body else ())
+                waiting[after] = waiting.get(after, Fraction()) + share * rule.weight
+    return found
+
+
+def _first(grammar: Grammar) -> Stack:
+    return ((grammar.start,),)
+
+
+def cut(grammar: Grammar, depth: int) -> HiddenMarkovModel:
+    """The sentences of up to a depth, one after the other, each ended by `END`.
+
+    A state is what waits after a letter. The law is that of the grammar's derivations on
+    condition that they stay within the depth: each move is weighed by how likely that is
+    from where it leads, relative to where it starts (Doob's transform).
+
+    Raises:
+        Refused: If no derivation is so shallow, or there are too many stacks.
+    """
+    known = depths(grammar, depth)
+    demand(
+        known.sentences[depth] > 0,
+        f"no sentence of {grammar.name} has depth {depth}; take a greater depth",
+    )
+    stacks, rows = {_first(grammar): 0}, list[dict[tuple[str, int], Fraction]]()
+    while len(rows) < len(stacks):
+        here = list(stacks)[len(rows)]
+        own, row = known.stack(here), dict[tuple[str, int], Fraction]()
+        for (letter, after), share in moves(grammar, here, depth).items():
+            later = Fraction(1) if letter == END else known.stack(after)
+            if later:
+                at = stacks.setdefault(after, len(stacks))
+                row[letter, at] = share * later / own
+        rows.append(row)
+        demand(
+            len(stacks) <= MOST_STACKS,
+            f"{grammar.name} has more than {MOST_STACKS:,} stacks of depth {depth}; take "
+            "a smaller depth",
+        )
+    return _model(grammar, depth, list(stacks), rows)
+
+
+def _model(
+    grammar: Grammar,
+    depth: int,
+    stacks: Sequence[Stack],
+    rows: Sequence[dict[tuple[str, int], Fraction]],
+) -> HiddenMarkovModel:
+    letters = (*grammar.letters, END)
+    number = {letter: i for i, letter in enumerate(letters)}
+    operators = np.zeros((len(letters), len(stacks), len(stacks)))
+    for source, row in enumerate(rows):
+        for (letter, target), share in row.items():
+            operators[number[letter], target, source] = float(share)
+    names = tuple(
+        " ".join(x for rest in reversed(stack) for x in rest) for stack in stacks
+    )
+    if len(set(names)) < len(names):
+        names = tuple(" | ".join(map(" ".join, reversed(stack))) for stack in stacks)
+    start = np.zeros(len(stacks))
+    start[0] = 1.0
+    states = tuple(name or "(end)" for name in names)
+    try:
+        return HiddenMarkovModel(
+            f"{grammar.name}:depth={depth}", states, letters, operators, start
+        )
+    except Refused as reason:
+        raise Refused(f"{grammar.name} cut at depth {depth}: {reason}") from None

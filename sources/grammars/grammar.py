@@ -1,0 +1,184 @@
+"""Probabilistic context-free grammars, with probabilities that are rational numbers."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
+
+from program.errors import Refused, demand
+
+END = "#"
+"""What stands between sentences; no grammar has it as a letter."""
+MOST_RULES, LONGEST_BODY = 1000, 16
+"""A grammar is small: what is made of it grows with the square of its symbols."""
+
+
+class Rule(NamedTuple):
+    """A symbol becomes others, with a probability.
+
+    Attributes:
+        head: The symbol.
+        body: What it becomes: symbols and letters; none if it vanishes.
+        weight: How likely this rule is among those of its head.
+    """
+
+    head: str
+    body: tuple[str, ...]
+    weight: Fraction
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """A grammar whose derivations end, with a finite mean length.
+
+    Attributes:
+        name: What it is called.
+        rules: Its rules. The first head is where derivations start.
+
+    Raises:
+        Refused: If the rules of a symbol do not add up to 1, a symbol is never used,
+            derivations need not end, or whether a symbol vanishes depends on itself.
+    """
+
+    name: str
+    rules: tuple[Rule, ...]
+
+    def __post_init__(self) -> None:
+        demand(0 < len(self.rules) <= MOST_RULES, f"{self.name} has no rules, or many")
+        for head, rules in self.of.items():
+            total = sum((rule.weight for rule in rules), Fraction())
+            demand(total == 1, f"the rules of {head} add up to {total}, not to 1")
+            for rule in rules:
+                short = rule.weight > 0 and len(rule.body) <= LONGEST_BODY
+                demand(short, f"a rule of {head} has probability 0, or is too long")
+        for mark in (END, "_"):
+            demand(mark not in self.letters, f"{mark} is a mark, and no letter")
+        demand(len(self.letters) > 0, f"{self.name} has no letters")
+        lost = set(self.of) - self._reached()
+        demand(
+            not lost, f"{' '.join(sorted(lost))} cannot be reached from {self.start}"
+        )
+        lengths = self.sums([[Fraction(1)] * len(self.of)])
+        sure = lengths is not None and min(lengths[0]) >= 1
+        demand(
+            sure, f"derivations of {self.name} go on and on: their mean is not finite"
+        )
+        _ = self.vanishing
+
+    @cached_property
+    def of(self) -> Mapping[str, tuple[Rule, ...]]:
+        """The rules of each symbol, in their order."""
+        found = dict[str, list[Rule]]()
+        for rule in self.rules:
+            found.setdefault(rule.head, []).append(rule)
+        return {head: tuple(rules) for head, rules in found.items()}
+
+    @property
+    def start(self) -> str:
+        """The symbol of sentences."""
+        return self.rules[0].head
+
+    @cached_property
+    def letters(self) -> tuple[str, ...]:
+        """The letters, in the order in which they are written first."""
+        every = (x for rule in self.rules for x in rule.body if x not in self.of)
+        return tuple(dict.fromkeys(every))
+
+    def _reached(self) -> set[str]:
+        found, waiting = {self.start}, [self.start]
+        while waiting:
+            bodies = (rule.body for rule in self.of[waiting.pop()])
+            new = {x for body in bodies for x in body if x in self.of} - found
+            found |= new
+            waiting += new
+        return found
+
+    def sums(self, rows: Iterable[list[Fraction]]) -> list[list[Fraction]] | None:
+        """For each row r the x with x = r + M x; M[A, B] is how often A becomes B.
+
+        With positive r there is an x ≥ r exactly if the spectral radius of M is below 1
+        (Collatz and Wielandt): then the mean number of steps is finite, and derivations
+        end with probability 1.
+        """
+        number = {head: i for i, head in enumerate(self.of)}
+        means = [[Fraction()] * len(number) for _ in number]
+        for rule in self.rules:
+            for symbol in rule.body:
+                if symbol in number:
+                    means[number[rule.head]][number[symbol]] += rule.weight
+        return closed(means, rows)
+
+    @property
+    def mean_length(self) -> Fraction:
+        """How many letters a sentence has in the mean."""
+        letters = [Fraction() for _ in self.of]
+        for at, rules in enumerate(self.of.values()):
+            for rule in rules:
+                own = sum(symbol not in self.of for symbol in rule.body)
+                letters[at] += rule.weight * own
+        found = self.sums([letters])
+        assert found is not None
+        return found[0][0]
+
+    @cached_property
+    def vanishing(self) -> Mapping[str, Fraction]:
+        """How likely each symbol is to become the empty word.
+
+        Raises:
+            Refused: If that of a symbol depends on itself: it need not be rational then.
+        """
+        nullable = set[str]()
+        while (
+            new := {r.head for r in self.rules if nullable.issuperset(r.body)}
+            - nullable
+        ):
+            nullable |= new
+        found = dict[str, Fraction]()
+        while len(found) < len(nullable):
+            known = len(found)
+            for head in nullable - set(found):
+                rules = [r for r in self.of[head] if nullable.issuperset(r.body)]
+                if all(x in found for rule in rules for x in rule.body):
+                    found[head] = sum(
+                        (_product(r.weight, map(found.get, r.body)) for r in rules),
+                        Fraction(),
+                    )
+            if len(found) == known:
+                raise Refused(
+                    f"whether {min(nullable - set(found))} vanishes depends on itself; "
+                    "write the grammar without that"
+                )
+        return {head: found.get(head, Fraction()) for head in self.of}
+
+
+def _product(first: Fraction, others: Iterable[Fraction | None]) -> Fraction:
+    for each in others:
+        assert each is not None
+        first *= each
+    return first
+
+
+def closed(
+    matrix: list[list[Fraction]], rows: Iterable[list[Fraction]]
+) -> list[list[Fraction]] | None:
+    """For each row r the x with x = r + matrix x, by elimination; None if there is none."""
+    size = len(matrix)
+    right = list(rows)
+    work = [
+        [Fraction(i == j) - matrix[i][j] for j in range(size)] + [r[i] for r in right]
+        for i in range(size)
+    ]
+    for at in range(size):
+        pivot = next((i for i in range(at, size) if work[i][at]), None)
+        if pivot is None:
+            return None
+        work[at], work[pivot] = work[pivot], work[at]
+        lead = work[at][at]
+        work[at] = [x / lead for x in work[at]]
+        for i in range(size):
+            if i != at and (factor := work[i][at]):
+                work[i] = [
+                    x - factor * y for x, y in zip(work[i], work[at], strict=True)
+                ]
+    return [[work[i][size + k] for i in range(size)] for k in range(len(right))]

@@ -1,0 +1,91 @@
+"""Grammars through the commands: cut, compiled, proved, and held against the whole."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import krohn
+from algebra.errors import KrohnError
+from krohn import cli
+
+Call = Callable[..., tuple[int, Any]]
+
+
+def test_a_cut_grammar_is_compiled_and_says_the_law_of_the_next_letter(
+    call: Call, tmp_path: Path
+) -> None:
+    own = tmp_path / "own.pcfg"
+    own.write_text("S -> ( S ) S [1/4] | [3/4]\n")
+    file = tmp_path / "f.safetensors"
+    code, _ = call("compile", f"{own}:depth=2", "-T", 8, "-o", file)
+    assert code == 0
+    code, told = call("verify", file, "--proof", "--sample", 50)
+    assert (code, told["verdict"]) == (0, "verified")
+    model = krohn.hidden_markov(f"{own}:depth=2")
+    code, told = call("run", file, "( ( ) ) #")
+    after = dict(zip(model.letters, told["next"][1], strict=True))
+    assert after[")"] == pytest.approx(1.0)  # no deeper
+    masses = [Fraction(3, 4)]
+    for _ in range(2):  # f = p + (1 - p)·(the depth before)·f
+        masses.append(Fraction(3, 4) / (1 - masses[-1] / 4))
+    first = dict(zip(model.letters, told["next"][4], strict=True))
+    assert first["#"] == pytest.approx(float(Fraction(3, 4) / masses[2]))
+
+
+def test_the_recurrent_network_of_a_cut_is_proved_for_every_length(
+    call: Call, tmp_path: Path
+) -> None:
+    file = tmp_path / "f.safetensors"
+    arguments = ("pcfg:Dyck2:depth=2", "--arch", "rnn", "-o", file)
+    code, told = call("compile", *arguments)
+    assert (code, told["verdict"]) == (0, "verified")
+
+
+def test_the_command_says_depths_laws_words_and_sentences(call: Call) -> None:
+    arguments = ("--depth", 1, "-T", 2, "--word", "( ]", "--sample", 2, "--seed", 3)
+    code, told = call("grammar", "pcfg:Dyck2", *arguments)
+    assert code == 0
+    assert told["depths"][1]["within"] == "15/19"
+    assert [row["length"] for row in told["cut"]["lengths"]] == [0, 1, 2]
+    assert told["asked"]["prefix"] == "0"
+    assert len(told["sample"]) == 2
+    code, told = call("grammar", "pcfg:Dyck2", "--word", "( _ ] )")
+    assert told["asked"]["hidden"]["2"]["["] == "1"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("grammar", "FlipFlop"), "names no grammar"),
+        (("grammar", "pcfg:Nope"), "there are AnBn"),
+        (("grammar", "none.pcfg"), "cannot be read"),
+        (("grammar", "pcfg:Dyck2", "-T", "3"), "say --depth"),
+        (("grammar", "pcfg:Dyck2", "--seed", "3"), "--seed is for --sample"),
+        (("grammar", "pcfg:Dyck2", "--word", "x"), "has no letter 'x'"),
+        (("grammar", "pcfg:Dyck2", "--word", "_ )_"), "has no sentence like this"),
+        (("grammar", "pcfg:English", "-D", "1"), "take a greater depth"),
+        (
+            ("compile", "pcfg:Dyck2", "-T", "4", "-o", "x"),
+            "say one, as pcfg:Dyck2:depth=3",
+        ),
+        (("explain", "pcfg:Dyck2:depth=99"), "a depth is from 0 to 64"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(
+    arguments: tuple[str, ...], reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(list(arguments)) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert reason in line
+
+
+def test_grammars_are_python_objects_too() -> None:
+    assert krohn.grammar("pcfg:AnBn").mean_length == 4
+    with pytest.raises(KrohnError, match="names no grammar"):
+        krohn.grammar("AnBn")
+    model = krohn.hidden_markov("pcfg:AnBn:depth=1")
+    assert np.allclose(model.operators.sum(axis=(0, 1)), 1)

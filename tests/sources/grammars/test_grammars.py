@@ -1,0 +1,279 @@
+"""Grammars: what the algorithms say of words, against all derivations one by one."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from program.errors import Refused
+from sources.dynamic_programs import named as dynamic_program
+from sources.grammars import (
+    CATALOGUE,
+    END,
+    HIDDEN,
+    Grammar,
+    Words,
+    cut,
+    named,
+    sentences,
+)
+from sources.grammars.bounded import depths
+from sources.grammars.laws import compared
+from sources.grammars.normal import numbers_of
+from sources.grammars.text import parse
+
+SHORT_LAYERED = 17
+"""The shortest sentence of Layered has 16 letters."""
+LEFT_RECURSIVE = "Brackets"
+MIXED = """
+# one symbol alone, symbols that vanish, long bodies
+S -> A B [1/3] | B [1/6] | A A A x [1/2]
+A -> [1/4] | a [1/4] | B [1/2]
+B -> b b [2/3] | 'X' [1/3]
+"""
+
+
+def grammar(name: str) -> Grammar:
+    if name == "Mixed":
+        return parse(MIXED, name)
+    found = named(f"pcfg:{name}")
+    assert found is not None
+    return found
+
+
+NAMES = [*CATALOGUE, "Mixed"]
+
+
+def least(source: Grammar) -> dict[str, int]:
+    """How many letters each symbol becomes at least."""
+    found = dict.fromkeys(source.letters, 1) | dict.fromkeys(source.of, 10**6)
+    for _ in source.of:
+        for rule in source.rules:
+            found[rule.head] = min(found[rule.head], sum(map(found.get, rule.body)))
+    return found
+
+
+def derivations(
+    source: Grammar, length: int
+) -> Iterator[tuple[tuple[str, ...], Fraction, int]]:
+    """All sentences of up to so many letters, one for each derivation, with its depth.
+
+    What waits is a list of ends of rules, as the definition of the depth says.
+    """
+    short = least(source)
+    waiting = [((), ((source.start,),), Fraction(1), 0)]
+    while waiting:
+        word, stack, weight, deep = waiting.pop()
+        if len(word) + sum(short[x] for rest in stack for x in rest) > length:
+            continue
+        if not stack:
+            yield word, weight, deep
+            continue
+        first, *rest = stack[-1]
+        below = stack[:-1] + ((tuple(rest),) if rest else ())
+        if first not in source.of:
+            waiting.append(((*word, first), below, weight, deep))
+            continue
+        deeper = max(deep, len(below))
+        waiting += (
+            (word, below + ((r.body,) if r.body else ()), weight * r.weight, deeper)
+            for r in source.of[first]
+        )
+
+
+def told(source: Grammar, length: int) -> dict[tuple[str, ...], Fraction]:
+    """The probability of each sentence, by all derivations."""
+    found = defaultdict[tuple[str, ...], Fraction](Fraction)
+    for word, weight, _ in derivations(source, length):
+        found[word] += weight
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_inside_is_the_sum_of_all_derivations_exactly(name: str) -> None:
+    source = grammar(name)
+    length = 4 if len(source.letters) < 5 else 2
+    right, exact, rounded = told(source, length), Words(source, True), Words(source)
+    for n in range(length + 1):
+        words = list(product(source.letters, repeat=n))
+        numbers = np.array([numbers_of(source, word) for word in words])
+        found = exact.inside(exact.shown(numbers))
+        assert [right.get(word, 0) for word in words] == found.tolist()
+        near = rounded.inside(rounded.shown(numbers))
+        assert np.abs(near - found.astype(float)).max() < 1e-15
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if n != LEFT_RECURSIVE])
+def test_prefixes_are_the_sum_of_all_that_derivations_begin_with(name: str) -> None:
+    """Leftmost derivations up to the last letter of the prefix: the rest ends surely."""
+    source = grammar(name)
+    length = 3 if len(source.letters) < 5 else 2
+    right = defaultdict[tuple[str, ...], Fraction](Fraction)
+    waiting = [((), (source.start,), Fraction(1))]
+    while waiting:
+        word, rest, weight = waiting.pop()
+        if len(word) == length:
+            right[word] += weight
+        elif rest and rest[0] in source.of:
+            waiting += (
+                (word, rule.body + rest[1:], weight * rule.weight)
+                for rule in source.of[rest[0]]
+            )
+        elif rest:
+            waiting.append(((*word, rest[0]), rest[1:], weight))
+    exact = Words(source, exact=True)
+    for word in product(source.letters, repeat=length):
+        shown = exact.shown(numbers_of(source, word)[None])
+        assert exact.begun(shown)[0] == right.get(word, 0), word
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_follows_a_prefix_adds_up_to_it_exactly(name: str) -> None:
+    """Of left-recursive grammars, too, where infinitely many derivations begin alike."""
+    source = grammar(name)
+    exact = Words(source, exact=True)
+    for n in range(3 if len(source.letters) < 5 else 2):
+        words = list(product(source.letters, repeat=n))
+        numbers = np.array([numbers_of(source, word) for word in words])
+        begun = exact.begun(exact.shown(numbers))
+        assert exact.following(numbers).sum(axis=1).tolist() == begun.tolist()
+        assert begun.sum() <= 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_hidden_letters_have_the_law_of_all_sentences_that_fit(name: str) -> None:
+    source = grammar(name)
+    right = told(source, 4 if name != "Layered" else SHORT_LAYERED)
+    sentence = max(right)
+    word = [
+        HIDDEN if i in (0, len(sentence) - 1) else x for i, x in enumerate(sentence)
+    ]
+    fits = [
+        (other, share)
+        for other, share in right.items()
+        if len(other) == len(word)
+        and all(x in (HIDDEN, y) for x, y in zip(word, other, strict=True))
+    ]
+    whole = sum(share for _, share in fits)
+    for at, law in Words(source, exact=True).hidden(word).items():
+        for letter, share in zip(source.letters, law, strict=True):
+            assert share == sum(s for o, s in fits if o[at] == letter) / whole
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_cut_is_the_law_of_derivations_on_condition_of_their_depth(name: str) -> None:
+    source, length = grammar(name), 6 if name != "Layered" else SHORT_LAYERED
+    depth = 3
+    mass = depths(source, depth).sentences[depth]
+    model = cut(source, depth)
+    right = defaultdict[tuple[str, ...], Fraction](Fraction)
+    for word, weight, deep in derivations(source, length):
+        if deep <= depth:
+            right[word] += weight
+    number = {letter: i for i, letter in enumerate(model.letters)}
+    for word, share in right.items():
+        letters = [number[x] for x in (*word, END)]
+        likely = np.exp(model.filter([letters])[1].sum())
+        assert likely == pytest.approx(float(share / mass), rel=1e-12), word
+
+
+def test_depths_of_brackets_are_how_deep_they_are_nested() -> None:
+    for word, depth in sentences(grammar("Dyck2"), 300, seed=1):
+        heights = np.cumsum([1 if x in "([" else -1 for x in word])
+        assert depth == max([0, *heights.tolist()])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_drawn_sentences_have_the_mean_length_and_the_depths_that_are_said(
+    name: str,
+) -> None:
+    source, count = grammar(name), 4000
+    drawn = list(sentences(source, count, seed=7))
+    lengths = np.array([len(word) for word, _ in drawn])
+    error = 5 * lengths.std() / count**0.5 + 1e-9
+    assert abs(lengths.mean() - float(source.mean_length)) <= error
+    for depth, mass in enumerate(depths(source, 5).sentences):
+        share = np.mean([deep <= depth for _, deep in drawn])
+        spread = (float(mass) * (1 - float(mass)) / count) ** 0.5
+        assert abs(share - float(mass)) <= 5 * spread + 1e-9
+    assert drawn == list(sentences(source, count, seed=7))
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+def test_divergences_of_all_lengths_add_up_to_minus_log_of_the_mass(depth: int) -> None:
+    """Chain rule: conditioning on an event of mass H diverges by −log H, if words tell."""
+    source = grammar("AnBn")
+    rows = compared(source, cut(source, depth), 2 * depth + 4)
+    mass = depths(source, depth).sentences[depth]
+    total = sum(row.divergence for row in rows)
+    assert total == pytest.approx(-np.log(float(mass)), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["Dyck2", "Brackets", "English", "Palindromes"])
+def test_no_length_diverges_by_more_than_all_together(name: str) -> None:
+    source = grammar(name)
+    rows = compared(source, cut(source, 3), 4)
+    mass = float(depths(source, 3).sentences[3])
+    assert 0 <= sum(row.divergence for row in rows) <= -np.log(mass) + 1e-12
+    for row in rows:
+        assert -1e-12 <= row.beyond <= row.variation <= 1
+
+
+def test_a_finite_language_within_the_depth_is_not_changed() -> None:
+    source = grammar("Layered")
+    assert depths(source, 3).sentences[3] == 1
+    rows = compared(source, cut(source, 3), 6)
+    assert max(row.variation for row in rows) < 1e-12
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 8])
+def test_the_chain_of_thought_of_cyk_says_what_inside_has_weight(size: int) -> None:
+    """Its answer is 1 exactly on the support of the grammar with the same rules."""
+    source, found = grammar("Brackets"), dynamic_program(f"CYK{size}")
+    assert found is not None
+    chain, exact = found.chain_of_thought, Words(source, exact=True)
+    low, high = np.array(chain.prompt).T
+    every = np.indices(high - low + 1).reshape(len(low), -1).T + low
+    texts = chain.continued(every)
+    answers = [int(chain.tokens[text[chain.answer - 1]]) for text in texts]
+    words = [[chain.tokens[t] for t in row if chain.tokens[t] in "()"] for row in every]
+    numbers = np.array([numbers_of(source, word) for word in words])
+    weights = exact.inside(exact.shown(numbers))
+    assert len(words) == 2**size
+    assert [int(w > 0) for w in weights] == answers
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("S -> a [0.5] | b [0.4]", "add up to 9/10"),
+        ("S -> S S [0.6] | a [0.4]", "go on and on"),
+        ("S -> S S [0.5] | a [0.5]", "go on and on"),
+        ("S -> S S [0.3] | a [0.3] | [0.4]", "vanishes depends on itself"),
+        ("S -> a B", "line 1: B has no rule"),
+        ("S -> a\nT -> b", "T cannot be reached"),
+        ("S -> a [0.5] | b", "some have none"),
+        ("S a b", "line 1: a rule is written"),
+        ("S -> 'S' [1]", "is a symbol, not a letter"),
+        ("S -> a [1/0]", "divides by 0"),
+        ("S -> a [0] | b [1]", "probability 0"),
+        ("S -> eps", "has no letters"),
+        ("S -> _", "is a mark"),
+        ("", "has no rules"),
+    ],
+)
+def test_bad_texts_are_refused_with_what_is_wrong(text: str, reason: str) -> None:
+    with pytest.raises(Refused, match=reason):
+        parse(text, "own")
+
+
+def test_critical_and_deep_grammars_are_refused_to_be_cut_with_a_way_out() -> None:
+    with pytest.raises(Refused, match="take a greater depth"):
+        cut(grammar("English"), 1)
+    with pytest.raises(Refused, match="take a smaller depth"):
+        cut(grammar("Dyck2"), 12)
+    with pytest.raises(Refused, match="without end before a letter"):
+        cut(parse("S -> T [1/2] | a [1/2]\nT -> S [1/2] | b [1/2]", "own"), 2)
