@@ -1,0 +1,136 @@
+"""Functions on grids as attention targets, exactly; and the printed proof, which fails."""
+
+from fractions import Fraction
+from random import Random
+
+import numpy as np
+import pytest
+
+from program.domains import FloatArray
+from program.errors import Refused
+from sources.attention_targets.pod import Quadrature, decompose
+from sources.attention_targets.universality import (
+    GridFunction,
+    Inputs,
+    Point,
+    Vector,
+    read_off,
+    simple,
+    superposed,
+    superposition,
+)
+
+
+def pieces(length: int, points: int, dimensions: int = 1) -> list[list[Point]]:
+    """Points that say their position: position s has [s/τ, (s + 1)/τ) in each axis."""
+    random = Random(0)
+    each = [
+        sorted({random.randrange(97) for _ in range(points * 3)})[:points]
+        for _ in range(length)
+    ]
+    return [
+        [
+            tuple(
+                Fraction(s * 97 + i + axis, length * 97 + 3)
+                for axis in range(dimensions)
+            )
+            for i in piece
+        ]
+        for s, piece in enumerate(each)
+    ]
+
+
+def drawn(*shape: int) -> GridFunction:
+    random = Random(str(shape))
+    return GridFunction.of(
+        pieces(*shape),
+        lambda x: tuple(Fraction(random.randint(-9, 9), 7) for _ in x),
+    )
+
+
+def ordered(x: Inputs) -> Vector:
+    """The t-th smallest of what the positions hold: no function of pairs."""
+    return tuple(sorted((p[0] * len(x)) % 1 for p in x))
+
+
+SHAPES = [(1, 3), (2, 2), (2, 4, 2), (3, 3), (3, 2, 2), (4, 3)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_any_function_has_the_form_in_both_sizes(shape: tuple[int, ...]) -> None:
+    length, dimensions = shape[0], shape[2] if len(shape) > 2 else 1
+    sort = GridFunction.of(pieces(*shape), ordered)
+    for function in (drawn(*shape), sort):
+        small, large = simple(function), superposed(function)
+        assert small.width == length * dimensions + 1
+        assert large.width == length * (2 * length * dimensions + 1) + 1
+        count = len(function.values) * length
+        assert small.check(function) == large.check(function) == count
+
+
+def test_inner_functions_are_those_of_all_functions() -> None:
+    first, second = drawn(3, 3), GridFunction.of(pieces(3, 3), ordered)
+    parts = [superposition(f) for f in (first, second)]
+    assert parts[0].inner == parts[1].inner
+    assert len(parts[0].inner) == 2 * 3 + 1
+    for function, found in zip((first, second), parts, strict=True):
+        for x, t, value in function.asked():
+            assert found.value(x, t) == value
+        assert all(0 <= y <= 1 for psi in found.inner for y in psi.values())
+
+
+def test_the_printed_proof_fails_on_two_positions() -> None:
+    # A27. Digits are inner functions that serve every function of two bits, as Theorem
+    # A.1 asks; the printed f says them and the code. Then x_1 counts twice: its digit is
+    # 1 and that of x_2 is 2, so (1, 0) and (0, 1) have one aggregate at t = 1.
+    grid = pieces(2, 2)
+    digit = {grid[s][i]: Fraction(i << s, 4) for s in range(2) for i in range(2)}
+    printed = {p: (y, Fraction(p in grid[1])) for p, y in digit.items()}
+    first = GridFunction.of(grid, lambda x: (digit[x[0]], Fraction(0)))
+    for sums in ({digit[a] + digit[b] for a in grid[0] for b in grid[1]},):
+        assert len(sums) == 4  # the superposition itself is fine
+    with pytest.raises(Refused, match="F cannot tell them"):
+        read_off(first, printed)
+    assert superposed(first).check(first) == simple(first).check(first) == 8
+    # a function that is the same on both is no counterexample
+    parity = GridFunction.of(grid, lambda x: (digit[x[0]] * 2 + digit[x[1]],) * 2)
+    assert read_off(parity, printed).check(parity) == 8
+
+
+def test_its_coupling_has_as_many_terms_as_positions() -> None:
+    grid = pieces(4, 3)
+    places = np.repeat(np.arange(4), 3)
+    rule = Quadrature(
+        np.array([[float(p[0])] for piece in grid for p in piece]), np.full(12, 1 / 12)
+    )
+
+    def coupling(u: FloatArray, v: FloatArray) -> FloatArray:
+        return np.log(2) * (places[:, None] == places)
+
+    found = decompose(coupling, rule)
+    assert found.rank == 4
+    np.testing.assert_allclose(found.sigma[:4], np.log(2) / 4)
+
+
+def test_damaged_triples_and_functions_are_refused() -> None:
+    function = drawn(2, 2)
+    found = simple(function)
+    other = GridFunction(
+        function.pieces, dict.fromkeys(function.values, (Fraction(0),) * 2)
+    )
+    with pytest.raises(Refused, match="another value"):
+        found.check(other)
+    point = function.pieces[0][0]
+    for bad, told in (
+        (((point,), (point,)), "two positions"),
+        (((point,), ()), "needs a point"),
+        ((((Fraction(3),),),), r"\[0, 1\]"),
+        (((point,), ((Fraction(1), Fraction(1)),)), "dimensions"),
+        ((), "position"),
+    ):
+        with pytest.raises(Refused, match=told):
+            GridFunction(bad, {})
+    with pytest.raises(Refused, match="missing"):
+        GridFunction(function.pieces, {})
+    with pytest.raises(Refused, match="100,000"):
+        GridFunction.of(pieces(9, 9), ordered)
