@@ -9,6 +9,7 @@ docs/attention-rates.md has the proof.
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -18,8 +19,8 @@ from sources.attention_targets.pod import Pod, Quadrature
 
 TAIL = 2
 """The decay is fitted on the singular values from this one on: σ_1 is often a mean."""
-DENSE = 8
-"""Curvatures are looked for at so many points for each node."""
+GRID = 1024
+"""Curvatures are looked for between so many points of a line."""
 FREQUENCIES = 2
 """A Fourier sum has so many frequencies for each node of an axis."""
 
@@ -54,23 +55,17 @@ def coupling_measure(sigma: FloatArray, alpha: float) -> float:
     return float((sigma * np.arange(1, len(sigma) + 1) ** alpha).max())
 
 
-def curvature_measure(values: FloatArray, rule: Quadrature) -> float:
-    """C_FF for β = 2, one input: max|g″| / 8, of the polynomial through its values.
+def curvature_measure(values: FloatArray) -> float:
+    """C_FF for β = 2, one input: max|g″| / 8, from second differences.
 
     The line through the values of g at knots 1/m apart is off by max|g″| / (8m²) at most,
     and it is a network of m rectified units: so C_FF / m² bounds the error in sup norm.
 
     Args:
-        values: ``(n,)``: g at the nodes.
-        rule: A rule on [0, 1].
-
-    Raises:
-        Refused: If the inputs have several dimensions.
+        values: ``(points,)``: g at points of [0, 1] with equal steps.
     """
-    demand(len(rule.axes) == 1, "knots are laid on a line: β = 2 is for one dimension")
-    points = np.linspace(0, 1, DENSE * len(values) + 1)[:, None]
-    series = rule.cardinal(points, derivative=2) @ values
-    return float(np.abs(series).max() / 8)
+    steps = len(values) - 1
+    return float(np.abs(np.diff(values, n=2)).max() * steps**2 / 8)
 
 
 def fourier_measure(values: FloatArray, rule: Quadrature) -> float:
@@ -121,6 +116,10 @@ class Complexity:
         outer: C_FF of F and of f together, for the β that is used.
         beta: 2 for knots on a line, 1/2 for Fourier moments.
         alpha: The decay for which C1 is stated.
+        points: Curvatures are looked for between so many points of a line.
+
+    Raises:
+        Refused: If β is another, or 2 where inputs have several dimensions.
     """
 
     pod: Pod
@@ -129,6 +128,12 @@ class Complexity:
     outer: float
     beta: float
     alpha: float
+    points: int = GRID
+
+    def __post_init__(self) -> None:
+        demand(self.beta in (0.5, 2), "β is 2 or 1/2")
+        line = self.beta != 2 or self.pod.rule.nodes.shape[1] == 1
+        demand(line, "knots are laid on a line: β = 2 is for one dimension")
 
     @cached_property
     def c1(self) -> float:
@@ -146,17 +151,15 @@ class Complexity:
         rank = self.pod.rank
         return np.stack([self.pod.left[:, :rank], self.pod.right[:, :rank]])
 
-    @cached_property
-    def _measures(self) -> dict[int, tuple[float, float]]:
-        return {}
-
-    def _measure(self, k: int) -> tuple[float, float]:
-        """C_FF of φ_k and of ψ_k, k from 0."""
-        if k not in self._measures:
-            of = curvature_measure if self.beta == 2 else fourier_measure
-            left, right = (of(basis[:, k], self.pod.rule) for basis in self._bases)
-            self._measures[k] = left, right
-        return self._measures[k]
+    def measures(self, terms: int) -> FloatArray:
+        """``(2, terms)``: C_FF of each of the first φ and ψ."""
+        pod, terms = self.pod, min(terms, self.pod.rank)
+        if self.beta == 2:
+            line = np.linspace(0, 1, self.points + 1)[:, None]
+            bases = [pod.phi(line, terms), pod.psi(line, terms)]
+            return np.array([[curvature_measure(g) for g in b.T] for b in bases])
+        kept = self._bases[:, :, :terms]
+        return np.array([[fourier_measure(g, pod.rule) for g in b.T] for b in kept])
 
     def c0(self, terms: int) -> float:
         """C0, its supremum over the first bases; φ and ψ are looked at at the nodes."""
@@ -165,8 +168,7 @@ class Complexity:
 
     def c2(self, terms: int) -> float:
         """C2(terms): F, f and the first bases on either side."""
-        kept = range(min(terms, self.pod.rank))
-        return self.outer + sum(sum(self._measure(k)) for k in kept)
+        return self.outer + float(self.measures(terms).sum())
 
     def printed(self, length: int, width: int, neurons: float) -> float:
         """Theorem 4.1 as printed: τ²C0 (C1 / m_h^(2α−1) + C2 m_h^(β+1) / m_FF^β).
@@ -207,11 +209,11 @@ class Complexity:
         """Σ σ_i (‖φ_i‖ δψ_i + ‖ψ_i‖ δφ_i + δφ_i δψ_i), δ = C_FF · share."""
         if not share:
             return 0.0
-        kept = range(min(width, self.pod.rank))
-        off = share * np.array([self._measure(k) for k in kept]).T
-        left, right = self._norms[:, : len(kept)]
+        off = share * self.measures(width)
+        kept = off.shape[1]
+        left, right = self._norms[:, :kept]
         each = left * off[1] + right * off[0] + off[0] * off[1]
-        return float(self.pod.sigma[: len(kept)] @ each)
+        return float(self.pod.sigma[:kept] @ each)
 
     def squared_error(self, length: int, width: int) -> float:
         """A bound of E Σ_t |H_t − Ĥ_t|² if ρ is cut and all else is exact.
@@ -221,3 +223,72 @@ class Complexity:
         pairs = length * (length - 1) * self.tail(width) ** 2
         pairs += length * self.diagonal(width) ** 2
         return (self.lipschitz * self.value) ** 2 * pairs
+
+
+class Outer(Protocol):
+    """F: piecewise linear, one function for each number that is aggregated."""
+
+    @property
+    def step(self) -> float:
+        """From point to point."""
+
+    @property
+    def values(self) -> FloatArray:
+        """``(points, n)``: at points with equal steps."""
+
+
+class Target(Protocol):
+    """What is known of a target with inputs on a line."""
+
+    @property
+    def length(self) -> int:
+        """τ."""
+
+    @property
+    def pod(self) -> Pod:
+        """Its coupling, decomposed."""
+
+    @property
+    def f(self) -> FloatArray:
+        """``(points, n)``: at points with equal steps."""
+
+    @property
+    def outer(self) -> Outer | None:
+        """F; None for the identity."""
+
+
+def complexity_of(target: Target) -> Complexity:
+    """The measures of a target whose parts are tables of equal steps on a line."""
+    slope = bend = 0.0
+    if target.outer is not None:
+        table, step = target.outer.values, target.outer.step
+        slope = float(np.abs(np.diff(table, axis=0)).max() / step)
+        bend = max(curvature_measure(g) for g in table.T)
+    slope = slope if target.outer is not None else 1.0
+    inner = max(curvature_measure(g) for g in target.f.T)
+    pod = target.pod
+    alpha = decay(pod.sigma[: pod.rank])
+    stated = alpha if 0.5 < alpha < np.inf else 1.0
+    points = min(GRID, len(target.f) - 1)
+    largest = float(np.abs(target.f).max())
+    return Complexity(pod, slope, largest, bend + inner, 2.0, stated, points)
+
+
+def facts(target: Target) -> dict[str, Any]:
+    """What `krohn explain` says of how hard a target is, for people.
+
+    ``bound`` is of E Σ_t |H_t − Ĥ_t| for uniform inputs if only ρ is cut, after 1, 2, 4, …
+    terms; ``bound_as_printed`` is that of the paper, which is not proved (A24).
+    """
+    found = complexity_of(target)
+    rank, length = found.pod.rank, target.length
+    widths = [2**k for k in range(rank.bit_length()) if 2**k < rank] + [rank]
+    return {
+        "alpha": found.alpha,
+        "c0": found.c0(rank),
+        "c1": found.c1,
+        "c2": found.c2(rank),
+        "beta": found.beta,
+        "bound": {m: found.mean_error(length, m) for m in widths},
+        "bound_as_printed": {m: found.printed(length, m, np.inf) for m in widths},
+    }

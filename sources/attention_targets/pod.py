@@ -45,22 +45,18 @@ class Quadrature:
         demand(self.weights.shape == self.nodes.shape[:1], "each node needs a weight")
         demand(self.weights > 0, "weights of nodes must be positive")
 
-    def cardinal(self, points: FloatArray, derivative: int = 0) -> FloatArray:
+    def cardinal(self, points: FloatArray) -> FloatArray:
         """``(a, n)``: the polynomial of each node that is 1 there and 0 at all others.
 
         On [0, 1] it is w_i Σ_{k<n} (2k + 1) P_k(2u_i − 1) P_k(2u − 1), since Gauss' rule
         is exact for products of two polynomials of its size; on a cube, a product of them.
-
-        Args:
-            points: ``(a, d)``.
-            derivative: Of each factor, how often it is derived.
 
         Raises:
             Refused: If the nodes are no grid of Gauss and Legendre's.
         """
         demand(self.axes, "only a grid of Gauss and Legendre's interpolates")
         columns = zip(self.axes, points.T, strict=True)
-        factors = [_cardinal(n, column, derivative) for n, column in columns]
+        factors = [_cardinal(n, column) for n, column in columns]
         joined = reduce(
             lambda a, b: a[:, :, None] * b[:, None, :], factors[1:], factors[0]
         )
@@ -72,11 +68,9 @@ def _line(count: int) -> tuple[FloatArray, FloatArray]:
     return (nodes + 1) / 2, weights / 2
 
 
-def _cardinal(count: int, points: FloatArray, derivative: int) -> FloatArray:
+def _cardinal(count: int, points: FloatArray) -> FloatArray:
     nodes, weights = _line(count)
-    series = np.diag(2.0 * np.arange(count) + 1)
-    derived = legendre.legder(series, derivative, scl=2)
-    here = legendre.legvander(2 * points - 1, len(derived) - 1) @ derived
+    here = legendre.legvander(2 * points - 1, count - 1) * (2 * np.arange(count) + 1)
     at_nodes = legendre.legvander(2 * nodes - 1, count - 1)
     return np.asarray((here @ at_nodes.T) * weights, dtype=np.float64)
 

@@ -1,5 +1,7 @@
 """Measures of targets in closed form, and the bound that is made of them."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
@@ -7,13 +9,15 @@ from program.domains import FloatArray
 from program.errors import Refused
 from sources.attention_targets.complexity import (
     Complexity,
+    complexity_of,
     coupling_measure,
     curvature_measure,
     decay,
+    facts,
     fourier_measure,
     norm_measure,
 )
-from sources.attention_targets.pod import decompose, gauss_legendre
+from sources.attention_targets.pod import Pod, decompose, gauss_legendre
 from sources.attention_targets.sine_series import SineSeries, aggregate, truncation
 
 ROOT2 = np.sqrt(2)
@@ -54,21 +58,27 @@ def test_a_finite_rank_decays_at_any_rate() -> None:
 def test_feed_forward_measures_of_a_sine(index: int) -> None:
     frequency = 2 * np.pi * index
     assert fourier_measure(sine(index), NODES) == pytest.approx(ROOT2 * frequency)
-    assert curvature_measure(sine(index), NODES) == pytest.approx(
-        ROOT2 * frequency**2 / 8
-    )
+    line = ROOT2 * np.sin(frequency * np.linspace(0, 1, 2001))
+    assert curvature_measure(line) == pytest.approx(ROOT2 * frequency**2 / 8, rel=1e-3)
 
 
 def test_feed_forward_measures_of_polynomials_and_planes() -> None:
-    at = NODES.nodes[:, 0]
-    assert curvature_measure(3 * at - 1, NODES) == pytest.approx(0, abs=1e-6)
-    assert curvature_measure(at**2, NODES) == pytest.approx(1 / 4)
+    at = np.linspace(0, 1, 65)
+    assert curvature_measure(3 * at - 1) == pytest.approx(0, abs=1e-9)
+    assert curvature_measure(at**2) == pytest.approx(1 / 4)
     assert fourier_measure(np.ones(40), NODES) == pytest.approx(0, abs=1e-9)
     plane = gauss_legendre(9, 2)
     both = np.sin(np.pi * plane.nodes.sum(axis=1))
     assert fourier_measure(both, plane) == pytest.approx(2 * np.pi)
+    pod = decompose(lambda u, v: u @ v.T, plane)
     with pytest.raises(Refused, match="line"):
-        curvature_measure(both, plane)
+        Complexity(pod, 1.0, 1.0, 0.0, 2.0, 1.0)
+    # u·v has the bases of x and y, rotated: their moments are known to be finite
+    found = Complexity(pod, 1.0, 1.0, 0.0, 0.5, 1.0)
+    assert pod.rank == 2
+    assert found.c2(2) == pytest.approx(found.measures(2).sum())
+    with pytest.raises(Refused, match="β"):
+        Complexity(pod, 1.0, 1.0, 0.0, 1.0, 1.0)
 
 
 @pytest.mark.parametrize("pieces", [8, 20, 64])
@@ -80,8 +90,8 @@ def test_knots_meet_the_curvature_bound(pieces: int) -> None:
         return np.asarray(np.exp(np.sin(2 * np.pi * at)))
 
     off = np.abs(np.interp(points, knots, wave(knots)) - wave(points)).max()
-    bound = curvature_measure(wave(NODES.nodes[:, 0]), NODES) / pieces**2
-    assert bound / 3 < off <= bound
+    bound = curvature_measure(wave(points)) / pieces**2
+    assert bound / 3 < off <= bound * (1 + 1e-3)
 
 
 def test_measures_of_a_sum_of_sines() -> None:
@@ -92,7 +102,7 @@ def test_measures_of_a_sum_of_sines() -> None:
     assert found.c1 == pytest.approx(1)
     assert found.c0(6) == pytest.approx(2 * ROOT2, rel=1e-2)  # the nodes miss the tops
     each = ROOT2 * (2 * np.pi * series.indices) ** 2 / 8
-    assert found.c2(6) == pytest.approx(2 * each.sum(), rel=1e-6)
+    assert found.c2(6) == pytest.approx(2 * each.sum(), rel=1e-3)
     assert found.c2(60) == found.c2(6)
     assert found.printed(16, 4, 1e9) == pytest.approx(
         16**2 * found.c0(4) * (1 / 4**2 + found.c2(4) * 4**3 / 1e18)
@@ -137,3 +147,38 @@ def test_the_printed_bound_is_missed_by_the_network_of_its_proof() -> None:
     off = 2 * truncation(series, inputs, [width]).absolute[0]
     printed = 2**2 * norm_measure(1, 1, 2 * ROOT2) * 1 / width ** (2 * 2.0 - 1)
     assert off > 10 * printed
+
+
+@dataclass(frozen=True)
+class Square:
+    values: FloatArray
+    step: float
+
+
+@dataclass(frozen=True)
+class Table:
+    """A target of tables; F is the square of what is aggregated, or the identity."""
+
+    pod: Pod
+    f: FloatArray
+    outer: Square | None = None
+    length: int = 8
+
+
+def test_facts_of_a_target_of_tables() -> None:
+    series, line = SineSeries(1.5, 6), np.linspace(0, 1, 1025)[:, None]
+    pod = decompose(series, gauss_legendre(60))
+    plain = complexity_of(Table(pod, line))
+    assert (plain.lipschitz, plain.value, plain.outer) == (1, 1, pytest.approx(0))
+    assert plain.alpha == pytest.approx(1.5)
+    found = facts(Table(pod, line))
+    assert found["c0"] == pytest.approx(2 * ROOT2, rel=1e-2)
+    assert found["c1"] == pytest.approx(1)
+    assert list(found["bound"]) == [1, 2, 4, 6]
+    assert found["bound"][2] == plain.mean_error(8, 2)
+    assert found["bound_as_printed"][4] == pytest.approx(8**2 * found["c0"] / 4**2)
+    squared = complexity_of(Table(pod, 2 * line, Square((2 * line) ** 2, 2 / 1024)))
+    assert squared.lipschitz == pytest.approx(4, rel=1e-2)
+    assert squared.value == 2
+    # g(a) = a² on [0, 2], over [0, 1]: 4x², so max|g″| / 8 is 1
+    assert squared.outer == pytest.approx(1)
