@@ -2,7 +2,7 @@
 
 from functools import cache
 from math import isqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -12,12 +12,35 @@ from program.chain_of_thought import ChainOfThought
 
 KIND = ChainsOfThought()
 SWEEP = (4, 7, 10, 14)
+
+
+class Family(NamedTuple):
+    """Programs whose steps read a constant number of tokens.
+
+    Attributes:
+        reads: How many places: K + J; what is the same place twice is one.
+        layers: Of the standard network: as deep as the recurrence is nested.
+        sizes: n.
+    """
+
+    reads: int
+    layers: int = 3
+    sizes: tuple[int, ...] = SWEEP
+
+
 FAMILIES = {
-    "EditDistance{n},{n}:letters=4": 5,
-    "LIS{n}": 4,
-    "LocalEditDistance{n},{n}:letters=4": 5,
+    "EditDistance{n},{n}:letters=4": Family(5),
+    "LIS{n}": Family(4),
+    "LocalEditDistance{n},{n}:letters=4": Family(5),
+    "LCS{n},{n}": Family(5),
+    "Knapsack{n},6": Family(4),
+    "NeedlemanWunsch{n},{n}": Family(5),
+    "CoinChange3,{n}": Family(3),
+    "Viterbi{n}": Family(4),
+    "CYK{n}": Family(3, sizes=(4, 7, 10)),
+    "FloydWarshall{n}": Family(3, 2, (3, 4, 5)),
+    "SearchTree{n}": Family(3, 2, (3, 4, 5)),
 }
-"""How many tokens a step reads: K + J."""
 
 
 @cache
@@ -43,14 +66,12 @@ def side(length: int) -> int:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_standard_networks_are_constant_but_for_binary_digits(family: str) -> None:
-    """Theorem 4.1: depth 1, 3 layers, K + J heads, and each has digits of its place."""
-    reads, found = (
-        FAMILIES[family],
-        [sizes(family.format(n=n), "standard") for n in SWEEP],
-    )
+    """Theorem 4.1: depth 1, K + J heads, and each has digits of its place."""
+    reads, depth, swept = FAMILIES[family]
+    found = [sizes(family.format(n=n), "standard") for n in swept]
     for length, layers, heads, width, _ in found:
         digits = (length - 1).bit_length()
-        assert layers == 3
+        assert layers == depth
         assert heads == [reads]
         assert width <= (reads + 1) * digits + 5 * reads
     assert len({units for *_, units in found}) == 1
@@ -58,29 +79,29 @@ def test_standard_networks_are_constant_but_for_binary_digits(family: str) -> No
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_linear_networks_grow_as_the_square_root(family: str) -> None:
-    """Lemma A.9: 5 layers, one of them of heads, at most 24·⌈√L⌉ + 46 wide.
+    """Lemma A.9: 2 more layers, one of all of heads, at most 24·⌈√L⌉ + 46 wide.
 
     A read needs at most 7 hidden units for each of W slots, W a power of two at √L.
     """
-    reads = FAMILIES[family]
-    for n in SWEEP:
+    reads, depth, swept = FAMILIES[family]
+    for n in swept:
         length, layers, heads, width, units = sizes(family.format(n=n), "linear")
-        assert layers == 5
+        assert layers == depth + 2
         assert len(heads) == 1
         assert heads[0] <= reads
         assert width <= 24 * side(length) + 46
         assert units <= 7 * reads * 2 ** (side(length) - 1).bit_length()
 
 
-@pytest.mark.parametrize("family", ["EditDistance{n},{n}:letters=4", "LIS{n}"])
+@pytest.mark.parametrize("family", [f for f in FAMILIES if "Local" not in f])
 def test_sparse_networks_grow_as_the_square_root(family: str) -> None:
     """Lemma A.12: two layers of heads, B of √L or a window of the locality."""
-    reads = FAMILIES[family]
-    for n in SWEEP:
+    reads, depth, swept = FAMILIES[family]
+    for n in swept:
         source, shape = made(family.format(n=n), "sparse")
         length, layers, heads, width, units = sizes(family.format(n=n), "sparse")
         (block,) = {b["attention"]["block"] for b in shape["blocks"] if b["heads"]}
-        assert layers <= 5
+        assert layers <= depth + 2
         assert len(heads) <= 2
         assert sum(heads) <= side(length) - 1 + 3 * reads
         assert block in (side(length), source.locality)
