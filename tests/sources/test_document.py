@@ -1,4 +1,4 @@
-"""Every example of docs/programs.md prints what stands beside it."""
+"""Every Program on the pages prints what stands beside it."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,12 @@ import pytest
 from sources.sequence_functions import ProgramError
 
 ROOT = Path(__file__).parents[2]
-TEXT = (ROOT / "docs/programs.md").read_text()
+PAGES = (
+    ROOT / "README.md",
+    ROOT / "docs/programs.md",
+    *sorted((ROOT / "docs/how-to").glob("*.md")),
+)
+TEXT = "".join(page.read_text() for page in PAGES)
 BLOCKS = re.findall(r"^```python\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)
 EXAMPLES = [block for block in BLOCKS if "krohn.program(" in block]
 
@@ -31,7 +36,7 @@ def checked(line: str, told: dict[str, Any]) -> None:
 
 
 def test_there_are_examples() -> None:
-    assert len(EXAMPLES) >= 4
+    assert len(EXAMPLES) >= 5
 
 
 @pytest.mark.parametrize("example", EXAMPLES)

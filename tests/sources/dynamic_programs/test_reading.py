@@ -1,11 +1,11 @@
 """Texts of dynamic programs: what the words mean, and which line is refused for what."""
 
-import time
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
+from work import calls_at_most
 
 from program.errors import Refused
 from sources.dynamic_programs import CATALOGUE, named, read_text
@@ -177,10 +177,8 @@ def test_the_line_that_is_wrong_is_named(text: str, reason: str) -> None:
     ],
 )
 def test_hostile_texts_are_refused_at_once(text: str) -> None:
-    began = time.process_time()
-    with pytest.raises(Refused):
+    with calls_at_most(10_000_000), pytest.raises(Refused):
         _ = read_text(text, "test").chain_of_thought
-    assert time.process_time() - began < 8
 
 
 @pytest.mark.parametrize("given", [10**30, 3.5, "3", True, None, 999_999_999])
