@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from krohn.generation import compile_generator
     from krohn.grammars import grammar
     from krohn.hidden_markov_models import hidden_markov
+    from krohn.learning import Learned, learn
     from krohn.open_model import Model, load
     from krohn.pictures import draw
     from krohn.report import Report
@@ -41,6 +42,7 @@ __all__ = [
     "CompiledModel",
     "Export",
     "HiddenMarkovModel",
+    "Learned",
     "Model",
     "Report",
     "Stream",
@@ -59,6 +61,7 @@ __all__ = [
     "from_tracr",
     "grammar",
     "hidden_markov",
+    "learn",
     "load",
     "program",
     "read",
@@ -90,6 +93,8 @@ _LAZY = {
     "from_tracr": "network.foreign_arrays",
     "Stream": "krohn.streams",
     "stream": "krohn.streams",
+    "learn": "krohn.learning",
+    "Learned": "krohn.learning",
     "load": "krohn.open_model",
     "Model": "krohn.open_model",
     "dynamic_program": "sources.dynamic_programs",

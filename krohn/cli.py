@@ -20,6 +20,7 @@ from krohn.commands.equivalent import crasp, equivalent
 from krohn.commands.explain import explain
 from krohn.commands.export import export
 from krohn.commands.grammar import grammar
+from krohn.commands.learn import learn
 from krohn.commands.recheck import recheck
 from krohn.commands.run import BareExpect
 from krohn.commands.run import run as run_word
@@ -66,6 +67,7 @@ for name, command in (
     ("equivalent", equivalent),
     ("crasp", crasp),
     ("grammar", grammar),
+    ("learn", learn),
 ):
     app.command(name=name, cls=BareExpect if name == "run" else None)(command)
 

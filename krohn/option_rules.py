@@ -184,6 +184,8 @@ _MACHINE = Need(
 
 RECHECK = (_MACHINE,)
 
+LEARN = (_MACHINE,)
+
 VERIFY = (
     _MACHINE,
     Need(("smt_lib",), _any("smt"), "needs --smt N: which words to ask about"),

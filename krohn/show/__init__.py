@@ -6,6 +6,7 @@ from krohn.show.comparison import beliefs, comparison
 from krohn.show.equivalence import counting_program, equivalence
 from krohn.show.explanation import explanation, facts, zoo
 from krohn.show.grammar import grammar
+from krohn.show.learning import learned
 from krohn.show.network import answers, attention, compiled, program, steps
 from krohn.show.verdict import evidence, replay, report
 
@@ -23,6 +24,7 @@ __all__ = [
     "explanation",
     "facts",
     "grammar",
+    "learned",
     "program",
     "replay",
     "report",

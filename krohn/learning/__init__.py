@@ -1,0 +1,14 @@
+"""The machine that a network follows, learned from its answers (docs/learning.md)."""
+
+from importlib.util import find_spec
+
+from algebra.errors import KrohnError
+from program.extras import install
+
+if find_spec("aalpy") is None:
+    raise KrohnError(f"krohn learn needs aalpy; {install('learn')}")
+
+from krohn.learning.learner import learn
+from krohn.learning.result import Learned
+
+__all__ = ["Learned", "learn"]

@@ -1,0 +1,187 @@
+"""Learning the machine that a network follows (docs/learning.md)."""
+
+import time
+from typing import Any
+
+import numpy as np
+import torch
+
+from algebra.automaton import Automaton
+from algebra.errors import KrohnError
+from krohn.learning.answers import Answers, Word
+from krohn.learning.lstar import KINDS, Kind, Last, lstar, rpni
+from krohn.learning.machines import beside, observed, started
+from krohn.learning.opening import Asked, opened
+from krohn.learning.result import Learned
+from krohn.learning.teacher import Parted, Teacher
+from krohn.progress import Progress, silent
+from network.evaluation_mode import evaluation_mode
+from verify.testing.black_box import BlackBox
+from verify.testing.examination import PREFIXES, SAMPLES, affordable
+from verify.testing.simulation_result import BUDGET
+
+METHODS = ("lstar", "rpni")
+QUERIES = 200_000
+"""How many words a learner may ask, if nothing is said."""
+READ = 2_000
+"""How many words RPNI reads at most to read all of some length and below."""
+USUAL = 32
+"""How long words are from which a machine is learned, where nothing else is said."""
+CAUSAL = 64
+"""How many words are run to see whether answers depend on what follows."""
+UNKNOWN = "(nothing said yet)"
+"""What the start shows if it is not known, and no other state goes on as it does."""
+
+
+def learn(
+    model: object,
+    machine: object = None,
+    *,
+    length: int | None = None,
+    method: str = "lstar",
+    kind: str = "moore",
+    observation: str | None = None,
+    queries: int = QUERIES,
+    prefixes: int = PREFIXES,
+    samples: int = SAMPLES,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Learned:
+    """Learn the machine that a network follows, by asking the network only.
+
+    Args:
+        model: A model file or its path, a compiled or an open model, a trained network or
+            the folder of its run, the directory of an export; or, with a machine, any
+            function that `krohn.examine` takes. What it says after a letter may not
+            depend on later ones.
+        machine: What to hold the learned machine against; None for what the file states.
+        length: No longer word teaches anything. If nothing is said: what the file of a
+            machine claims; of other networks the greatest length, up to 32, of which all
+            words are run.
+        method: ``"lstar"``, or ``"rpni"``: from all short words and some long ones.
+        kind: ``"moore"``: states show what is said; ``"mealy"``: transitions do.
+        observation: What of `machine` the network says, as in `krohn.compile`.
+        queries: How many words the learner may ask; with fewer than it needs the last
+            guess is what was learned.
+        prefixes: How many words may be run to run all of some length and below.
+        samples: How many words of full length are run.
+        seed: Of these.
+        progress: Called with what is being done, how much is done, and of how much.
+
+    Raises:
+        KrohnError: If the network cannot be asked, or answers one word in different ways.
+    """
+    began = time.monotonic()
+    for what, value, known in (("method", method, METHODS), ("kind", kind, KINDS)):
+        if value not in known:
+            raise KrohnError(f"{what} is one of {', '.join(known)}, not {value!r}")
+    form: Kind = "moore" if kind == "moore" else "mealy"
+    asked = opened(model, machine, observation)
+    wanted = None
+    if asked.machine is not None:
+        wanted = observed(asked.machine, asked.shows, form)
+    answers = Answers(asked.model, _before(wanted), queries)
+    told = progress or silent
+    longest = _length(asked, length, prefixes)
+    teacher = Teacher(answers, wanted, longest, prefixes, samples, seed, told)
+    with evaluation_mode(_reads(asked)):
+        _check_causal(asked, longest, seed)
+        if method == "rpni":
+            words = _read(len(asked.model.letters), longest, samples, seed)
+            last = rpni(answers, form, words, teacher.differs)
+        else:
+            last = lstar(answers, form, teacher.differs, told)
+        found = started(last.guess.machine, UNKNOWN)
+        parted = teacher.parting(found, last.wrong, BUDGET)
+    seconds = time.monotonic() - began
+    return _learned(asked, method, form, teacher, last, found, parted, seconds)
+
+
+def _learned(
+    asked: Asked,
+    method: str,
+    kind: Kind,
+    teacher: Teacher,
+    last: Last,
+    machine: Automaton,
+    parted: Parted,
+    seconds: float,
+) -> Learned:
+    wanted = teacher.wanted
+    # A machine whose start is not known may have one more state as it is learned.
+    unknown = kind == "moore" and teacher.answers.before == UNKNOWN
+    return Learned(
+        machine=machine,
+        network=asked.name,
+        method=method,
+        kind=kind,
+        length=teacher.length,
+        right=teacher.right,
+        queries=teacher.answers.asked,
+        words=teacher.words,
+        rounds=last.rounds,
+        spent=last.spent,
+        chow=teacher.states and teacher.states - unknown,
+        parted=parted,
+        wanted=wanted,
+        beside=None if wanted is None else beside(machine, wanted),
+        seconds=seconds,
+    )
+
+
+def _before(wanted: Automaton | None) -> str:
+    """What the start shows, as far as that is known."""
+    if wanted is None or wanted.output is None or wanted.output.on != "states":
+        return UNKNOWN
+    return wanted.output.names[int(wanted.output.table[wanted.start])]
+
+
+def _length(asked: Asked, length: int | None, prefixes: int) -> int:
+    """How long the longest words are that teach something.
+
+    Raises:
+        KrohnError: If the network does not read such words.
+    """
+    longest = asked.model.longest
+    if length is None:
+        if asked.machine is not None and asked.length is not None:
+            return asked.length
+        most = min(USUAL, longest or USUAL)
+        return affordable(len(asked.model.letters), most, prefixes)
+    if longest is not None and length > longest:
+        raise KrohnError(f"the network reads words of up to {longest} letters (-T)")
+    return length
+
+
+def _reads(asked: Asked) -> Any:
+    model = asked.model
+    return model.reads if isinstance(model, BlackBox) else model
+
+
+def _check_causal(asked: Asked, length: int, seed: int) -> None:
+    """Run words and their first halves, of networks that are known from outside only.
+
+    Raises:
+        KrohnError: If the answers after the first halves differ.
+    """
+    if not isinstance(asked.model, BlackBox):
+        return
+    rng = np.random.default_rng(seed)
+    words = rng.integers(len(asked.model.letters), size=(CAUSAL, max(length, 2)))
+    half = words.shape[1] // 2
+    with torch.inference_mode():
+        whole = asked.model(torch.from_numpy(words).to(asked.model.device))
+        first = asked.model(torch.from_numpy(words[:, :half]).to(asked.model.device))
+    if not bool((whole[:, :half].argmax(-1) == first.argmax(-1)).all()):
+        raise KrohnError(
+            "the network's answers depend on letters that follow: no machine says them"
+        )
+
+
+def _read(letters: int, length: int, samples: int, seed: int) -> list[Word]:
+    """All words of some length, and long ones by chance."""
+    short = affordable(letters, length, READ)
+    every = np.indices((letters,) * short).reshape(short, -1).T
+    rng = np.random.default_rng(seed)
+    long = rng.integers(letters, size=(samples if short < length else 0, length))
+    return [tuple(word) for words in (every, long) for word in words.tolist()]

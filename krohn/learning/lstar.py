@@ -1,0 +1,185 @@
+"""Learning machines from answers: L* with AALpy's observation table, and RPNI.
+
+Angluin (1987) for L*; Rivest and Schapire (1993) for what a wrong word teaches; Oncina
+and Garcia (1992) for RPNI.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from aalpy.learning_algs import run_RPNI
+from aalpy.learning_algs.deterministic.CounterExampleProcessing import rs_cex_processing
+from aalpy.learning_algs.deterministic.ObservationTable import ObservationTable
+from aalpy.utils.HelperFunctions import extend_set
+
+from algebra.automaton import Automaton, Output
+from algebra.errors import KrohnError
+from algebra.semiautomaton import Semiautomaton
+from krohn.learning.answers import Answers, Spent, Word
+from krohn.progress import Progress
+
+Kind = Literal["moore", "mealy"]
+KINDS: tuple[Kind, ...] = ("moore", "mealy")
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A machine that agrees with all answers so far.
+
+    Attributes:
+        machine: The machine; a state is called by a word that leads to it.
+        access: Words to all states.
+        suffixes: Words that tell any two states apart; none if they are not known.
+    """
+
+    machine: Automaton
+    access: tuple[Word, ...] = ()
+    suffixes: tuple[Word, ...] = ()
+
+
+@dataclass(frozen=True)
+class Last:
+    """The last guess that was looked at.
+
+    Attributes:
+        guess: It.
+        wrong: A word on which the network differs from it; None if none was found.
+        rounds: How many guesses there were.
+        spent: Why there is no better guess although a word is wrong; None if there was
+            no need of one, or this method makes one guess only.
+    """
+
+    guess: Guess
+    wrong: Word | None
+    rounds: int
+    spent: str | None = None
+
+
+class Table(ObservationTable):  # type: ignore[misc]
+    """AALpy's table, which asks for all its words at once before it reads them."""
+
+    def update_obs_table(
+        self, s_set: list[Word] | None = None, e_set: list[Word] | None = None
+    ) -> None:
+        """Fill in what is missing of some rows and columns."""
+        rows = s_set or [*self.S, *self.s_dot_a()]
+        self.sul.ask(s + e for s in rows for e in e_set or self.E)
+        super().update_obs_table(list(rows), e_set)
+
+    def close(self) -> None:
+        """Add rows until each letter leads from a row to a row."""
+        while rows := self.get_rows_to_close("shortest_first"):
+            self.S.extend(rows)
+            self.update_obs_table([row + a for row in rows for a in self.A])
+
+
+def lstar(
+    answers: Answers,
+    kind: Kind,
+    differs: Callable[[Guess], Word | None],
+    progress: Progress,
+) -> Last:
+    """The machine that L* finds.
+
+    Args:
+        answers: The network.
+        kind: Whether states or transitions show what is said.
+        differs: Finds a word on which the network differs from a guess.
+        progress: Told how many words were asked.
+
+    Raises:
+        KrohnError: If too few words may be asked for a first guess.
+    """
+    table = Table(list(range(len(answers.model.letters))), answers, kind, True)
+    last: Last | None = None
+    try:
+        table.update_obs_table()
+        while last is None or last.wrong is not None:
+            table.close()
+            found = table.gen_hypothesis()
+            progress("asking words", answers.asked, answers.most)
+            if last is None or last.wrong is None or _explained(answers, found, last):
+                guess = Guess(_machine(found, answers), tuple(table.S), tuple(table.E))
+                rounds = 1 if last is None else last.rounds + 1
+                last = Last(guess, differs(guess), rounds)
+            if last.wrong is not None:
+                suffixes = rs_cex_processing(answers, last.wrong, found, False)
+                table.update_obs_table(e_set=extend_set(table.E, suffixes))
+    except Spent as reason:
+        if last is None:
+            raise KrohnError(f"there is no first guess: {reason}") from None
+        last = replace(last, spent=str(reason))
+    return last
+
+
+def _explained(answers: Answers, found: Any, last: Last) -> bool:
+    """Whether a guess says of the word that was wrong what the network says."""
+    word = last.wrong
+    assert word is not None
+    said = found.execute_sequence(found.initial_state, word)
+    return bool(said[-1] == answers.query(word)[-1])
+
+
+def rpni(
+    answers: Answers,
+    kind: Kind,
+    words: Sequence[Word],
+    differs: Callable[[Guess], Word | None],
+) -> Last:
+    """The machine that RPNI makes of words with their answers.
+
+    A letter on which no word tells where it leads stays where it is.
+
+    Raises:
+        KrohnError: If they are more words than may be asked.
+    """
+    try:
+        answers.ask(words)
+    except Spent as reason:
+        raise KrohnError(f"there is nothing to read: {reason}") from None
+    prefixes = sorted({word[:n] for word in words for n in range(len(word) + 1)})
+    told = [(w, answers.query(w)[-1]) for w in prefixes if w or kind == "moore"]
+    found = run_RPNI(told, kind, input_completeness="self_loop", print_info=False)
+    guess = Guess(_machine(found, answers))
+    return Last(guess, differs(guess), 1)
+
+
+def _machine(found: Any, answers: Answers) -> Automaton:
+    """A machine of AALpy, its states in breadth-first order."""
+    letters = range(len(answers.model.letters))
+    words: dict[int, Word] = {id(found.initial_state): ()}
+    queue = [found.initial_state]
+    for state in queue:
+        for a in letters:
+            after = state.transitions[a]
+            if id(after) not in words:
+                words[id(after)] = (*words[id(state)], a)
+                queue.append(after)
+    place = {key: i for i, key in enumerate(words)}
+    table = [[place[id(q.transitions[a])] for q in queue] for a in letters]
+    names = [" ".join(answers.model.letters[a] for a in w) for w in words.values()]
+    return Automaton(
+        Semiautomaton(
+            np.array(table, dtype=np.int64),
+            tuple(answers.model.letters),
+            tuple(f"[{name}]" for name in names),
+        ),
+        output=_output(queue, letters),
+        name="learned",
+    )
+
+
+def _output(states: Sequence[Any], letters: range) -> Output:
+    moore = hasattr(states[0], "output")
+    rows = (
+        [q.output for q in states]
+        if moore
+        else [[q.output_fun[a] for q in states] for a in letters]
+    )
+    shown = np.array(rows, dtype=object)
+    names = tuple(dict.fromkeys(shown.flatten().tolist()))
+    index = {name: i for i, name in enumerate(names)}
+    table = np.vectorize(index.__getitem__, otypes=[np.int64])(shown)
+    return Output("states" if moore else "transitions", table, names)

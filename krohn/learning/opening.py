@@ -1,0 +1,254 @@
+"""What can be asked: model files, trained networks, exports, anything that answers."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+
+from algebra.automaton import Automaton
+from algebra.errors import KrohnError
+from algebra.formats import json_format
+from algebra.shown import Shows
+from krohn.compiled_model import CompiledModel
+from krohn.foreign import names_machine, own_machine, with_names
+from krohn.open_model import Model
+from krohn.sources import OWN, machine_of
+from network import modelfile, strict_json
+from network.architecture import kind_of
+from network.exports import destination
+from network.modelfile import ModelFile, ModelFileError, names
+from network.trained import is_network
+from verify.testing.black_box import BlackBox, black_box
+from verify.testing.simulator import Simulator
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A network that can be asked, and what it should be.
+
+    Attributes:
+        model: It, as one that says outputs, whatever these are.
+        shows: What they are of the machine.
+        machine: The machine that it is held against; None if none is known.
+        length: The longest word that something is claimed of; None if nothing is.
+        name: What to call it.
+    """
+
+    model: Simulator
+    shows: Shows
+    machine: Automaton | None
+    length: int | None
+    name: str
+
+
+def opened(model: object, machine: object, observation: str | None) -> Asked:
+    """A network to ask, from whatever it is in.
+
+    Args:
+        model: A model file or its path, a compiled or an open model, the file of a trained
+            network or the folder of its run, the directory of an export to Hugging Face
+            or GPT-2; or, with a machine, any function from words to answers.
+        machine: What to hold the learned machine against; None for what the file states.
+        observation: What of this machine the network says.
+
+    Raises:
+        KrohnError: If it cannot be read or asked, or has other letters than the machine.
+    """
+    if isinstance(model, Model | CompiledModel):
+        model = model.file
+    if isinstance(model, str | Path) and os.path.isdir(model):
+        found = _directory(Path(model), machine, observation)
+    elif isinstance(model, str | Path) and is_network(model):
+        found = _trained(str(model), machine, observation)
+    elif isinstance(model, str | Path | ModelFile):
+        file = model if isinstance(model, ModelFile) else modelfile.read(model)
+        found = _of_file(file, machine, observation)
+    else:
+        found = _function(model, machine, observation)
+    wanted = found.machine
+    if wanted is not None and set(wanted.letters) != set(found.model.letters):
+        raise KrohnError(
+            f"the network reads {', '.join(found.model.letters)}, and {wanted.name} "
+            f"{', '.join(wanted.letters)}"
+        )
+    return found
+
+
+def _of_file(file: ModelFile, machine: object, observation: str | None) -> Asked:
+    """The network of a model file, whose states become outputs, too."""
+    shows: Shows = "outputs"
+    if file.header["claim"].get("shows", "states") == "states":
+        shows = "states"
+    if observation is not None and shows == "states":
+        raise KrohnError("--observe is for networks that say outputs; this says states")
+    wanted: Automaton | None = None
+    if machine is not None:
+        wanted = machine_of(machine, observation=_seen(shows, observation))
+    if "source" in file.header:
+        letters, classes = _of_source(file)
+        name = str(file.header["source"].get("name", "a program"))
+    else:
+        if wanted is not None:
+            file = with_names(file, wanted)[0]
+        own = own_machine(file)
+        wanted = wanted or (own if names_machine(file) else None)
+        letters, name = own.letters, own.name
+        classes = own.states
+        if shows == "outputs" and own.output is not None:
+            classes = own.output.names
+    length = modelfile.claimed_length(file.header)
+    model = Model(_saying(file, letters, classes))
+    if not model.causal:
+        raise KrohnError("what it says after a letter depends on later ones")
+    return Asked(model, shows, wanted, length, name)
+
+
+def _seen(shows: Shows, observation: str | None) -> str | None:
+    return (observation or OWN) if shows == "outputs" else None
+
+
+def _of_source(file: ModelFile) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Letters and classes of a file about a sequence function.
+
+    Raises:
+        KrohnError: If it is about something else, which says numbers or texts.
+    """
+    source = file.header["source"]
+    if source.get("kind") != "program" or "classes" not in source:
+        raise KrohnError(
+            f"the file is about a {source.get('kind')}; machines are learned from networks "
+            "that say one of several classes after each letter"
+        )
+    return names(source, "letters"), names(source, "classes")
+
+
+def _saying(
+    file: ModelFile, letters: tuple[str, ...], classes: tuple[str, ...]
+) -> ModelFile:
+    """The same network, told as one that says outputs with the names of its classes."""
+    if kind_of(file.header["architecture"]).answers != "classes":
+        raise KrohnError(
+            "the network says laws; machines are learned from networks that say one of "
+            "several classes after each letter"
+        )
+    machine = {
+        "letters": list(letters),
+        "states": list(classes),
+        "output": {"names": list(classes)},
+    }
+    header = {key: v for key, v in file.header.items() if key != "source"}
+    claim = {**header["claim"], "shows": "outputs"}
+    return replace(file, header={**header, "machine": machine, "claim": claim})
+
+
+def _trained(path: str, machine: object, observation: str | None) -> Asked:
+    """A trained network, with the names of a machine or with numbers."""
+    from compare.models.files import load
+
+    network = load(path)
+    has = network.specification
+    shows: Shows = "states" if observation is None else "outputs"
+    if machine is None:
+        if observation is not None:
+            raise KrohnError("--observe needs --machine: of what it is")
+        letters, classes = (
+            tuple(map(str, range(n))) for n in (has.letters, has.classes)
+        )
+        box = BlackBox(network, letters, classes, "outputs", network.longest)
+        return Asked(box, shows, None, None, path)
+    wanted = machine_of(machine, observation=observation)
+    found = black_box(network, wanted, shows, network.longest)
+    if (has.letters, has.classes) != (len(found.letters), len(found.classes)):
+        raise KrohnError(
+            f"the network has {has.letters} letters and {has.classes} classes, and "
+            f"{wanted.name} {len(found.letters)} and {len(found.classes)}"
+        )
+    return Asked(replace(found, shows="outputs"), shows, wanted, None, path)
+
+
+def _directory(path: Path, machine: object, observation: str | None) -> Asked:
+    """The network of a run of `krohn compare`, or of an export."""
+    from compare.training.folder import CHECKPOINT, RECORD, WEIGHTS
+
+    if (path / RECORD).is_file():
+        if not (path / WEIGHTS).is_file():
+            some = " (it has a checkpoint)" if (path / CHECKPOINT).is_file() else ""
+            raise KrohnError(f"{path}: the run is not finished{some}")
+        if machine is None:
+            machine, observation = _task(path / RECORD)
+        return _trained(str(path / WEIGHTS), machine, observation)
+    home = "gpt2" if (path / "krohn.json").is_file() else "huggingface"
+    if not (path / "config.json").is_file():
+        raise KrohnError(f"{path} holds no run of krohn compare, and no export")
+    letters, classes, shows, length = _exported(path, home)
+    logits = destination(home).open(path)
+
+    def reads(tokens: Any) -> torch.Tensor:
+        return logits(torch.from_numpy(tokens))
+
+    wanted = None
+    if machine is not None:
+        wanted = machine_of(machine, observation=_seen(shows, observation))
+    box = BlackBox(reads, letters, classes, "outputs", length)
+    return Asked(box, shows, wanted, length, str(path))
+
+
+def _task(record: Path) -> tuple[Automaton | None, str | None]:
+    """The machine that a run was trained on, and what of it is to be said."""
+    try:
+        task = strict_json.read(record.read_text("utf-8"))["run"]["task"]
+        if task["kind"] != "Task" or task["predicts"] != "class":
+            raise KrohnError(
+                f"{record}: the network was not trained to say classes after each letter"
+            )
+        seen = OWN if task["shows"] == "outputs" else None
+        return json_format.from_object(task["machine"]), seen
+    except (OSError, ValueError, LookupError, TypeError):
+        raise KrohnError(f"{record} is damaged") from None
+
+
+def _exported(
+    path: Path, home: str
+) -> tuple[tuple[str, ...], tuple[str, ...], Shows, int | None]:
+    """Letters, classes, what these are, and the longest word, as an export says them."""
+    try:
+        if home == "gpt2":
+            header = strict_json.read((path / "krohn.json").read_text("utf-8"))["model"]
+            stated, claim = header["machine"], header["claim"]
+            shows: Shows = "outputs" if claim.get("shows") == "outputs" else "states"
+            said = stated["output"] if shows == "outputs" else stated
+            classes = names(said, "names" if shows == "outputs" else "states")
+            return names(stated, "letters"), classes, shows, claim["length"]
+        config = strict_json.read((path / "config.json").read_text("utf-8"))
+        if config["writes"]:
+            raise KrohnError(f"{path}: the network writes texts")
+        classes = tuple(
+            config["id2label"][str(i)] for i in range(len(config["id2label"]))
+        )
+        claim = config["claim"]
+        shows = "outputs" if claim.get("shows") == "outputs" else "states"
+        return names(config, "letters"), classes, shows, claim["length"]
+    except (OSError, ValueError, LookupError, TypeError, ModelFileError):
+        raise KrohnError(
+            f"{path} is no export of Krohn; from Python, krohn.learn takes any function "
+            "from words to answers"
+        ) from None
+
+
+def _function(model: object, machine: object, observation: str | None) -> Asked:
+    """Any function, with the names of a machine."""
+    shows: Shows = "states" if observation is None else "outputs"
+    wanted = None if machine is None else machine_of(machine, observation=observation)
+    if isinstance(model, BlackBox):
+        box = replace(model, shows="outputs")
+        return Asked(box, model.shows, wanted, None, "the network")
+    if not callable(model):
+        raise KrohnError(f"a {type(model).__name__} is no network that can be asked")
+    if wanted is None:
+        raise KrohnError("say machine=, which names the letters and the answers")
+    reads = cast("Callable[[Any], Any]", model)
+    box = replace(black_box(reads, wanted, shows), shows="outputs")
+    return Asked(box, shows, wanted, None, "the network")
