@@ -13,6 +13,7 @@ from krohn.source_kinds.hidden_markov import HiddenMarkovModels
 from krohn.source_kinds.in_context import InContexts
 from krohn.source_kinds.increasing_subsequences import IncreasingSubsequences
 from krohn.source_kinds.linear_systems import LinearSystems, as_model, as_system
+from krohn.source_kinds.posterior_heads import PosteriorHeads
 from krohn.source_kinds.rewritings import Rewritings
 from krohn.source_kinds.sequence_functions import SequenceFunctions
 from krohn.source_kinds.vectors_in_blocks import LinearSystemsInBlocks
@@ -29,6 +30,7 @@ KINDS: dict[str, SourceKind[Any]] = {
         InContexts(),
         IncreasingSubsequences(),
         LinearSystems(),
+        PosteriorHeads(),
         Rewritings(),
         SequenceFunctions(),
         TextsInBlocks(),

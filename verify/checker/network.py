@@ -25,6 +25,7 @@ from verify.checker import (
     in_context,
     linear_rnn,
     linear_system,
+    posterior_head,
     read_out,
     real_networks,
     recurrent,
@@ -423,3 +424,6 @@ CHECKS: dict[str, Check] = {
     "generator": generator.established,
     **dict.fromkeys(real_networks.KINDS, real_networks.established),
 }
+real_networks.CHECKS["attention-layer", posterior_head.KIND] = (
+    posterior_head.established
+)

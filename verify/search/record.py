@@ -10,6 +10,7 @@ from verify.checker import (
     in_context,
     linear_rnn,
     linear_system,
+    real_networks,
     recurrent,
     recurrent_beliefs,
 )
@@ -56,6 +57,11 @@ def _(found: linear_rnn.Established, evidence: Mapping[str, Any]) -> list[Any]:
 def _(found: in_context.Established, evidence: Mapping[str, Any]) -> list[Any]:
     told = {"argument": "gradient descent", "leak": found.leak}
     return [{**told, **found.errors._asdict()}]
+
+
+@steps.register
+def _(found: real_networks.Established, evidence: Mapping[str, Any]) -> list[Any]:
+    return [{"argument": "real vectors", **found.parts, "error": found.error}]
 
 
 @steps.register

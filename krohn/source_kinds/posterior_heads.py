@@ -1,0 +1,253 @@
+"""Posterior heads in the commands: one softmax head guesses tokens from one token."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import KrohnError
+from algebra.wording import count
+from compiler.compiled_network import CompiledNetwork
+from compiler.errors import CompileError
+from compiler.pipeline import Options
+from compiler.posterior_head import CONSTRUCTIONS, network
+from krohn.progress import Progress
+from krohn.source_kinds.base import USUAL, How, letters_in
+from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences, said
+from network.architecture import parameters
+from network.modelfile import ModelFile
+from network.precision import FloatArray
+from program.errors import Refused
+from sources import posterior_heads
+from sources.hidden_markov.identifiability import freedom
+from sources.hidden_markov.masked import Task
+from sources.posterior_heads import PosteriorHead
+from verify.checker.real_networks import Established
+from verify.proof import prove, shown_of
+from verify.testing.simulation_result import Simulation
+
+PAIRWISE = tuple(map(Task.of, ("2given1", "3given1", "1given2", "1given3")))
+TOGETHER = 16
+"""So many inputs are read at once if nothing is said; each is answered by itself."""
+TRIPLE = tuple(map(Task.of, ("23given1", "13given2", "12given3")))
+
+
+class PosteriorHeads(RealSequences[PosteriorHead]):
+    """The mean of one token, or of two, given another."""
+
+    wire = posterior_heads.KIND
+    source = PosteriorHead
+    takes = frozenset({"within", "construction"})
+
+    def named(self, text: str) -> PosteriorHead | None:
+        """The head of a name such as ``GaussianHMM3,2@7`` or ``RanHMM3,5@7:23given1``."""
+        try:
+            return posterior_heads.named(text)
+        except Refused as reason:
+            raise KrohnError(str(reason)) from None
+
+    def owns(self, source: object) -> bool:
+        """Whether a source is a posterior head."""
+        return isinstance(source, PosteriorHead)
+
+    def box(self, source: PosteriorHead) -> Box:
+        """Unit vectors of letters; or points whose coordinates are within the radius."""
+        ones = np.ones(len(source.letters))
+        if source.radius is None:
+            return Box(source.letters, 0 * ones, ones)
+        return Box(source.letters, -source.radius * ones, source.radius * ones)
+
+    def check(self, source: PosteriorHead, x: FloatArray) -> None:
+        """Refuse what is no letter, or no point of the box."""
+        super().check(source, x)
+        if source.radius is None and not _unit_vectors(x).all():
+            raise KrohnError("a letter is a unit vector: a 1, and otherwise 0")
+
+    def reference(self, source: PosteriorHead) -> RealReference:
+        """By densities and probabilities, in the widest format of the machine."""
+        return RealReference(source.run, source.rounding())
+
+    def sampled(
+        self, source: PosteriorHead, shape: tuple[int, int], rng: np.random.Generator
+    ) -> FloatArray:
+        """Letters; or points, half of which the model says, and all within the box."""
+        d = len(source.letters)
+        if source.radius is None:
+            letters: FloatArray = np.eye(d)[rng.integers(d, size=shape)]
+            return letters
+        far = super().sampled(source, shape, rng)
+        states = rng.integers(source.size, size=shape)
+        near = source.emissions.T[states] + rng.standard_normal((*shape, d))
+        near = np.clip(near, -source.radius, source.radius)
+        return np.where(rng.random((*shape, 1)) < 0.5, near, far)
+
+    def adversarial(
+        self,
+        source: PosteriorHead,
+        file: ModelFile,
+        count: int,
+        rng: np.random.Generator,
+    ) -> FloatArray:
+        """Every letter; or corners, and points where two states are as likely.
+
+        There the guess is the steepest, and in corners the scores are the largest.
+        """
+        length, d = file.header["claim"]["length"], len(source.letters)
+        if source.radius is None:
+            letters = np.resize(np.arange(d), (-(-d // length), length))
+            every: FloatArray = np.eye(d)[letters]
+            return every
+        corners = rng.choice((-1.0, 1.0), (count - count // 2, length, d))
+        between = _between(source, (count // 2, length), rng)
+        points = np.concatenate([source.radius * corners, between])
+        return np.asarray(np.clip(points, -source.radius, source.radius))
+
+    def build(
+        self,
+        source: PosteriorHead,
+        length: int | None,
+        options: Options,
+        how: How = USUAL,
+    ) -> tuple[CompiledNetwork, dict[str, Any]]:
+        """The head, with the error that the checker shows of it."""
+        name = next(iter(CONSTRUCTIONS))
+        name = name if how.construction == "auto" else how.construction
+        if name not in CONSTRUCTIONS:
+            known = " or ".join(["auto", *CONSTRUCTIONS])
+            raise CompileError(f"--construction takes {known}, not {name!r}")
+        length = TOGETHER if length is None else length
+        made = network(source, name, length, options.precision)
+        built = CompiledNetwork(name, made, {}, None)
+        built, claim = self.with_error(source, built, length, options)
+        if how.within is not None and not claim["error"] <= how.within:
+            raise CompileError(
+                f"the guess is off by {claim['error']:.2g} in {options.precision.name}"
+            )
+        return built, claim if how.within is None else claim | {"error": how.within}
+
+    def explain(
+        self,
+        source: PosteriorHead,
+        length: int | None,
+        options: Options,
+        how: How = USUAL,
+    ) -> dict[str, Any]:
+        """What it is, its head, and which guesses determine the model."""
+        built, claim = self.build(source, length, options, how)
+        shape = built.network.architecture
+        return {
+            "name": source.name,
+            "kind": self.wire,
+            "claim": self.claim,
+            "task": str(source.task),
+            "size": source.size,
+            "letters": len(source.letters),
+            "prior": source.prior.tolist(),
+            "identifies": _identifies(source),
+            "error": claim["error"],
+            "construction": built.construction,
+            "slots": shape["memory"],
+            "parameters": parameters(shape),
+            "dtype": options.precision.name,
+        }
+
+    def differs(self, file: ModelFile, source: PosteriorHead | None) -> str:
+        """Whether its network is not proved to say another model's guesses.
+
+        Two models may differ and guess the same: what is proved is the function.
+        """
+        if source is None or not super().differs(file, source):
+            return ""
+        wanted = {"kind": self.wire, **self.to_wire(source, None)}
+        other = replace(file, header={**file.header, "source": wanted})
+        if prove(other, None).verdict == "verified":
+            return ""
+        claim = {**file.header["claim"], "error": float(np.finfo(np.float64).max)}
+        try:
+            shown = shown_of(replace(other, header={**other.header, "claim": claim}))
+        except Refused as reason:
+            return f"it is not shown to guess what {source.name} does: {reason}"
+        assert isinstance(shown, Established)
+        return (
+            f"its network is within {shown.error:.3g} of the guesses of {source.name}, "
+            f"and the file claims {file.header['claim']['error']:.3g}"
+        )
+
+    def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
+        """What is guessed after letters, or after points."""
+        source = self.of_file(file)
+        if source.radius is None and "," not in "".join(words):
+            word = letters_in(words, source.name, source.letters)
+            rows = np.eye(len(source.letters))[word].astype(int).tolist()
+            words = [",".join(map(str, row)) for row in rows]
+        return super().run(file, words) | {"classes": list(source.classes)}
+
+    def covers(self, file: ModelFile) -> str:
+        """What a proof is about, in words."""
+        if self.of_file(file).radius is not None:
+            return super().covers(file)
+        return f"every letter: every output within {file.header['claim']['error']:.3g}"
+
+    def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
+        """Run every letter: each is answered by itself."""
+        source = self.of_file(file)
+        if source.radius is not None:
+            return super().every(file, length, progress)
+        letters = np.eye(len(source.letters))[:, None]
+        return replace(self.held(file, letters, progress), every=True)
+
+
+def law_of(file: ModelFile, source: PosteriorHead) -> FloatArray:
+    """``(d, …)``: what the network of a file says after each letter."""
+    d = len(source.letters)
+    found = said(file, np.eye(d)[:, None])[:, 0]
+    return found.reshape((d,) * (1 + len(source.task.predicted)))
+
+
+def _unit_vectors(x: FloatArray) -> Any:
+    return np.isin(x, (0, 1)).all(axis=-1) & (x.sum(axis=-1) == 1)
+
+
+def _between(
+    source: PosteriorHead, shape: tuple[int, int], rng: np.random.Generator
+) -> FloatArray:
+    """Points where two states are as likely, near the middle of their means."""
+    one, other = rng.integers(source.size, size=(2, *shape))
+    means, bias = source.emissions.T, source.biases()
+    apart = means[one] - means[other]
+    square = np.maximum((apart**2).sum(axis=-1), np.finfo(np.float64).tiny)
+    middle = (means[one] + means[other]) / 2 + rng.standard_normal(apart.shape)
+    off = (middle * apart).sum(axis=-1) + bias[one] - bias[other]
+    found: FloatArray = middle - (off / square)[..., None] * apart
+    return np.where((one == other)[..., None], means[one], found)
+
+
+def _identifies(source: PosteriorHead) -> dict[str, str]:
+    """Which guesses determine the model, up to the names of its states.
+
+    Of points the mean after one token does, if means are independent and transitions have
+    an inverse (P6). Of letters directions are counted in which the model can move freely.
+    """
+    full = [
+        np.linalg.matrix_rank(x) == source.size
+        for x in (source.emissions, source.transitions)
+    ]
+    if source.radius is not None:
+        some = (
+            "determines it" if all(full) else "open: means or transitions are singular"
+        )
+        return {"2given1": some}
+    model = source.emissions, source.transitions
+    asked: dict[str, tuple[Task, ...]] = {str(t): (t,) for t in (PAIRWISE[0], *TRIPLE)}
+    asked["all pairs of 3 letters"] = PAIRWISE
+    found = {}
+    for name, tasks in asked.items():
+        free = freedom(tasks, *model)
+        found[name] = (
+            f"leaves {count(free, 'direction')} open"
+            if free
+            else "determines it nearby"
+        )
+        if not free and len(tasks) == 1 and tasks[0] in TRIPLE and all(full):
+            found[name] = "determines it"
+    return found

@@ -1,0 +1,129 @@
+"""Names of posterior heads: a model, and after a colon what is guessed of it."""
+
+import re
+from math import fsum
+from random import Random
+
+import numpy as np
+
+from program.domains import FloatArray
+from program.errors import demand
+from sources import hidden_markov
+from sources.hidden_markov.aliases import PRINTED
+from sources.hidden_markov.masked import Task, factors
+from sources.hidden_markov.model import HiddenMarkovModel
+from sources.posterior_heads.head import LARGEST, PosteriorHead
+
+SPREAD = 2.0
+"""Random means have coordinates up to this."""
+NORMAL = 8.0
+"""How many deviations from a mean are asked about: one point of 10^15 lies farther."""
+NEXT = Task((2,), 1)
+EXAMPLES = {
+    "GaussianHMM3,2@7": "3 states that say points of the plane with unit covariance; seed "
+    "7; the point after one with |x_i| at most 8 from the means; also :13given2, :R=4",
+    "RanHMM3,5@7:23given1": "of a hidden Markov model that says letters in states: the law "
+    "of two letters given one; 2given1, 13given2, …",
+    "Twin1:2given1": "equation 2.47 of Liu 2025: Twin2 predicts any letter from any other "
+    "in the same way, but not two letters from one",
+}
+"""An example of each family, with what it is."""
+_GAUSSIAN = re.compile(r"GaussianHMM(?P<k>\d{1,9}),(?P<d>\d{1,9})@(?P<seed>\d{1,18})")
+_RADIUS = re.compile(r"R=(?P<radius>\d{1,9}(\.\d{1,9})?)")
+
+
+def named(name: str) -> PosteriorHead | None:
+    """The head of a name; None if it is not of a family's form.
+
+    Raises:
+        Refused: If a number of the name is too small or too large.
+    """
+    base, *options = name.split(":")
+    found = _GAUSSIAN.fullmatch(base)
+    if found is not None:
+        return _gaussian(name, found, options)
+    if len(options) != 1 or "given" not in options[0]:
+        return None
+    if base in ("Twin1", "Twin2"):
+        return twin(int(base[-1]), Task.of(options[0]))
+    model = hidden_markov.named(base)
+    return None if model is None else of_model(model, Task.of(options[0]))
+
+
+def of_model(model: HiddenMarkovModel, task: Task) -> PosteriorHead:
+    """What is guessed of a hidden Markov model in its stationary law.
+
+    Raises:
+        Refused: If it says letters on steps, or has no such law.
+    """
+    emissions, transitions = factors(model)
+    name = f"{model.name}:{task}"
+    return PosteriorHead.of(name, emissions, transitions, task, model.letters)
+
+
+def twin(which: int, task: Task) -> PosteriorHead:
+    """One of the pair of equation 2.47, whose digits are made to add up to 1.
+
+    The printed transitions are symmetric, and stay so.
+    """
+    said, step = PRINTED[which - 1]
+    emissions, transitions = said / said.sum(axis=0), step.copy()
+    np.fill_diagonal(transitions, 0)
+    np.fill_diagonal(transitions, 1 - transitions.sum(axis=0))
+    return PosteriorHead.of(f"Twin{which}:{task}", emissions, transitions, task)
+
+
+def gaussian(
+    name: str,
+    means: FloatArray,
+    transitions: FloatArray,
+    task: Task = NEXT,
+    radius: float | None = None,
+) -> PosteriorHead:
+    """A model that says points with unit covariance.
+
+    Args:
+        name: What it is called.
+        means: ``(d, k)``: the mean in each state.
+        transitions: ``(k, k)``: columns add up to 1.
+        task: What is guessed.
+        radius: The largest |x_i| that is asked about; 8 more than that of a mean if absent.
+
+    Raises:
+        Refused: If these are no such model.
+    """
+    demand(np.isfinite(means), "a mean is no number")
+    far = float(np.abs(means).max(initial=0)) + NORMAL if radius is None else radius
+    return PosteriorHead.of(name, means, transitions, task, radius=far)
+
+
+def _gaussian(name: str, found: re.Match[str], options: list[str]) -> PosteriorHead:
+    """A random one: uniform means, and transitions that are a mean of permutations."""
+    k, d, seed = (int(found[part]) for part in ("k", "d", "seed"))
+    demand(
+        1 <= k <= LARGEST and 1 <= d <= LARGEST,
+        f"{name} needs 1 to {LARGEST} states and 1 to {LARGEST} coordinates",
+    )
+    task, radius = NEXT, None
+    for option in options:
+        wide = _RADIUS.fullmatch(option)
+        if wide is None:
+            task = Task.of(option)
+        else:
+            radius = float(wide["radius"])
+            demand(radius > 0, f"the R of {name} is above 0")
+    random = Random(f"GaussianHMM {k} {d} {seed}")
+    means = np.array(
+        [[SPREAD * (2 * random.random() - 1) for _ in range(k)] for _ in range(d)]
+    )
+    return gaussian(name, means, _mixed(k, random), task, radius)
+
+
+def _mixed(size: int, random: Random) -> FloatArray:
+    """``(k, k)``: a mean of k + 1 permutations: rows and columns add up to 1."""
+    shares = [random.random() for _ in range(size + 1)]
+    matrix, total = np.zeros((size, size)), fsum(shares)
+    for share in shares:
+        order = sorted(range(size), key=lambda _: random.random())
+        matrix[order, range(size)] += share / total
+    return matrix

@@ -1,0 +1,92 @@
+"""Posterior heads on the command line: compiled, verified, run, compared, explained."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import krohn
+from algebra.errors import KrohnError
+from krohn.cli import app
+from sources.posterior_heads import named
+
+
+def said(*command: str) -> Any:
+    """What a command prints as JSON."""
+    found = CliRunner().invoke(app, [*command, "--json"], catch_exceptions=False)
+    assert found.exit_code == 0, found.output
+    return json.loads(found.output)
+
+
+@pytest.fixture
+def gaussian(tmp_path: Path) -> Path:
+    path = tmp_path / "g.safetensors"
+    krohn.compile("GaussianHMM3,2@7").save(path)
+    return path
+
+
+def test_points_are_proved_and_run(gaussian: Path) -> None:
+    report = krohn.verify(gaussian, proof=True, sample=500)
+    assert report.verdict == "verified"
+    assert report.error is not None
+    assert report.error <= 1e-12
+    assert "every output within" in report.covers
+
+
+def test_a_wrong_network_is_refuted_by_samples(gaussian: Path) -> None:
+    from network import modelfile
+
+    file = modelfile.read(gaussian)
+    file.tensors["memory.value"][0] += 1e-9
+    assert krohn.verify(file, sample=50).verdict == "refuted"
+    assert krohn.verify(file, proof=True).verdict == "undecided"
+
+
+def test_letters_are_read_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "h.safetensors"
+    krohn.compile("RanHMM3,4@7:2given1").save(path)
+    told = said("run", str(path), "2", "4")
+    source = named("RanHMM3,4@7:2given1")
+    assert source is not None
+    right = source.run(np.eye(4)[[1, 3]])
+    assert np.abs(np.array(told["outputs"]) - right).max() <= told["error"]
+    assert krohn.verify(path, exhaustive=1).verdict == "verified"
+
+
+def test_explain_says_what_determines_a_model() -> None:
+    facts = said("explain", "RanHMM3,4@7:2given1")
+    assert facts["identifies"]["23given1"] == "determines it"
+    assert "6 directions open" in facts["identifies"]["2given1"]
+    twin = said("explain", "Twin1:2given1")["identifies"]
+    assert twin["all pairs of 3 letters"] == "leaves 1 direction open"
+
+
+def test_two_models_of_one_function(tmp_path: Path) -> None:
+    for task, verdict in (("2given1", "verified"), ("23given1", "undecided")):
+        path = tmp_path / f"{task}.safetensors"
+        found = krohn.compile(f"Twin1:{task}", within=1e-7)
+        found.save(path)
+        report = krohn.verify(path, f"Twin2:{task}")
+        assert report.verdict == verdict
+        assert krohn.verify(path, f"Twin1:{task}").verdict == "verified"
+        if verdict == "undecided":
+            assert "within 0.000165 of the guesses of Twin2" in report.reason
+
+
+def test_an_error_that_cannot_be_kept_is_refused() -> None:
+    with pytest.raises(KrohnError, match="off by"):
+        krohn.compile("GaussianHMM3,2@7", within=1e-20)
+    with pytest.raises(KrohnError, match="says points"):
+        krohn.compile("GaussianHMM3,2@7", construction="lookup")
+    with pytest.raises(KrohnError, match="too narrow"):
+        krohn.compile("GaussianHMM3,2@7", dtype="bfloat16")
+
+
+def test_one_file_for_one_source() -> None:
+    one, other = (krohn.compile("GaussianHMM3,2@7:23given1") for _ in range(2))
+    for name, tensor in one.file.tensors.items():
+        assert np.array_equal(tensor, other.file.tensors[name])
+    assert json.dumps(one.file.header) == json.dumps(other.file.header)
