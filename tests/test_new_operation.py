@@ -27,7 +27,8 @@ from program.domains import BoolArray, ChannelDomain, IntArray, PossibleValues
 from program.interpreter import states
 from program.operations.base import Memory
 from program.statement import Channel
-from verify.checker.attention.heads import Fetches, Rule
+from verify.checker.attention.fetches import Fetches
+from verify.checker.attention.heads import Rule
 from verify.proof import prove
 from verify.testing.exhaustive import exhaustive
 

@@ -18,7 +18,7 @@ from compiler.errors import CompileError
 from network.model import Model
 from network.modelfile import ModelFile
 from network.precision import BFLOAT16
-from verify.checker.attention.heads import Scores, _flagged
+from verify.checker.attention.scores import Scores, flagged
 from verify.proof import prove
 
 FLIP_FLOP = zoo.machine("FlipFlop")
@@ -105,7 +105,7 @@ def test_what_cannot_be_right_is_raised_by_its_larger_error() -> None:
     true = np.array([[5.0, 1.0, 2.0, 3.0], [0.0, 9.0, 9.0, 9.0]])[::-1].reshape(1, -1)
     error = np.array([[0.5, 0.1, 0.2, 0.3], [9.0, 4.0, 1.0, 1.0]])[::-1].reshape(1, -1)
     flag = np.array([False, True])
-    found = _flagged(
+    found = flagged(
         Scores(true, error, 9.0),
         np.array([[False, False, False, True]]),
         np.ones(2, np.bool_),

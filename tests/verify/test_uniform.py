@@ -12,7 +12,7 @@ from compiler.errors import CompileError
 from krohn.compiled_model import CompiledModel
 from network.model import Model
 from network.modelfile import ModelFile
-from verify.checker.attention import heads
+from verify.checker.attention import fetches
 from verify.proof import prove
 
 FLIP_FLOP = zoo.machine("FlipFlop")
@@ -137,8 +137,8 @@ def test_spoilt_heads_are_rejected(
     value: float,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for most in (heads.MOST, 600):  # all pairs of positions, and Theorem 12b
-        monkeypatch.setattr(heads, "MOST", most)
+    for most in (fetches.MOST, 600):  # all pairs of positions, and Theorem 12b
+        monkeypatch.setattr(fetches, "MOST", most)
         proof = prove(spoilt(tensor, index, value), FLIP_FLOP)
         assert proof.verdict == "undecided"
         assert "head" in proof.reason
@@ -152,5 +152,5 @@ def test_a_worth_that_grows_is_seen_without_all_pairs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     file = compiled("FlipFlop", 20).file
-    monkeypatch.setattr(heads, "MOST", 600)
+    monkeypatch.setattr(fetches, "MOST", 600)
     assert prove(file, FLIP_FLOP).verdict == "verified"

@@ -14,7 +14,8 @@ import numpy as np
 
 from program.errors import demand
 from verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, UNDERFLOW, exact
-from verify.checker.attention.heads import relative_error, scores_of
+from verify.checker.attention.heads import relative_error
+from verify.checker.attention.scores import scores_of
 from verify.checker.context_tensors import Place, check_architecture, free, right
 from verify.checker.descent import Descent, Errors, Given, sizes_of
 from verify.checker.model_file import Format, Model, names

@@ -8,7 +8,7 @@ import krohn
 from algebra.errors import KrohnError
 from compiler.construction_choice import stages
 from program import limits
-from verify.checker.attention import heads
+from verify.checker.attention import fetches
 
 LONG = 10**8
 ROOM = 64 * 2**20
@@ -28,7 +28,7 @@ def test_the_checker_refuses_where_the_compiler_does(
     name: str, construction: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With room for 40 · 41 scores a head, words of 40 letters are proved, of 41 not."""
-    monkeypatch.setattr(heads, "MOST", 40 * 41)
+    monkeypatch.setattr(fetches, "MOST", 40 * 41)
     monkeypatch.setattr(stages, "MOST_PAIRED", 40)
     assert krohn.compile(name, 40, construction).proof is not None
     with pytest.raises(KrohnError, match="every pair of positions"):

@@ -20,7 +20,7 @@ from program.errors import Refused
 from verify.attack.rounding_variants import network, whole
 from verify.checker import network as checker
 from verify.checker import sublayers
-from verify.checker.attention.heads import NEVER, worst_leak
+from verify.checker.attention.scores import NEVER, worst_leak
 from verify.checker.model_file import Model
 from verify.checker.residual_stream import Stream
 from verify.search.conversion import model_of

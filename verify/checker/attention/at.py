@@ -8,34 +8,16 @@ from program.domains import IntArray
 from program.errors import demand
 from program.statement import Channel
 from verify.checker.affine_arithmetic import Noisy
-from verify.checker.attention.heads import (
-    CELLS,
-    MOST,
-    NEVER,
-    Bounds,
-    Heads,
-    Look,
-    Rule,
-    scores_of,
-    worst_leak,
-)
-from verify.checker.attention.kinds import SOFTMAX, SPARSE
-from verify.checker.model_file import FloatArray
+from verify.checker.attention.heads import Bounds, Copies, Heads
+from verify.checker.attention.kinds import SOFTMAX
+from verify.checker.attention.scores import CELLS, MOST, NEVER, scores_of, worst_leak
 from verify.checker.residual_stream import FEATURE
 
 
-class Pointed(Rule):
+class Pointed(Copies):
     """The position that digits say, if it is one of 1, …, t; else BOS."""
 
     operation = "at"
-    kinds = frozenset({SOFTMAX, SPARSE})
-
-    def noise(
-        self, heads: Heads, channel: Channel, gain: float
-    ) -> tuple[FloatArray, Look]:
-        """Theorem 12."""
-        demand(gain == 1, f"the head of {channel.name!r} changes what it copies")
-        return heads.copied(channel, self.look)
 
     def look(self, heads: Heads, channel: Channel) -> Bounds:
         """The worst bounds over all that digits can say, from any position.

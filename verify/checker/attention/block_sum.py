@@ -7,8 +7,9 @@ from program.errors import demand
 from program.operations.block_sum import BlockSum, members
 from program.statement import Channel
 from verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, Noisy
-from verify.checker.attention.heads import CELLS, MOST, Heads, Look, Rule
+from verify.checker.attention.heads import Heads, Look, Rule
 from verify.checker.attention.kinds import LINEAR
+from verify.checker.attention.scores import CELLS, MOST
 from verify.checker.model_file import FloatArray
 from verify.checker.residual_stream import per_value
 

@@ -3,29 +3,20 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from program.domains import BoolArray, IntArray, Matrices
-from program.errors import Refused, demand
-from program.limits import MOST_SCORES
+from program.domains import IntArray, Matrices
+from program.errors import demand
 from program.operations.base import LookBack
 from program.operations.shift import Shift
 from program.statement import Channel
-from verify.checker.affine_arithmetic import (
-    INFLATION,
-    OWN_UNIT,
-    Noisy,
-    snaps,
-)
+from verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, Noisy, snaps
 from verify.checker.attention.kinds import SOFTMAX, SPARSE, Kind
 from verify.checker.model_file import LARGEST_FLOAT32, FloatArray, Format
 from verify.checker.residual_stream import FEATURE, FREE, Stream, per_value
 
-CELLS = 2_000_000
-MOST = MOST_SCORES
-NEVER = -np.inf
 # Exponentials in 16-bit formats, also next to 0, and how often they may rescale (A6, A8).
 COARSE, AT_ZERO, NEAR, STRETCH = 2.0**-12, 2.0**-14, 2.0**-10, 16
 
@@ -231,20 +222,10 @@ class Rule(ABC):
         """
 
 
-class Fetches(Rule):
-    """A head that copies what stands at one position.
-
-    Attributes:
-        first: Whether the first position that is flagged is the right one, not the last.
-        last_asks: Whether of positions that ask the same the last has all their rivals.
-        bounded: Whether one of the positions where the right one can be always is, so
-            that those suffice that are as near as `Statement.near` says.
-    """
+class Copies(Rule):
+    """A head that copies what stands at one position."""
 
     kinds = frozenset({SOFTMAX, SPARSE})
-    first: ClassVar[bool] = False
-    last_asks: ClassVar[bool] = False
-    bounded: ClassVar[bool] = False
 
     def noise(
         self, heads: Heads, channel: Channel, gain: float
@@ -254,187 +235,10 @@ class Fetches(Rule):
         return heads.copied(channel, self.look)
 
     @abstractmethod
-    def right(self, channel: Channel, t: IntArray, size: int) -> tuple[BoolArray, bool]:
-        """``(rows, T + 1)``: where the right one can be; whether BOS is it if none is."""
-
-    def looking(self, q: Noisy, kind: Kind) -> IntArray:
-        """The positions from which to look; sparse heads see less of the past later."""
-        t = np.arange(1, len(q.value))
-        if not self.last_asks or kind.name == SPARSE:
-            return t
-        asked = np.hstack([q.value, q.total])[:0:-1]
-        return t[::-1][np.unique(asked, axis=0, return_index=True)[1]]
-
-    def within(self, heads: "Heads", channel: Channel, t: IntArray) -> BoolArray:
-        """``(rows, T + 1)``: what is near enough, if more is known than the rule knows.
-
-        It is asked only where heads are sparse: elsewhere one row may stand for others.
-        """
-        j, near = np.arange(len(heads.stream.positions)), len(heads.stream.positions)
-        if self.bounded and heads.kind.name == SPARSE:
-            near = heads.stream.program.near.get(channel.name, near)
-        return np.asarray(t[:, None] - j <= near)
-
-    def look_far(self, q: Noisy, k: Noisy) -> Bounds:
-        """The bounds where there are too many scores to look at each.
-
-        Raises:
-            Refused: If there is no rule for it.
-        """
-        raise Refused("a head has too many scores to check")
-
     def look(self, heads: Heads, channel: Channel) -> Bounds:
-        """The bounds over all that can be flagged and asked.
-
-        Every position is right for some word or for none; all ways to set flags, and
-        all keys and queries, are covered term by term (Theorem R1).
-        """
-        key = heads.stream.channel(channel.inputs[1]) if channel.inputs[1:] else None
-        query = heads.stream.channel(channel.inputs[2]) if channel.inputs[2:] else None
-        said = np.union1d(key.later, key.bos) if key else np.zeros(1, np.int64)
-        demand(
-            len(said) * heads.stream.positions.size <= MOST, "too many keys to check"
-        )
-        every = np.ones(len(heads.stream.positions), np.int64)
-        k = heads.projected(heads.key[channel.head], key, np.kron(said, every))
-        worst = np.array([NEVER, 0.0, 0.0, 0.0])
-        asked = query.later if query else np.ones(1, np.int64)
-        for value in asked:
-            q = heads.projected(heads.query[channel.head], query, value * every)
-            demand(channel.operation.causal or _alike(q), "a query moves with t")
-            looking = self.looking(q, heads.kind)
-            work = len(asked) * len(looking) * len(k.value)
-            if work > MOST and len(said) == 2 and heads.kind.name == SOFTMAX:
-                return self.look_far(q, k)
-            demand(work <= MOST, "a head has too many scores to check")
-            parts = work // len(asked) // CELLS + 1
-            kinds = (
-                np.isin(said, key.later) if key else np.array([True]),
-                said == value if key else np.array([True]),
-                said == (key.bos if key else 0),
-            )
-            for t in np.array_split(looking, min(parts, len(looking))):
-                inside, default = self.right(channel, t, len(every))
-                inside &= self.within(heads, channel, t)
-                hidden = heads.kind.hidden(t, len(every))
-                demand(~(inside & hidden), f"{channel.name!r} may be out of sight")
-                on, off, *bounds = _flagged(scores_of(q.rows(t), k), hidden, *kinds)
-                leak = worst_leak(on, off, inside, default, self.first)
-                worst = np.maximum(worst, [leak, *bounds])
-        return worst[0], worst[1], worst[2], worst[3]
-
-
-def _alike(q: Noisy) -> bool:
-    """Whether all positions ask the same, so that it does not matter which one looks."""
-    asked = np.hstack([q.value, q.total])
-    return bool((asked == asked[:1]).all())
+        """The bounds over all that can be flagged, asked or pointed at."""
 
 
 def relative_error(form: Format) -> float:
     """How far exponentials may be off (A6)."""
     return COARSE if form.unit > form.sum_unit else 40 * form.sum_unit
-
-
-class Scores(NamedTuple):
-    """Scores of some queries and keys.
-
-    Attributes:
-        true: ``(queries, keys)``.
-        error: ``(queries, keys)``: how far each can be off, with its exponent.
-        size: The largest, with its error.
-    """
-
-    true: FloatArray
-    error: FloatArray
-    size: float
-
-
-def scores_of(q: Noisy, k: Noisy) -> Scores:
-    """All scores, and what they can be off by (section 4.2)."""
-    form, size_k = q.form, np.abs(k.value) + k.total
-    size = (size_k @ (np.abs(q.value) + q.total).T).max() * INFLATION
-    demand(size <= form.largest, "a score can overflow")
-    if q.total.any():
-        scores = k.value @ q.value.T
-        error = (k.total @ np.abs(q.value).T + size_k @ q.total.T).max() * INFLATION
-        error += 2 * (size_k.shape[1] + 1) * form.sum_unit * size
-        error += form.unit * (np.abs(scores).max() + error)
-        errors = np.full(scores.shape, error)
-    else:
-        # Kernels may store scores, or not.
-        found = k.products(q.value.T).whole(np.zeros(len(q.value)))
-        scores = found.value
-        errors = np.maximum(found.total, found.stored().total)
-    largest = float(np.abs(scores).max() + errors.max())
-    return Scores(scores.T, errors.T + 8 * form.sum_unit * largest, largest)
-
-
-def _flagged(
-    scores: Scores,
-    hidden: BoolArray,
-    occurs: BoolArray,
-    match: BoolArray,
-    at_bos: BoolArray,
-) -> tuple[FloatArray, FloatArray, float, float, float]:
-    """What positions score if they are flagged and if not, and the bounds of errors.
-
-    Args:
-        scores: Those of all positions for one value of the key after the other.
-        hidden: ``(rows, T + 1)``: what the positions that look do not see.
-        occurs: ``(values,)``: the values that keys have after BOS.
-        match: Those that are flagged.
-        at_bos: The one at BOS, which counts as flagged.
-
-    Returns:
-        Twice ``(rows, T + 1)``, −∞ where a position cannot be so or is hidden; what
-        cannot be right is raised by what its error is above that of what can. Then the
-        error of what can be right, of any score, and the largest score.
-    """
-    shape = len(hidden), len(occurs), -1
-    true, error = scores.true.reshape(shape), scores.error.reshape(shape)
-    on = true[:, occurs & match].max(axis=1, initial=NEVER)
-    off = true[:, occurs & ~match].max(axis=1, initial=NEVER)
-    on[:, 0], off[:, 0] = true[:, at_bos, 0][:, 0], NEVER
-    right = max(error[:, occurs & match].max(initial=0), error[:, at_bos, 0].max())
-    off += max(error[:, occurs & ~match].max(initial=0) - right, 0.0)
-    on[hidden] = off[hidden] = NEVER
-    return on, off, right, float(error.max()), scores.size
-
-
-def worst_leak(
-    on: FloatArray,
-    off: FloatArray,
-    inside: BoolArray,
-    default: bool,
-    first: bool = False,
-) -> float:
-    """The worst ratio of all other weights to the right one, over all flaggings: its log.
-
-    Args:
-        on: ``(rows, T + 1)``: the score of each position if it is flagged.
-        off: The same if it is not.
-        inside: Where the last flagged position is the right one.
-        default: Whether BOS is right where none is flagged inside.
-        first: Whether the first flagged position inside is the right one instead.
-    """
-    either = np.maximum(on, off)
-    outside = np.logaddexp.reduce(np.where(inside, NEVER, either), axis=1)[:, None]
-    rivals = outside
-    if inside.sum(axis=1).max() > 1:
-        past, later = (off, either) if first else (either, off)
-        before = earlier(np.where(inside, past, NEVER))
-        after = earlier(np.where(inside, later, NEVER)[:, ::-1])[:, ::-1]
-        rivals = np.logaddexp(outside, np.logaddexp(before, after))
-    right = inside & (on != NEVER)
-    leak = np.where(right, rivals - np.where(right, on, 0), NEVER).max()
-    if default:
-        left = np.where(inside, off, either)[:, 1:]
-        none = (np.logaddexp.reduce(left, axis=1) - on[:, 0]).max()
-        leak = np.maximum(leak, none)
-    return float(leak)
-
-
-def earlier(scores: FloatArray) -> FloatArray:
-    """For each place the logarithm of the sum of the exponentials before it."""
-    total = np.logaddexp.accumulate(scores, axis=1)
-    return np.hstack([np.full((len(scores), 1), NEVER), total[:, :-1]])

@@ -6,7 +6,9 @@ from program.domains import BoolArray, IntArray
 from program.errors import demand
 from program.statement import Channel
 from verify.checker.affine_arithmetic import FINEST, INFLATION, Noisy, finest, rounding
-from verify.checker.attention.heads import NEVER, Bounds, Fetches, earlier
+from verify.checker.attention.fetches import Fetches
+from verify.checker.attention.heads import Bounds
+from verify.checker.attention.scores import NEVER, earlier
 
 
 class LatestFlag(Fetches):

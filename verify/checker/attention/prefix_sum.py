@@ -5,14 +5,8 @@ import numpy as np
 from program.errors import demand
 from program.statement import Channel
 from verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, Noisy
-from verify.checker.attention.heads import (
-    STRETCH,
-    Heads,
-    Look,
-    Rule,
-    relative_error,
-    scores_of,
-)
+from verify.checker.attention.heads import STRETCH, Heads, Look, Rule, relative_error
+from verify.checker.attention.scores import scores_of
 from verify.checker.model_file import FloatArray, Format
 from verify.checker.residual_stream import per_value
 

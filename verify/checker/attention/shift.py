@@ -5,7 +5,7 @@ import numpy as np
 from program.domains import BoolArray, IntArray
 from program.operations.shift import Shift
 from program.statement import Channel
-from verify.checker.attention.heads import Fetches
+from verify.checker.attention.fetches import Fetches
 
 
 class Shifted(Fetches):

@@ -6,31 +6,15 @@ from program.domains import BoolArray
 from program.errors import demand
 from program.statement import Channel
 from verify.checker.affine_arithmetic import INFLATION, Noisy
-from verify.checker.attention.heads import (
-    MOST,
-    NEVER,
-    Bounds,
-    Heads,
-    Look,
-    Rule,
-    worst_leak,
-)
-from verify.checker.attention.kinds import SOFTMAX, SPARSE
+from verify.checker.attention.heads import Bounds, Copies, Heads
+from verify.checker.attention.scores import MOST, NEVER, worst_leak
 from verify.checker.model_file import FloatArray
 
 
-class ShiftedBy(Rule):
+class ShiftedBy(Copies):
     """Position t − by, or BOS, where ``by`` is a whole number with noise."""
 
     operation = "shift-by"
-    kinds = frozenset({SOFTMAX, SPARSE})
-
-    def noise(
-        self, heads: Heads, channel: Channel, gain: float
-    ) -> tuple[FloatArray, Look]:
-        """Theorems 12 and R2."""
-        demand(gain == 1, f"the head of {channel.name!r} changes what it copies")
-        return heads.copied(channel, self.look)
 
     def look(self, heads: Heads, channel: Channel) -> Bounds:
         """The worst bounds over all distances, from any position."""

@@ -1,0 +1,120 @@
+"""Scores of queries and keys, and what weight rivals can have (docs/soundness.md, 4.2)."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from program.domains import BoolArray
+from program.errors import demand
+from program.limits import MOST_SCORES
+from verify.checker.affine_arithmetic import INFLATION, Noisy
+from verify.checker.model_file import FloatArray
+
+CELLS = 2_000_000
+MOST = MOST_SCORES
+NEVER = -np.inf
+
+
+class Scores(NamedTuple):
+    """Scores of some queries and keys.
+
+    Attributes:
+        true: ``(queries, keys)``.
+        error: ``(queries, keys)``: how far each can be off, with its exponent.
+        size: The largest, with its error.
+    """
+
+    true: FloatArray
+    error: FloatArray
+    size: float
+
+
+def scores_of(q: Noisy, k: Noisy) -> Scores:
+    """All scores, and what they can be off by (section 4.2)."""
+    form, size_k = q.form, np.abs(k.value) + k.total
+    size = (size_k @ (np.abs(q.value) + q.total).T).max() * INFLATION
+    demand(size <= form.largest, "a score can overflow")
+    if q.total.any():
+        scores = k.value @ q.value.T
+        error = (k.total @ np.abs(q.value).T + size_k @ q.total.T).max() * INFLATION
+        error += 2 * (size_k.shape[1] + 1) * form.sum_unit * size
+        error += form.unit * (np.abs(scores).max() + error)
+        errors = np.full(scores.shape, error)
+    else:
+        # Kernels may store scores, or not.
+        found = k.products(q.value.T).whole(np.zeros(len(q.value)))
+        scores = found.value
+        errors = np.maximum(found.total, found.stored().total)
+    largest = float(np.abs(scores).max() + errors.max())
+    return Scores(scores.T, errors.T + 8 * form.sum_unit * largest, largest)
+
+
+def flagged(
+    scores: Scores,
+    hidden: BoolArray,
+    occurs: BoolArray,
+    match: BoolArray,
+    at_bos: BoolArray,
+) -> tuple[FloatArray, FloatArray, float, float, float]:
+    """What positions score if they are flagged and if not, and the bounds of errors.
+
+    Args:
+        scores: Those of all positions for one value of the key after the other.
+        hidden: ``(rows, T + 1)``: what the positions that look do not see.
+        occurs: ``(values,)``: the values that keys have after BOS.
+        match: Those that are flagged.
+        at_bos: The one at BOS, which counts as flagged.
+
+    Returns:
+        Twice ``(rows, T + 1)``, −∞ where a position cannot be so or is hidden; what
+        cannot be right is raised by what its error is above that of what can. Then the
+        error of what can be right, of any score, and the largest score.
+    """
+    shape = len(hidden), len(occurs), -1
+    true, error = scores.true.reshape(shape), scores.error.reshape(shape)
+    on = true[:, occurs & match].max(axis=1, initial=NEVER)
+    off = true[:, occurs & ~match].max(axis=1, initial=NEVER)
+    on[:, 0], off[:, 0] = true[:, at_bos, 0][:, 0], NEVER
+    right = max(error[:, occurs & match].max(initial=0), error[:, at_bos, 0].max())
+    off += max(error[:, occurs & ~match].max(initial=0) - right, 0.0)
+    on[hidden] = off[hidden] = NEVER
+    return on, off, right, float(error.max()), scores.size
+
+
+def worst_leak(
+    on: FloatArray,
+    off: FloatArray,
+    inside: BoolArray,
+    default: bool,
+    first: bool = False,
+) -> float:
+    """The worst ratio of all other weights to the right one, over all flaggings: its log.
+
+    Args:
+        on: ``(rows, T + 1)``: the score of each position if it is flagged.
+        off: The same if it is not.
+        inside: Where the last flagged position is the right one.
+        default: Whether BOS is right where none is flagged inside.
+        first: Whether the first flagged position inside is the right one instead.
+    """
+    either = np.maximum(on, off)
+    outside = np.logaddexp.reduce(np.where(inside, NEVER, either), axis=1)[:, None]
+    rivals = outside
+    if inside.sum(axis=1).max() > 1:
+        past, later = (off, either) if first else (either, off)
+        before = earlier(np.where(inside, past, NEVER))
+        after = earlier(np.where(inside, later, NEVER)[:, ::-1])[:, ::-1]
+        rivals = np.logaddexp(outside, np.logaddexp(before, after))
+    right = inside & (on != NEVER)
+    leak = np.where(right, rivals - np.where(right, on, 0), NEVER).max()
+    if default:
+        left = np.where(inside, off, either)[:, 1:]
+        none = (np.logaddexp.reduce(left, axis=1) - on[:, 0]).max()
+        leak = np.maximum(leak, none)
+    return float(leak)
+
+
+def earlier(scores: FloatArray) -> FloatArray:
+    """For each place the logarithm of the sum of the exponentials before it."""
+    total = np.logaddexp.accumulate(scores, axis=1)
+    return np.hstack([np.full((len(scores), 1), NEVER), total[:, :-1]])
