@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from krohn.open_model import Model, load
     from krohn.pictures import draw
     from krohn.report import Report
+    from krohn.source_kinds.kernels import kernel
     from krohn.sources import automaton, read, zoo
     from krohn.streams import Stream, stream
     from krohn.verification import verify
@@ -61,6 +62,7 @@ __all__ = [
     "from_tracr",
     "grammar",
     "hidden_markov",
+    "kernel",
     "learn",
     "load",
     "program",
@@ -102,6 +104,7 @@ _LAZY = {
     "HiddenMarkovModel": "sources.hidden_markov",
     "hidden_markov": "krohn.hidden_markov_models",
     "grammar": "krohn.grammars",
+    "kernel": "krohn.source_kinds.kernels",
 }
 
 

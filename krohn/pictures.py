@@ -18,6 +18,7 @@ from krohn.drawing import (
     save,
 )
 from krohn.source_kinds import named, of_file
+from krohn.source_kinds.real_sequences import RealSequences
 from krohn.sources import MODEL, machine_of
 from network import modelfile
 from network.architecture import kind_of
@@ -109,12 +110,16 @@ def _file(source: object) -> ModelFile | None:
 
 def _of_file(file: ModelFile, word: str | None) -> Figure:
     """What lies where in a network, or what it attends to."""
-    if kind_of(file.header["architecture"]).answers == "laws":
+    answers = kind_of(file.header["architecture"]).answers
+    if answers == "laws":
         from krohn.attention import attention_picture
 
         return attention_picture(file, word)
+    about = of_file(file)
+    if word is None and isinstance(about, RealSequences):
+        return about.draw(about.of_file(file))
     if word is None:
         return draw_model(file)
-    if (kind := of_file(file)) is None:
+    if about is None:
         raise _no_word()
-    return kind.draw_text(file, [word])
+    return about.draw_text(file, [word])

@@ -298,6 +298,22 @@ def _sparse_rnn_shapes(
     return shapes
 
 
+def _linear_recurrence_shapes(architecture: Architecture) -> Shapes:
+    """Of `network.linear_recurrence.LinearRecurrence`."""
+    units, form = size(architecture, "hidden"), architecture.get("form")
+    inputs, outputs = size(architecture, "inputs"), size(architecture, "outputs")
+    matrix: Shapes = {"hidden.weight": (units, units)}
+    if form == "banded":
+        matrix = {f"hidden.{band}": (units,) for band in ("own", "before", "after")}
+    elif form != "dense":
+        raise ModelFileError("is damaged: its recurrence is neither banded nor dense")
+    return matrix | {
+        "input.weight": (inputs, units),
+        "unembed.weight": (units, outputs),
+        "skip.weight": (inputs, outputs),
+    }
+
+
 def _attention_layer_shapes(architecture: Architecture) -> Shapes:
     """Of `network.attention_layer.AttentionLayer`."""
     n, k, v = (size(architecture, key) for key in ("features", "d_qk", "d_v"))
@@ -387,6 +403,14 @@ KINDS = {
         layers=lambda shape: [{**layer, "heads": 1} for layer in shape["layers"]],
         width=lambda shape: max(int(layer["d"]) for layer in shape["layers"]),
         answers="laws",
+    ),
+    "linear-recurrence": Kind(
+        title="linear RNN",
+        shapes=_linear_recurrence_shapes,
+        layers=lambda shape: [{"heads": 0, "mlp": []}],
+        width=lambda shape: int(shape["hidden"]),
+        recurrent=True,
+        answers="reals",
     ),
     "attention-layer": Kind(
         title="attention layer",

@@ -6,9 +6,13 @@ from torch import nn
 from network.architecture import kind_of
 from network.attention_layer import AttentionLayer
 from network.errors import ModelFileError
+from network.linear_recurrence import LinearRecurrence
 from network.modelfile import ModelFile
 
-NETWORKS: dict[str, type[nn.Module]] = {"attention-layer": AttentionLayer}
+NETWORKS: dict[str, type[nn.Module]] = {
+    "attention-layer": AttentionLayer,
+    "linear-recurrence": LinearRecurrence,
+}
 """By the kind of the architecture; each takes it, and the tensors by name."""
 
 

@@ -6,6 +6,7 @@ from sources import (
     grammars,
     hidden_markov,
     in_context,
+    kernels,
     linear_systems,
     rewriting,
 )
@@ -15,6 +16,7 @@ FAMILIES = {
     "chain-of-thought": dynamic_programs.FAMILIES,
     hidden_markov.KIND: hidden_markov.EXAMPLES | grammars.FAMILIES,
     in_context.KIND: in_context.EXAMPLES,
+    kernels.KIND: kernels.EXAMPLES,
     linear_systems.KIND: linear_systems.EXAMPLES,
     "increasing": {"ShortLIS20": "longest increasing subsequence, one number a number"},
     "rewriting": rewriting.EXAMPLES,

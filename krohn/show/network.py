@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from krohn.show.tables import console, cut_short, new_table, print_table
+from network.architecture import kind_of
 from program import Map, Program
 from program import Table as Rows
 from sources import in_context as contexts
@@ -22,8 +23,12 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
     if "letters" in model.file.header["claim"]:
         letters = model.file.header["claim"]["letters"]
         bound = f"words of up to {letters} letters, {result['length']} tokens"
+    such = "such word"
+    if kind_of(model.file.header["architecture"]).answers == "reals":
+        bound, such = f"inputs of up to {result['length']} vectors", "such input"
     learns = model.file.header.get("source", {}).get("kind") == contexts.KIND
     if learns:
+        such = "prompt of its form"
         bound = f"prompts of {result['length']} tokens"
     out.print(f"wrote {result['file']}: {result['construction']}, for {bound}")
     out.print(
@@ -36,12 +41,12 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
     if model.proof is None:
         out.print("  NOT proved, as you asked: nothing is known about it yet")
     else:
-        meaning = _meaning(model.file.header["claim"], learns)
+        meaning = _meaning(model.file.header["claim"], such)
         out.print(f"  proved in {model.proof.seconds:.2f} s: {meaning}")
 
 
-def _meaning(claim: dict[str, Any], learns: bool) -> str:
-    """What a claim says; whether it is about prompts to learn from."""
+def _meaning(claim: dict[str, Any], such: str) -> str:
+    """What a claim says of each of its inputs, which are called ``such``."""
     if "tolerance" in claim:
         return (
             f"on every such legal prefix each output is within {claim['tolerance']:.3g} "
@@ -53,7 +58,6 @@ def _meaning(claim: dict[str, Any], learns: bool) -> str:
         return "greedy decoding gives the right text after every prompt"
     if claim.get("kind") != "within":
         return "right on every such word"
-    such = "prompt of its form" if learns else "such word"
     meaning = f"on every {such} within {claim['error']:.3g} of the source"
     if "model_error" in claim:
         meaning += f" ({claim['model_error']:.3g} without rounding)"

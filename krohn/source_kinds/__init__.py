@@ -12,6 +12,7 @@ from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.source_kinds.hidden_markov import HiddenMarkovModels
 from krohn.source_kinds.in_context import InContexts
 from krohn.source_kinds.increasing_subsequences import IncreasingSubsequences
+from krohn.source_kinds.kernels import Kernels
 from krohn.source_kinds.linear_systems import LinearSystems, as_model, as_system
 from krohn.source_kinds.posterior_heads import PosteriorHeads
 from krohn.source_kinds.rewritings import Rewritings
@@ -28,6 +29,7 @@ KINDS: dict[str, SourceKind[Any]] = {
         ChainsOfThought(),
         HiddenMarkovModels(),
         InContexts(),
+        Kernels(),
         IncreasingSubsequences(),
         LinearSystems(),
         PosteriorHeads(),

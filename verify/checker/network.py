@@ -23,6 +23,8 @@ from verify.checker import (
     gpt2,
     hidden_markov,
     in_context,
+    kernels,
+    linear_recurrence,
     linear_rnn,
     linear_system,
     posterior_head,
@@ -427,3 +429,4 @@ CHECKS: dict[str, Check] = {
 real_networks.CHECKS["attention-layer", posterior_head.KIND] = (
     posterior_head.established
 )
+real_networks.CHECKS[linear_recurrence.KIND, kernels.KIND] = kernels.established

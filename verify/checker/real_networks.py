@@ -44,7 +44,7 @@ class Established:
 
 CHECKS: dict[tuple[str, str], Callable[[Model], Established]] = {}
 """By the kind of the network and the kind of the source."""
-KINDS = ("attention-layer",)
+KINDS = ("attention-layer", "linear-recurrence")
 """The kinds of networks that read real vectors."""
 
 

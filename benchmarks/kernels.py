@@ -1,0 +1,76 @@
+"""Networks of kernels: how far they are off, beside what is proved of them.
+
+python benchmarks/kernels.py             compiled networks: measured and proved errors
+"""
+
+import sys
+
+import numpy as np
+
+import krohn
+from krohn.source_kinds import named
+from krohn.source_kinds.kernels import Kernels
+from krohn.source_kinds.real_sequences import said
+from network.architecture import kind_of
+from sources.kernels import Kernel
+
+CASES: tuple[tuple[str, str, str, float | None], ...] = (
+    ("Exp32", "rnn", "float64", None),
+    ("Exp32", "rnn", "float32", None),
+    ("Exp256,64", "rnn", "float64", None),
+    ("Mean32,5", "rnn", "float64", None),
+    ("RanKernel32@1", "rnn", "float64", None),
+    ("RanKernel32@1", "rnn", "float64", 0.1),
+    ("Exp32:mix=5@1", "rnn", "float64", None),
+    ("Power64,1", "rnn", "float64", None),
+    ("Power64,1", "rnn", "float64", 1e-2),
+    ("Power64,1", "rnn", "float64", 1e-4),
+    ("Power512,1", "rnn", "float64", 1e-4),
+    ("Power512,1", "rnn", "float32", 1e-2),
+)
+INPUTS = 3000
+
+
+def kernel_of(name: str) -> Kernel:
+    """The kernel of a name."""
+    found = named(name)
+    assert found is not None
+    kernel = found[1]
+    assert isinstance(kernel, Kernel)
+    return kernel
+
+
+def row(name: str, arch: str, dtype: str, within: float | None) -> str:
+    """A line of the table."""
+    kernel = kernel_of(name)
+    model = krohn.compile(name, arch=arch, dtype=dtype, within=within)
+    file, error = model.file, model.file.header["claim"]["error"]
+    random = np.random.default_rng(0)
+    bad = Kernels().adversarial(kernel, file, INPUTS // 2, random)
+    inputs = np.concatenate([bad, kernel.sampled(INPUTS // 2, random)[:, :, None]])
+    inputs = file.precision.round(inputs)
+    off = np.abs(said(file, inputs)[:, :, 0] - kernel.run(inputs[:, :, 0]))
+    shape = file.header["architecture"]
+    asked = "–" if within is None else f"{within:g}"
+    told = f"{kind_of(shape).width(shape)} | {off.max():.1e} | {error:.1e}"
+    times = error / off.max() if off.max() else float("inf")
+    return f"| `{name}` | {arch} | {dtype} | {asked} | {told} | {times:.1f} |"
+
+
+def errors() -> None:
+    """The table of docs/kernels.md."""
+    print("| kernel | network | format | asked | width | measured | proved | × |")
+    print("|---|---|---|---|---|---|---|---|")
+    for case in CASES:
+        print(row(*case), flush=True)
+
+
+def main() -> None:
+    """Print what was asked for."""
+    if sys.argv[1:]:
+        raise SystemExit(__doc__)
+    errors()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,227 @@
+"""Kernels in the commands: linear RNNs and attention layers of causal convolutions."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from algebra.errors import KrohnError
+from compiler import linear_recurrence
+from compiler.compiled_network import CompiledNetwork
+from compiler.errors import CompileError
+from compiler.pipeline import Options
+from krohn.source_kinds.base import USUAL, How
+from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences
+from network.architecture import kind_of, parameters
+from network.modelfile import ModelFile
+from network.precision import FloatArray
+from program.errors import Refused
+from sources import kernels
+from sources.kernels import Kernel
+from sources.kernels.complexity import complexity, decay, under_mixing
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+CONSTRUCTIONS = {"rnn": "linear-rnn"}
+TAPS = 5
+"""The length of a filter that is spoken of where none is given: that of the paper."""
+LONGEST_EXPLAINED = 1024
+
+
+def kernel(
+    values: Sequence[float] = (),
+    modes: Sequence[tuple[complex, complex]] = (),
+    length: int | None = None,
+    *,
+    inputs: tuple[float, float] = (-1.0, 1.0),
+    name: str = "kernel",
+) -> Kernel:
+    """A causal convolution, for `krohn.compile`: ρ(s) = values[s] + Σ Re(c_k λ_k^s).
+
+    Args:
+        values: ρ(0), ρ(1), …; 0 past their end.
+        modes: Pairs of a weight c and a base λ, |λ| ≤ 1.
+        length: T, the most inputs; as many as there are values if nothing is said.
+        inputs: The least and the largest input.
+        name: What it is called.
+
+    Raises:
+        KrohnError: If a number is out of range, or the kernel grows.
+    """
+    try:
+        made = tuple(kernels.Mode(*mode) for mode in modes)
+        size = len(values) if length is None else length
+        return Kernel(name, tuple(values), made, size, inputs)
+    except (Refused, TypeError, ValueError) as reason:
+        raise KrohnError(str(reason)) from None
+
+
+class Kernels(RealSequences[Kernel]):
+    """y_t = Σ_{s≤t} ρ(s)·x(t − s) of real inputs."""
+
+    wire = kernels.KIND
+    source = Kernel
+    takes = frozenset({"arch", "within"})
+
+    def named(self, text: str) -> Kernel | None:
+        """The kernel of a name or a file; None if it is of another form."""
+        try:
+            if Path(text).suffix in kernels.SUFFIXES:
+                return kernels.read(text)
+            return kernels.named(text)
+        except Refused as reason:
+            raise KrohnError(str(reason)) from None
+
+    def to_wire(self, source: Kernel, length: int | None) -> dict[str, Any]:
+        """As a model file for a length states it."""
+        try:
+            return source.of_length(length).to_wire()
+        except Refused as reason:
+            raise CompileError(str(reason)) from None
+
+    def build(
+        self, source: Kernel, length: int | None, options: Options, how: How = USUAL
+    ) -> tuple[CompiledNetwork, dict[str, Any]]:
+        """The network, and the error that the checker shows of it."""
+        try:
+            kernel = source.of_length(length)
+        except Refused as reason:
+            raise CompileError(str(reason)) from None
+        name = how.made(CONSTRUCTIONS)
+        if how.arch == "rnn" and kernel.order is not None:
+            raise CompileError(
+                f"{kernel.name} reads inputs before they come, which no recurrent network "
+                "can (Proposition 6.1); --arch transformer sees the whole input"
+            )
+        if how.within is not None:
+            return self._shortened(kernel, name, options, how.within)
+        network = linear_recurrence.network(
+            linear_recurrence.exact(kernel), options.precision
+        )
+        built = CompiledNetwork(name, network, {}, None)
+        return self.with_error(kernel, built, kernel.length, options)
+
+    def _shortened(
+        self, kernel: Kernel, name: str, options: Options, within: float
+    ) -> tuple[CompiledNetwork, dict[str, Any]]:
+        """The network with the fewest units that is proved to be within an error.
+
+        Raises:
+            CompileError: If there is none.
+        """
+        if not within > 0:
+            raise CompileError(f"an error is above 0, not {within:g}")
+        low, high = kernel.inputs
+        # e(s) weighs an input of the box by (high − low)/2 at least.
+        most = 2 * within / (high - low)
+        for found in linear_recurrence.realisations(kernel, most):
+            network = linear_recurrence.network(found, options.precision)
+            built = CompiledNetwork(name, network, {}, None)
+            try:
+                built, claim = self.with_error(kernel, built, kernel.length, options)
+            except CompileError:
+                continue
+            if claim["error"] <= within:
+                return built, claim
+        raise CompileError(
+            f"no linear RNN of {kernel.name} is proved to be within {within:g} in "
+            f"{options.precision.name}; say a larger --within, or --dtype float64"
+        )
+
+    def explain(
+        self, source: Kernel, length: int | None, options: Options, how: How = USUAL
+    ) -> dict[str, Any]:
+        """What it is, how hard for RNNs, and what its networks need."""
+        kernel = source.of_length(length)
+        first, second = complexity(kernel)
+        largest = max((abs(base) for _, base in kernel.modes), default=0.0)
+        return {
+            "name": kernel.name,
+            "kind": self.wire,
+            "claim": self.claim,
+            "length": kernel.length,
+            "inputs": f"{kernel.inputs[0]:g} to {kernel.inputs[1]:g}",
+            "causal": kernel.causal,
+            "values": len(kernel.values),
+            "modes": len(kernel.modes),
+            "largest_eigenvalue": largest,
+            "stable": largest < 1,
+            "c1": first,
+            "c2": second,
+            "c_rnn": first * second,
+            "rate": f"{first * second:.4g}/m with m units, up to a constant",
+            "decay": decay(kernel),
+            f"c_rnn_after_filter_of_{TAPS}": under_mixing(kernel, TAPS),
+            "dtype": options.precision.name,
+            "networks": self._networks(kernel, options, how),
+        }
+
+    def _networks(
+        self, kernel: Kernel, options: Options, how: How
+    ) -> list[dict[str, Any]]:
+        """Each network that there is, with its size and its error, or why not."""
+        errors = [None] if how.within is None else [None, how.within]
+        rows = []
+        for arch in CONSTRUCTIONS:
+            for within in errors:
+                row: dict[str, Any] = {"arch": arch, "within": within}
+                try:
+                    asked = how._replace(arch=arch, within=within)
+                    built, claim = self.build(kernel, None, options, asked)
+                except CompileError as reason:
+                    rows.append({**row, "why_not": str(reason)})
+                    continue
+                shape = built.network.architecture
+                row |= {"error": claim["error"], "width": kind_of(shape).width(shape)}
+                rows.append({**row, "parameters": parameters(shape)})
+        return rows
+
+    def box(self, source: Kernel) -> Box:
+        """One number."""
+        low, high = source.inputs
+        return Box(("x",), np.array([low]), np.array([high]))
+
+    def least(self, source: Kernel, length: int) -> int:
+        """Inputs that are permuted are all there."""
+        return 1 if source.causal else length
+
+    def reference(self, source: Kernel) -> RealReference:
+        """Sums in float64, which are off by their rounding."""
+
+        def run(x: FloatArray) -> FloatArray:
+            return source.run(x[:, :, 0])[:, :, None]
+
+        return RealReference(run, source.rounding())
+
+    def adversarial(
+        self, source: Kernel, file: ModelFile, count: int, rng: np.random.Generator
+    ) -> FloatArray:
+        """The input on which the network's kernel is farthest off, and ends of the box.
+
+        The network's own kernel is what it says of an input of 1 and then zeros.
+        """
+        from krohn.source_kinds.real_sequences import said
+
+        low, high = source.inputs
+        ends = rng.choice([low, high], (count, source.length, 1))
+        if source.causal:
+            impulse = np.zeros((1, source.length, 1))
+            impulse[0, 0] = 1.0
+            off = said(file, impulse)[0, :, 0] - source.samples()
+            worst = np.where(off[::-1] >= 0, high, low)
+            ends[0, :, 0] = worst
+        return ends
+
+    def draw(self, source: Kernel) -> "Figure":
+        """ρ(s), s < T."""
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(6, 2.4), layout="constrained")
+        axes = figure.add_subplot()
+        axes.stem(np.arange(source.length), source.samples(), basefmt=" ")
+        axes.set_xlabel("s")
+        axes.set_ylabel("ρ(s)")
+        axes.set_title(source.name)
+        return figure

@@ -1,0 +1,57 @@
+"""Files of networks of kernels, whole and damaged, and how far they are off."""
+
+import numpy as np
+
+from compiler.compiled_network import CompiledNetwork
+from compiler.linear_recurrence import Realisation, exact, network
+from compiler.pipeline import Options
+from compiler.transformer import Network
+from krohn.source_kinds.kernels import Kernels
+from krohn.source_kinds.real_sequences import said
+from network.modelfile import ModelFile
+from network.precision import PRECISIONS, FloatArray
+from sources.kernels import Kernel, named
+from verify.checker.real_networks import Established
+from verify.proof import shown_of
+
+LARGEST = 1e300
+"""An error that any network may claim."""
+
+
+def of(name: str) -> Kernel:
+    """The kernel of a name."""
+    found = named(name)
+    assert found is not None
+    return found
+
+
+def filed(kernel: Kernel, made: Network, dtype: str = "float64") -> ModelFile:
+    """A file that claims hardly anything."""
+    built = CompiledNetwork("kernel", made, {}, None)
+    claim = {"length": kernel.length, "error": LARGEST}
+    return Kernels().file(kernel, built, claim, Options(PRECISIONS[dtype]))
+
+
+def recurrent(
+    kernel: Kernel, dtype: str = "float64", way: Realisation | None = None
+) -> ModelFile:
+    """A linear RNN of it."""
+    made = network(way or exact(kernel), PRECISIONS[dtype])
+    return filed(kernel, made, dtype)
+
+
+def shown(file: ModelFile) -> Established:
+    """What is shown of it."""
+    found = shown_of(file)
+    assert isinstance(found, Established)
+    return found
+
+
+def measured(file: ModelFile, kernel: Kernel, inputs: FloatArray) -> float:
+    """The largest error over inputs ``(count, T)``, and over one that is made to be bad."""
+    random = np.random.default_rng(0)
+    bad = Kernels().adversarial(kernel, file, 4, random)
+    inputs = np.concatenate([bad, inputs[:, :, None]])
+    inputs = file.precision.round(inputs)
+    off = np.abs(said(file, inputs)[:, :, 0] - kernel.run(inputs[:, :, 0]))
+    return float(off.max()) if np.isfinite(off).all() else np.inf

@@ -1,0 +1,110 @@
+"""Kernels through the commands and the public face."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import krohn
+from algebra.errors import KrohnError
+from krohn.cli import app
+
+
+def said(*command: str) -> Any:
+    """What a command prints as JSON."""
+    found = CliRunner().invoke(app, [*command, "--json"], catch_exceptions=False)
+    assert found.exit_code == 0, found.output
+    return json.loads(found.output)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = str(tmp_path_factory.mktemp("kernel") / "f.safetensors")
+    told = said("compile", "Exp32", "--arch", "rnn", "-o", path)
+    assert told["claim"] == "within"
+    assert told["verdict"] == "verified"
+    assert told["d_model"] == 1
+    assert 0 < told["error"] < 2e-15
+    return path
+
+
+def test_verify_proves_and_runs(file: str) -> None:
+    told = said("verify", file, "--proof", "--sample", "50", "--machine", "Exp32")
+    assert told["verdict"] == "verified"
+    assert told["words"] == 50
+    assert "x in [-1, 1]" in told["covers"]
+    assert krohn.verify(file, machine="Exp32,8").verdict == "undecided"
+
+
+def test_run_says_the_convolution(file: str) -> None:
+    told = said("run", file, "1,0,-1,0.5")
+    right = np.convolve([1, 0, -1, 0.5], np.exp(-np.arange(4)))[:4]
+    assert np.ravel(told["outputs"]) == pytest.approx(right, abs=1e-15)
+    with pytest.raises(KrohnError, match="between -1 and 1"):
+        said("run", file, "1.5")
+
+
+def test_a_measured_kernel_is_compiled_within_an_error(tmp_path: Path) -> None:
+    table = tmp_path / "measured.csv"
+    values = [f"{(1 + s) ** -1.5!r}" for s in range(60)]
+    table.write_text("\n".join(["response", *values]), encoding="utf-8")
+    sizes = []
+    for within in ("1e-2", "1e-5"):
+        path = str(tmp_path / "f.safetensors")
+        told = said(
+            "compile", str(table), "--arch", "rnn", "--within", within, "-o", path
+        )
+        assert told["error"] <= float(within)
+        assert (
+            said("verify", path, "--proof", "--sample", "20")["verdict"] == "verified"
+        )
+        sizes.append(told["d_model"])
+    assert sizes[0] < sizes[1] < 12
+
+
+def test_explain_says_how_hard_it_is() -> None:
+    told = said("explain", "Exp32", "--within", "0.1")
+    assert told["c_rnn"] == pytest.approx(2)
+    assert told["stable"] is True
+    assert said("explain", "Exp32:swap=10")["causal"] is False
+    rows = [row for row in told["networks"] if row["arch"] == "rnn"]
+    assert [row["width"] for row in rows] == [1, 1]
+
+
+def test_evidence_is_checked_again(file: str, tmp_path: Path) -> None:
+    evidence = str(tmp_path / "e.json")
+    said("verify", file, "--proof", "--evidence", evidence)
+    assert said("recheck", file, evidence)["verdict"] == "verified"
+
+
+def test_pictures_are_of_the_kernel(file: str, tmp_path: Path) -> None:
+    for source in (file, "Exp32"):
+        picture = tmp_path / "p.svg"
+        said("draw", source, "-o", str(picture))
+        assert picture.read_text(encoding="utf-8").startswith("<?xml")
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        (["compile", "Exp32:swap=10", "--arch", "rnn"], "Proposition 6.1"),
+        (["compile", "Exp32:swap=10", "--arch", "rnn", "-T", "9"], "leave -T out"),
+        (["compile", "Exp32", "--arch", "lstm"], "takes"),
+        (["compile", "Exp32", "--arch", "rnn", "--dtype", "bfloat16"], "too narrow"),
+        (["compile", "Exp32", "--arch", "rnn", "--within", "-1"], "above 0"),
+        (["compile", "Exp32", "--arch", "rnn", "--within", "1e-30"], "no linear RNN"),
+        (["compile", "Exp32", "--arch", "rnn", "--strict"], "--strict"),
+        (["compile", "Exp0", "--arch", "rnn"], "1 to 65536"),
+        (["compile", "none.kernel", "--arch", "rnn"], "cannot be read"),
+    ],
+)
+def test_what_cannot_be_is_one_line(
+    tmp_path: Path, command: list[str], why: str
+) -> None:
+    target = tmp_path / "f.safetensors"
+    with pytest.raises(KrohnError, match=why):
+        CliRunner().invoke(app, [*command, "-o", str(target)], catch_exceptions=False)
+    assert not target.exists()

@@ -1,0 +1,245 @@
+"""Theorem K1: what is shown of linear RNNs of kernels holds, and is nearly reached."""
+
+import json
+from time import process_time
+from typing import Any
+
+import numpy as np
+import pytest
+from context_networks import changed, restated
+from damaged_tensors import mutant
+from kernel_networks import measured, of, recurrent, shown
+
+from compiler.linear_recurrence import Realisation, network, shortened
+from network import modelfile
+from network.modelfile import ModelFile
+from network.precision import FLOAT64
+from program.errors import Refused
+from sources.kernels import Kernel, Mode
+from verify.checker.linear_recurrence import Recurrence, powers, recurrence_of, sums
+from verify.checker.model_file import FORMATS, Model
+from verify.checker.network import recheck
+from verify.proof import prove
+from verify.search.find import find
+
+WAVE = Kernel(
+    "wave", (0.5, -1.5), (Mode(1 - 2j, 0.9 + 0.3j), Mode(1, -0.5)), 48, (0.0, 3.0)
+)
+KERNELS = [
+    of("Exp32"),
+    of("Exp256,64"),
+    of("Delay32,5"),
+    of("Mean32,5"),
+    of("RanKernel32@1"),
+    of("Exp32:mix=5@1"),
+    WAVE,
+]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+def test_no_input_is_further_off_than_is_shown(kernel: Kernel, dtype: str) -> None:
+    file = recurrent(kernel, dtype)
+    error = shown(file).error
+    inputs = kernel.sampled(300, np.random.default_rng(0))
+    assert measured(file, kernel, inputs) <= error + kernel.rounding()
+    assert error < (1e-11 if dtype == "float64" else 3e-3)
+
+
+def test_the_exponential_is_right_up_to_rounding() -> None:
+    """Row 26: one unit, whose kernel is right in exact arithmetic; 2e-16 is measured."""
+    file = recurrent(of("Exp32"))
+    found = shown(file)
+    assert found.parts["kernel"] < 1e-40
+    assert found.error < 2e-15
+    assert file.header["architecture"]["hidden"] == 1
+
+
+@pytest.mark.parametrize(("name", "most"), [("Power64,1", 1e-3), ("Power64,2", 1e-5)])
+def test_the_bound_of_a_shortened_kernel_is_reached(name: str, most: float) -> None:
+    """The worst input takes the sign of each deviation, and the norm is a maximum."""
+    kernel = of(name)
+    for way in shortened(kernel.samples(), most):
+        file = recurrent(kernel, way=way)
+        error = shown(file).error
+        assert 0.99 * error <= measured(file, kernel, np.zeros((1, 64))) <= error
+
+
+def test_a_box_that_is_not_symmetric_has_its_own_bound() -> None:
+    """On [0, 1] deviations of one sign count, and not all of them."""
+    both, above = (
+        of("Power64,1"),
+        Kernel("above", of("Power64,1").values, (), 64, (0.0, 1.0)),
+    )
+    way = next(shortened(both.samples(), 1e-2))
+    errors = [shown(recurrent(k, way=way)).error for k in (both, above)]
+    assert errors[1] < errors[0]
+    file = recurrent(above, way=way)
+    random = np.random.default_rng(0)
+    tried = random.choice([0.0, 1.0], (2000, 64))
+    off = way.response(64) - above.samples()
+    worst = [(np.where(s * off[::-1] > 0, 1.0, 0.0)) for s in (1, -1)]
+    found = measured(file, above, np.concatenate([worst, tried]))
+    assert 0.99 * errors[1] <= found <= errors[1]
+
+
+def of_matrix(matrix: Any) -> Recurrence:
+    """A recurrence of a dense matrix."""
+    rows, columns = np.nonzero(matrix)
+    n = len(matrix)
+    return Recurrence(
+        n, rows, columns, matrix[rows, columns], np.ones(n), np.ones(n), 0.0
+    )
+
+
+def test_bounds_of_powers_are_above_them_and_not_far() -> None:
+    """Lemmas K2 and K3, of turns, registers and dense matrices."""
+    random = np.random.default_rng(0)
+    turned, _ = np.linalg.qr(random.standard_normal((6, 6)))
+    for matrix in (
+        np.array([[0.6, -0.7], [0.7, 0.6]]),
+        np.eye(5, k=-1),
+        turned * 0.95,
+        np.diag([0.5, -0.9, 0.0]),
+    ):
+        power, total = np.eye(len(matrix)), 0.0
+        each, column = np.ones(len(matrix)), np.zeros(len(matrix))
+        for _ in range(200):
+            total += np.abs(power).sum(axis=1).max()
+            column += np.abs(each)
+            power, each = matrix @ power, matrix @ each
+        w = of_matrix(matrix)
+        found = powers(w, 200)
+        assert total * (1 - 1e-9) <= found <= 2 * total
+        reached = sums(w, 200, found)
+        assert (column * (1 - 1e-12) <= reached).all()
+        assert (reached <= column * (1 + 1e-9) + 1e-9).all()
+
+
+def test_what_grows_is_refused() -> None:
+    for way in (
+        Realisation(np.array([[1.5], [0.0], [0.0]]), np.ones(1), np.ones(1)),
+        Realisation(
+            np.array([[1.0, 1.0], [0, 0.9], [-0.9, 0]]), np.ones(2), np.ones(2)
+        ),
+    ):
+        kernel = Kernel("long", (1.0,), (), 2000)
+        with pytest.raises(Refused, match=r"stable|large|bounded|far"):
+            shown(recurrent(kernel, way=way))
+
+
+@pytest.mark.parametrize(
+    ("part", "said", "why"),
+    [
+        ("claim", {"error": 1e-17}, "file claims 1e-17"),
+        ("claim", {"error": None}, "claims no error"),
+        ("claim", {"kind": "exact"}, "another one"),
+        ("claim", {"length": 31}, "another length"),
+        ("claim", {"length": True}, "no length"),
+        ("source", {"length": 33}, "another length"),
+        ("source", {"length": 32.0}, "no length"),
+        ("source", {"modes": [[1.0, 0.0, 1.5, 0.0]]}, "grows"),
+        ("source", {"modes": [[1.0, 0.0, 0.5]]}, "cannot reshape|weight"),
+        ("source", {"modes": [[1, 0, 0, 0]]}, "real numbers"),
+        ("source", {"modes": [], "values": []}, "may be|file claims"),
+        ("source", {"values": [float("1e300")]}, "out of range"),
+        ("source", {"values": ["1.0"]}, "real numbers"),
+        ("source", {"inputs": [1.0, -1.0]}, "no inputs"),
+        ("source", {"inputs": [-200.0, 2.0]}, "file claims"),
+        ("source", {"order": list(range(32))}, "in their order"),
+        ("source", {"order": [0]}, "permutation"),
+        ("source", {"kind": "linear-system"}, "no such network"),
+        ("architecture", {"form": "dense"}, "other tensors"),
+        ("architecture", {"hidden": 2}, "other tensors"),
+        ("architecture", {"hidden": 2**30}, "too many units"),
+        ("architecture", {"inputs": 2}, "one input"),
+    ],
+)
+def test_other_claims_and_headers_are_refused(
+    part: str, said: dict[str, Any], why: str
+) -> None:
+    file = restated(recurrent(of("Exp32")), "claim", error=1e-14)
+    shown(file)
+    damaged = restated(file, part, **said)
+    assert prove(damaged, None).verdict == "undecided"
+    with pytest.raises((Refused, ValueError), match=why):
+        shown(damaged)
+
+
+def test_headers_that_ask_for_much_cost_little() -> None:
+    modes = [[1.0, 0.0, 0.5, 0.0]] * 4096
+    heavy = restated(recurrent(of("Exp32")), "source", modes=modes, length=2**16)
+    dense = Realisation(np.full((300, 300), -0.01), np.ones(300), np.ones(300), False)
+    long = Kernel("long", (1.0,), (), 2**16)
+    began = process_time()
+    for file in (restated(heavy, "claim", length=2**16), recurrent(long, way=dense)):
+        with pytest.raises(Refused, match="too long"):
+            shown(file)
+    assert process_time() - began < 3
+
+
+def test_narrow_formats_are_refused() -> None:
+    file = recurrent(of("Exp32"))
+    model = Model(FORMATS["bfloat16"], file.tensors, file.header)
+    with pytest.raises(Refused, match="too narrow"):
+        shown(recurrent(of("Exp32"), "bfloat16"))
+    with pytest.raises(Refused, match="another kind"):
+        recurrence_of(model)
+
+
+def survivors(count: int) -> int:
+    """How many mutants are still proved; none says what is not shown of it."""
+    proved = 0
+    dense = next(w for w in shortened(of("Power64,1").samples(), 1e-2) if not w.banded)
+    ways = [(WAVE, None), (of("Mean32,5"), None), (of("Power64,1"), dense)]
+    files = [(kernel, recurrent(kernel, way=way)) for kernel, way in ways]
+    for seed in range(count):
+        kernel, file = files[seed % len(files)]
+        damaged = mutant(file, seed)
+        try:
+            error = shown(damaged).error
+        except Refused:
+            continue
+        proved += 1
+        inputs = kernel.sampled(12, np.random.default_rng(seed))
+        assert measured(damaged, kernel, inputs) <= error + kernel.rounding(), seed
+    return proved
+
+
+def tight(count: int) -> int:
+    """Of mutants of files that claim what they can, how many are still proved."""
+    kept = 0
+    for kernel in (WAVE, of("Mean32,5")):
+        file = recurrent(kernel)
+        file = restated(file, "claim", error=shown(file).error)
+        for seed in range(count // 2):
+            damaged = mutant(file, seed)
+            if prove(damaged, None).verdict != "verified":
+                continue
+            kept += 1
+            inputs = kernel.sampled(12, np.random.default_rng(seed))
+            most = file.header["claim"]["error"] + kernel.rounding()
+            assert measured(damaged, kernel, inputs) <= most, seed
+    return kept
+
+
+def test_no_mutant_is_worse_than_what_is_shown() -> None:
+    assert 0 < survivors(60) < 60
+    assert tight(60) < 30
+
+
+@pytest.mark.slow
+def test_none_of_500_mutants_is_worse_than_what_is_shown() -> None:
+    assert 0 < survivors(500) < 500
+    assert tight(500) < 200
+
+
+def test_the_file_and_its_evidence_are_enough() -> None:
+    file = restated(recurrent(of("Exp32")), "claim", error=1e-14)
+    data = modelfile.pack(file.header, file.tensors)
+    evidence = find(data)
+    recheck(data, json.dumps(evidence).encode())
+    with pytest.raises(Refused, match="not shown"):
+        recheck(data, json.dumps({**evidence, "error": 1e-18}).encode())
+    assert isinstance(changed(file), ModelFile)
+    assert network(next(shortened(of("Exp32").samples(), 1.0)), FLOAT64).tensors

@@ -1,0 +1,208 @@
+"""Kernels: a linear recurrence says Σ ρ(s)·x(t − s) up to a stated error (Theorem K1).
+
+docs/kernels.md has the theorem. What the recurrence computes in real arithmetic is
+compared with the kernel exactly, in whole numbers of a fixed number of binary places.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from program.domains import FloatArray
+from program.errors import demand
+from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
+from verify.checker.linear_recurrence import (
+    Recurrence,
+    powers,
+    recurrence_of,
+    sums,
+)
+from verify.checker.model_file import Format, Model
+from verify.checker.real_networks import Established
+
+KIND = "kernel"
+PLACES = 384
+"""Binary places of whole numbers that stand for real ones."""
+LOST = 2.0**-160
+"""More than all of them together lose."""
+LARGEST, MOST_LENGTH, MOST_NUMBERS, MOST_POWERS = 2.0**64, 2**16, 4096, 2**21
+
+
+class Source(NamedTuple):
+    """A kernel as a header states it.
+
+    Attributes:
+        values: ``(k,)``: its first values.
+        modes: ``(m, 4)``: weight and base, real and imaginary part each.
+        inputs: ``(2,)``: the least and the largest input.
+        length: T.
+        order: Where the network finds what the kernel reads; None if inputs come in order.
+    """
+
+    values: FloatArray
+    modes: FloatArray
+    inputs: FloatArray
+    length: int
+    order: tuple[int, ...] | None
+
+    @property
+    def largest(self) -> float:
+        """X: the largest absolute value of an input."""
+        return float(np.abs(self.inputs).max())
+
+    def exact(self) -> list[int]:
+        """ρ(0), …, ρ(T − 1), in units of 2^-384."""
+        found = [_fixed(v) for v in self.values[: self.length].tolist()]
+        found += [0] * (self.length - len(found))
+        for row in self.modes.tolist():
+            c, d, a, b = map(_fixed, row)
+            p, q = 1 << PLACES, 0
+            for s in range(self.length):
+                found[s] += (c * p - d * q) >> PLACES
+                p, q = (a * p - b * q) >> PLACES, (a * q + b * p) >> PLACES
+        return found
+
+
+def source_of(said: Mapping[str, Any]) -> Source:
+    """The kernel of a header.
+
+    Raises:
+        Refused: If it states none.
+    """
+    demand(said["kind"] == KIND, "this is no kernel")
+    length = said["length"]
+    demand(type(length) is int and 1 <= length <= MOST_LENGTH, "it has no length")
+    values = _numbers(said["values"])
+    modes = np.array([_numbers(row) for row in said["modes"]]).reshape(-1, 4)
+    demand(len(modes) == len(said["modes"]), "a mode is no weight with a base")
+    demand(values.size + len(modes) <= MOST_NUMBERS, "it has too many numbers")
+    demand(len(modes) * length <= MOST_POWERS, "too long for so many modes")
+    demand((modes[:, 2:] ** 2).sum(axis=1) <= 1 + 2.0**-40, "one of its modes grows")
+    inputs, order = _numbers(said["inputs"]), said.get("order")
+    demand(inputs.shape == (2,) and inputs[0] < inputs[1], "there are no inputs")
+    if order is not None:
+        whole = type(order) is list and all(type(i) is int for i in order)
+        demand(whole and sorted(order) == list(range(length)), "no permutation")
+    return Source(values, modes, inputs, length, order and tuple(order))
+
+
+def _numbers(said: Any) -> FloatArray:
+    real = type(said) is list and all(type(x) is float for x in said)
+    demand(real, "a kernel is made of real numbers")
+    found = np.array(said, dtype=np.float64)
+    demand(np.abs(found) <= LARGEST, "a number of the kernel is out of range")
+    return found
+
+
+def established(model: Model) -> Established:
+    """The error of a linear recurrence; `real_networks.established` judges it.
+
+    Raises:
+        Refused: If nothing can be shown.
+    """
+    source, form = source_of(model.header["source"]), model.format
+    length = source.length
+    demand(source.order is None, "a recurrence reads its inputs in their order")
+    w = recurrence_of(model)
+    kappa = powers(w, source.length)
+    said = _response(w, length, kappa)
+    kernel = worst(source, deviations(source.exact(), said))
+    own = _rounding(w, source, form, kappa)
+    gain = float(np.abs(deviations(said, [0] * length)).sum()) * INFLATION
+    entering = (form.unit * source.largest + UNDERFLOW) * gain
+    parts = {"kernel": kernel, "rounding": own, "inputs": entering}
+    covers = f"all real inputs of the box, up to {length} of them"
+    return Established(
+        form, length, float(sum(parts.values()) * INFLATION), parts, covers
+    )
+
+
+def worst(source: Source, off: FloatArray) -> float:
+    """The largest |Σ_{s≤t} e(s)·x(t − s)| over all inputs and all t < T (K1)."""
+    low, high = source.inputs.tolist()
+    middle, radius = (low + high) / 2, (high - low) / 2
+    drift, spread = np.cumsum(off), np.cumsum(np.abs(off))
+    found = float((np.abs(middle * drift) + radius * spread).max())
+    demand(np.isfinite(found), "the kernel is off by too much")
+    slack = 2.0**-50 * float(spread[-1]) + LOST
+    return (found + slack * len(off) * source.largest) * INFLATION
+
+
+def deviations(right: list[int], found: list[int]) -> FloatArray:
+    """``(T,)``: e(s), each the nearest float64."""
+    pairs = zip(right, found, strict=True)
+    return np.array([(a - b) / (1 << PLACES) for a, b in pairs])
+
+
+def _response(w: Recurrence, length: int, kappa: float) -> list[int]:
+    """ρ̂(s) = C W^s U + D·[s = 0] in units of 2^-384, off by κ·‖C‖₁ units and a few."""
+    size = float(np.abs(w.output).sum()) + 1
+    demand(kappa * size * (w.size + 4) <= 2.0**100, "the recurrence is too large")
+    entries, places = _scaled(w.values)
+    outward, finer = _scaled(w.output)
+    moves = list(zip(w.rows.tolist(), w.columns.tolist(), entries, strict=True))
+    reads = [(i, c) for i, c in enumerate(outward) if c]
+    hidden, found = [_fixed(u) for u in w.input.tolist()], list[int]()
+    for _ in range(length):
+        found.append(sum(c * hidden[i] for i, c in reads) >> finer)
+        after = [0] * w.size
+        for row, column, value in moves:
+            if held := hidden[column]:
+                after[row] += value * held
+        hidden = [x >> places for x in after]
+    found[0] += _fixed(w.skip)
+    return found
+
+
+def _rounding(w: Recurrence, source: Source, form: Format, kappa: float) -> float:
+    """What rounding inputs, states and outputs to the format can add (Theorem K1)."""
+    most, u = source.largest * (1 + 2 * form.unit), form.sum_unit
+    states = sums(w, source.length, kappa) * most
+    back = w.transposed()
+    reached = sums(back, source.length, powers(back, source.length))
+    terms, rounds = _rounds(w)
+    unit = rounds * u / (1 - (float(rounds.max()) + 1) * u)
+    flushed = terms * UNDERFLOW
+    wide = w.absolute()
+    first = wide.moved(states) + np.abs(w.input) * most
+    share = float(unit.max()) * w.norm * kappa
+    demand(share <= 0.25, "rounding may take the states anywhere")
+    apart = kappa * float((unit * first + flushed).max()) / (1 - 2 * share) * INFLATION
+    step = unit * (first + wide.moved(np.full(w.size, apart))) + flushed
+    reads = (np.count_nonzero(w.output) + 1) * u / (1 - (w.size + 3) * u)
+    held = np.abs(w.output) @ (states + apart) + abs(w.skip) * most
+    biggest = max(float(states.max()) + apart, float(held), float(first.max()), most)
+    demand(4 * biggest * INFLATION <= form.largest, "a sum can overflow")
+    own = float(reached @ step) + reads * float(held) + (w.size + 2) * UNDERFLOW
+    return own * INFLATION**4
+
+
+def _rounds(w: Recurrence) -> tuple[FloatArray, FloatArray]:
+    """``(n,)`` terms of the sum of each unit, and how often one of them is rounded.
+
+    A term whose weight is ± a power of two is exact, so a sum of one such term is.
+    """
+    fresh = (w.input != 0).astype(float)
+    terms = np.bincount(w.rows, minlength=w.size) + fresh
+    plain = np.bincount(w.rows, _inexact(w.values), w.size) + _inexact(w.input)
+    return terms, np.maximum(terms - 1, 0) + (plain > 0)
+
+
+def _inexact(weights: FloatArray) -> FloatArray:
+    """1 where a product with a weight may be rounded."""
+    found: FloatArray = np.abs(np.frexp(weights)[0]) != 0.5
+    return np.where(weights != 0, found, 0.0)
+
+
+def _fixed(number: float) -> int:
+    """A number in units of 2^-384, rounded down."""
+    above, below = number.as_integer_ratio()
+    return (above << PLACES) // below
+
+
+def _scaled(numbers: FloatArray) -> tuple[list[int], int]:
+    """Numbers as whole ones times 2^-places, exactly."""
+    ratios = [x.as_integer_ratio() for x in numbers.tolist()]
+    places = max((below.bit_length() - 1 for _, below in ratios), default=0)
+    return [above * (1 << places) // below for above, below in ratios], places
