@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from algebra.automaton import Automaton
+from compiler import state_space
 from compiler.bounds import Bound, Steps
 from compiler.construction_choice.best_first_search import Search
 from compiler.construction_choice.objectives import COMPROMISE
@@ -132,3 +133,21 @@ def compile_rnn(
     """The recurrent network of a machine."""
     name = "elman" if arch == "rnn" else "saturated"
     return CompiledNetwork(name, RECURRENT[arch](stated(machine), precision), {}, None)
+
+
+def compile_ssm(
+    machine: Automaton, length: int | None, form: str, precision: Precision
+) -> CompiledNetwork:
+    """The diagonal state space model of a machine.
+
+    Args:
+        machine: As for `compile_transformer`.
+        length: T; None for words of every length.
+        form: A key of `compiler.state_space.FORMS`.
+        precision: The number format.
+
+    Raises:
+        CompileError: If that cannot be done; the message says what can.
+    """
+    network = state_space.ssm(stated(machine), length, form, precision)
+    return CompiledNetwork(form, network, {}, None)

@@ -20,7 +20,7 @@ COLUMNS = {
     "machine": "a name, a file, regex:…, or a model file, which is verified",
     "length": "the longest word (T)",
     "dtype": "the number format",
-    "arch": "transformer, rnn, lstm or gru",
+    "arch": "transformer, rnn, lstm, gru or ssm",
     "construction": "how it is built",
     "start": "the start state",
     "observe": "what the network says instead of the state",

@@ -9,8 +9,13 @@ from typing import Any, Literal, get_args
 from algebra.automaton import Automaton
 from algebra.budget import Budget, steps_of
 from algebra.near_names import near
-from compiler import gated_recurrent, gated_rnn, generator
-from compiler.compiled_network import CompiledNetwork, compile_rnn, realise
+from compiler import gated_recurrent, gated_rnn, generator, state_space
+from compiler.compiled_network import (
+    CompiledNetwork,
+    compile_rnn,
+    compile_ssm,
+    realise,
+)
 from compiler.construction_choice.known_constructions import SEARCHING
 from compiler.construction_choice.planning import planning
 from compiler.constructions import beliefs, products
@@ -25,7 +30,7 @@ from krohn.sources import machine_of
 from network.precision import PRECISIONS, Precision
 from verify.proof import prove
 
-Architecture = Literal["transformer", "rnn", "lstm", "gru"]
+Architecture = Literal["transformer", "rnn", "lstm", "gru", "ssm"]
 AS_MATRICES = {products.NAME: multiplied, beliefs.NAME: filtered}
 """Constructions that take a machine as another source."""
 POSITIONS = ("dyadic", "circle")
@@ -65,7 +70,8 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
             `compiler.construction_choice.known_constructions`; ``"auto"`` takes the
             best one that can be proved.
         arch: ``"transformer"``; or ``"rnn"``, ``"lstm"`` or ``"gru"``: of machines, for
-            words of every length.
+            words of every length; or ``"ssm"``, a diagonal state space model, for words
+            of every length or up to one (docs/state-space-models.md).
         dtype: The number format it is stored and run in; float32 if none is given, and
             float64 for linear systems.
         start: The start state by name; None for the machine's own.
@@ -229,6 +235,9 @@ def _attempts(
     budget: Budget,
 ) -> Iterator[CompiledNetwork]:
     """The networks to try to prove, best first."""
+    if arch == "ssm":
+        yield _state_space(machine, length, construction, options.precision)
+        return
     if arch != "transformer":
         yield _recurrent(machine, construction, options.precision, arch)
         return
@@ -263,6 +272,17 @@ def _recurrent(
         raise CompileError("'gated' says states, not outputs; leave --construction out")
     network = gated_rnn.gated(as_system(machine), precision)
     return CompiledNetwork(gated_rnn.NAME, network, {}, None)
+
+
+def _state_space(
+    machine: Automaton, length: int | None, construction: str, precision: Precision
+) -> CompiledNetwork:
+    """A diagonal state space model of a machine."""
+    form = state_space.ROUNDING if construction == "auto" else construction
+    _check_one_of("--construction", form, state_space.FORMS)
+    if length is not None:
+        length_given(length, "a state space model needs the longest length")
+    return compile_ssm(machine, length, form, precision)
 
 
 def length_given(length: int | None, needs: str) -> int:

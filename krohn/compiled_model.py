@@ -147,7 +147,8 @@ def model_file(
     }
     if outputs:
         claim["shows"] = "outputs"
-    if not kind_of(built.network.architecture).recurrent:
+    kind = kind_of(built.network.architecture)
+    if not kind.recurrent or (kind.bounded and length is not None):
         claim["length"] = length
     header = {
         "architecture": built.network.architecture,

@@ -10,7 +10,6 @@ from jobs.worker_pool import WorkerPool, processes, this_process
 from krohn.compilation import compile as compiled
 from krohn.sharding import Sharding
 from krohn.sources import OWN
-from network.architecture import kind_of
 from network.modelfile import ModelFile
 from verify.testing.job_journal import JobJournal
 from verify.testing.shard_worker import ShardWork
@@ -64,14 +63,14 @@ def every_start(
     pairs = [(file, machine)]
     outputs = file.header["claim"].get("shows") == "outputs"
     shape = file.header["architecture"]
-    arch, recurrent = shape["kind"], kind_of(shape).recurrent
+    arch = shape["kind"]
     for state in own.states:
         if state == machine.states[machine.start]:
             continue
         other = compiled(
             own.with_start(state),
-            file.header["claim"]["length"] or 1,
-            "auto" if recurrent else file.header["construction"],
+            file.header["claim"].get("length"),
+            file.header["construction"],
             arch=arch,
             observation=OWN if outputs else None,
             dtype=file.precision.name,

@@ -114,7 +114,9 @@ def _searches(values: Values) -> bool:
     return values["construction"] in ("auto", *SEARCHING)
 
 
-RECURRENT = ("rnn", "lstm", "gru")
+ENDLESS = ("rnn", "lstm", "gru")
+"""Architectures whose networks of machines are for words of every length."""
+RECURRENT = (*ENDLESS, "ssm")
 """Architectures whose networks read a letter at a time."""
 
 FORM = Need(
@@ -135,7 +137,7 @@ FORM = Need(
 TRANSFORMER = (
     Need(
         ("length",),
-        lambda values: values["arch"] not in RECURRENT,
+        lambda values: values["arch"] not in ENDLESS,
         "is for Transformers; a recurrent network of a machine is for words of every "
         "length (--arch)",
     ),

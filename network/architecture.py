@@ -39,6 +39,7 @@ class Kind:
         marks: How many tokens there are beside the letters: BOS.
         recurrent: Whether it reads a letter at a time, and words of every length.
         program: Whether its file can state a Program, and a proof starts from that.
+        bounded: Whether a recurrent one may be claimed for words up to a length only.
         answers: What the outputs say: the state of the machine or its output; how likely
             each letter is to come next; or real vectors, of inputs that are real vectors.
     """
@@ -50,6 +51,7 @@ class Kind:
     marks: int = 0
     recurrent: bool = False
     program: bool = False
+    bounded: bool = False
     answers: Literal["classes", "laws", "reals"] = "classes"
 
 
@@ -261,6 +263,36 @@ def _gated_shapes(gates: int, start: Sequence[str]) -> Callable[[Architecture], 
     return shapes
 
 
+def _state_space_shapes(architecture: Architecture) -> Shapes:
+    layers, rows = architecture.get("layers"), size(architecture, "vocabulary")
+    selective, shapes = architecture.get("selective"), Shapes()
+    if not isinstance(layers, list) or not 0 < len(layers) <= MOST_BLOCKS:
+        raise ModelFileError("is damaged: its architecture has no list of layers")
+    if type(selective) is not bool:
+        raise ModelFileError(
+            "is damaged: it does not say whether letters choose decays"
+        )
+    for i, layer in enumerate(layers):
+        if not isinstance(layer, dict) or not isinstance(layer.get("decode"), list):
+            raise ModelFileError("is damaged: one of its layers is no layer")
+        at, width = f"layers.{i}", size(layer, "coordinates")
+        shapes |= {
+            f"{at}.start": (width,),
+            f"{at}.decay": (rows, width) if selective else (width,),
+            f"{at}.input": (rows, width),
+        }
+        decode = [width, *(size({"decode": w}, "decode") for w in layer["decode"])]
+        table = [rows + decode[-1], size(layer, "hidden"), size(layer, "symbols")]
+        for part, widths in (("decode", decode), ("table", table)):
+            for j, pair in enumerate(pairwise(widths)):
+                shapes[f"{at}.{part}.{j}.weight"] = pair
+                shapes[f"{at}.{part}.{j}.bias"] = pair[1:]
+        rows = table[-1]
+    if rows != size(architecture, "outputs"):
+        raise ModelFileError("is damaged: its last layer has other outputs than stated")
+    return shapes
+
+
 def sparse_matrices(architecture: Mapping[str, Any]) -> dict[str, int]:
     """The sparse matrices of an architecture, each with the number of its columns."""
     if "entries" not in architecture:
@@ -397,6 +429,17 @@ KINDS = {
             ("gru", 3, ("hidden",)),
         )
     },
+    "ssm": Kind(
+        title="state space model",
+        shapes=_state_space_shapes,
+        layers=lambda shape: [
+            {"heads": 0, "mlp": [*layer["decode"], layer["hidden"]]}
+            for layer in shape["layers"]
+        ],
+        width=lambda shape: max(int(x["coordinates"]) for x in shape["layers"]),
+        recurrent=True,
+        bounded=True,
+    ),
     "generator": Kind(
         title="generator",
         shapes=_generator_shapes,

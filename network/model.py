@@ -13,15 +13,17 @@ from network.modelfile import ModelFile, ModelFileError, names
 from network.places import VariablePlace, places
 from network.rnn import Rnn
 from network.sparse import is_index
+from network.state_space import StateSpace
 from network.transformer import Transformer
 from network.words import Word, Words, check_tokens, found, is_one, padded
 
-Network = Transformer | Rnn | GatedRecurrent
+Network = Transformer | Rnn | GatedRecurrent | StateSpace
 NETWORKS: dict[str, type[Network]] = {
     "transformer": Transformer,
     "rnn": Rnn,
     "lstm": GatedRecurrent,
     "gru": GatedRecurrent,
+    "ssm": StateSpace,
 }
 
 _OTHERS = {
@@ -40,7 +42,7 @@ class Model(nn.Module):
     """A network from a model file, with the alphabets of its machine.
 
     Attributes:
-        network: The plain `Transformer`, `Rnn`, or `GatedRecurrent`.
+        network: The plain `Transformer`, `Rnn`, `GatedRecurrent` or `StateSpace`.
         header: Everything that the file states about it.
         letters: The letters by name; tokens are their indices.
         states: The states by name.

@@ -273,7 +273,8 @@ def claimed_length(header: Mapping[str, Any]) -> int | None:
     """
     shape, length = header["architecture"], header["claim"].get("length")
     kind = kind_of(shape)
-    if kind.recurrent and length is not None and "source" not in header:
+    endless = kind.recurrent and not kind.bounded
+    if endless and length is not None and "source" not in header:
         raise ModelFileError(
             f"is damaged: it claims the length {length!r}, but an RNN has no longest word"
         )

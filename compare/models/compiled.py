@@ -15,6 +15,7 @@ from network.gated_recurrent import GatedRecurrent
 from network.model import Model
 from network.modelfile import ModelFile, ModelFileError, read
 from network.rnn import Rnn
+from network.state_space import StateSpace
 from network.transformer import Attention, Transformer
 
 MASK = ".mask"
@@ -164,8 +165,10 @@ def compiled(file: ModelFile, source: Derived | None = None, seed: int = 0) -> C
         model = Model(file)
     except ModelFileError as error:
         raise KrohnError(f"{derived.file}: {error}") from None
-    if isinstance(model.network, GatedRecurrent):
-        raise KrohnError("compiled LSTMs and GRUs are not among those compared yet")
+    if isinstance(model.network, GatedRecurrent | StateSpace):
+        raise KrohnError(
+            "compiled LSTMs, GRUs and state space models are not among those compared yet"
+        )
     if derived.trains:
         _free(model.float(), derived, seed)
     longest = model.longest or model.length or 1

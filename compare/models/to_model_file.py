@@ -12,6 +12,7 @@ from network.mlp import Mlp
 from network.modelfile import ModelFile
 from network.precision import PRECISIONS
 from network.rnn import Product, Rnn, SparseMatrix
+from network.state_space import StateSpace
 from network.transformer import Attention, Transformer
 
 
@@ -25,7 +26,7 @@ def model_file(network: Compiled) -> ModelFile:
         KrohnError: If a weight is infinite or not a number.
     """
     body = network.model.network
-    assert not isinstance(body, GatedRecurrent)
+    assert not isinstance(body, GatedRecurrent | StateSpace)
     named = dict(_of_rnn(body) if isinstance(body, Rnn) else _of_transformer(body))
     if not all(bool(weight.isfinite().all()) for weight in named.values()):
         raise KrohnError("this network has weights that are not finite")

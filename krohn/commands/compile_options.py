@@ -49,7 +49,7 @@ Construction = Annotated[
         "balanced: the law of the next bracket instead of the state."
     ),
 ]
-Arch = Annotated[str, typer.Option(help="transformer, rnn, lstm or gru.")]
+Arch = Annotated[str, typer.Option(help="transformer, rnn, lstm, gru or ssm.")]
 Prove = Annotated[bool, typer.Option(help="Prove the network before it is written.")]
 Passes = Annotated[
     bool, typer.Option("--passes", help="Print the Program after every pass.")

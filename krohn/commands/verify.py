@@ -197,10 +197,11 @@ def _compiled(file: str) -> dict[str, Any]:
     from network.architecture import kind_of
 
     header = modelfile.read(file).header
-    recurrent = kind_of(header["architecture"]).recurrent
+    kind = kind_of(header["architecture"])
+    recurrent, one_form = kind.recurrent, kind.recurrent and not kind.bounded
     return {
         "--length": header["claim"].get("length"),
-        "--construction": None if recurrent else header.get("construction"),
+        "--construction": None if one_form else header.get("construction"),
         "--arch": header["architecture"]["kind"] if recurrent else None,
         "--dtype": header["architecture"]["dtype"],
         "--observe": "outputs" if header["claim"].get("shows") == "outputs" else None,

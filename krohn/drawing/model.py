@@ -12,6 +12,7 @@ from krohn.drawing.canvas import FAINT, INK, SOFT, Box, Canvas, legible, measure
 from krohn.drawing.reads import draw_read_out, draw_reads
 from krohn.drawing.residual_stream import stream
 from krohn.drawing.rnn import draw_rnn
+from krohn.drawing.state_space import draw_state_space
 from krohn.drawing.stream_plan import ELISION, SHOWN_FIRST, SHOWN_LAST, Plan, plan_of
 from network.architecture import kind_of, parameters
 from network.modelfile import ModelFile
@@ -36,7 +37,10 @@ def draw_model(file: ModelFile) -> Figure:
     """
     header = file.header
     canvas = Canvas()
-    if kind_of(header["architecture"]).recurrent:
+    kind = kind_of(header["architecture"])
+    if kind.bounded:
+        remarks = draw_state_space(canvas, file)
+    elif kind.recurrent:
         remarks = draw_rnn(canvas, file)
     else:
         plan = plan_of(stream(header))
@@ -72,7 +76,10 @@ def _construction(header: Mapping[str, Any]) -> str:
 
 
 def _sizes(architecture: Mapping[str, Any]) -> str:
-    if kind_of(architecture).recurrent:
+    kind = kind_of(architecture)
+    if kind.bounded:
+        return count(len(architecture["layers"]), "layer")
+    if kind.recurrent:
         return f"{architecture['hidden']:,} hidden units"
     blocks = count(len(architecture["blocks"]), "block")
     return f"{blocks} · {architecture['d_model']} dimensions"

@@ -25,6 +25,7 @@ def models() -> list[ModelFile]:
         krohn.compile("C3", arch="rnn", proved=False).file,
         krohn.compile("C3", arch="lstm", proved=False).file,
         krohn.compile("C3", arch="gru", proved=False).file,
+        krohn.compile("Memory5", arch="ssm", proved=False).file,
         krohn.compile_generator("Dyck2,2", 5, proved=False).file,
     ]
 

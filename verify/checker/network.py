@@ -36,6 +36,7 @@ from verify.checker import (
     rewriting,
     same_program,
     situations,
+    state_space,
     vectors_in_blocks,
 )
 from verify.checker.affine_arithmetic import Noisy, exact
@@ -415,6 +416,7 @@ Shown = (
     | real_networks.Established
     | RecurrentWithinError
     | recurrent.Established
+    | state_space.Established
     | generator.Established
 )
 Check = Callable[[Model, Any, Machine | None], Shown]
@@ -423,6 +425,7 @@ CHECKS: dict[str, Check] = {
     "rnn": _rnn,
     "lstm": gated_recurrent.established,
     "gru": gated_recurrent.established,
+    "ssm": state_space.established,
     "generator": generator.established,
     **dict.fromkeys(real_networks.KINDS, real_networks.established),
 }

@@ -13,6 +13,7 @@ from verify.checker import (
     real_networks,
     recurrent,
     recurrent_beliefs,
+    state_space,
 )
 from verify.checker.attention.heads import Look
 from verify.checker.model_file import LARGEST_FLOAT64
@@ -39,6 +40,13 @@ def _(found: generator.Established, evidence: Mapping[str, Any]) -> list[Any]:
 def _(found: recurrent.Established, evidence: Mapping[str, Any]) -> list[Any]:
     told = {"argument": "hidden states", "pairs": found.pairs, "margin": found.margin}
     return [told]
+
+
+@steps.register
+def _(found: state_space.Established, evidence: Mapping[str, Any]) -> list[Any]:
+    sizes = {"values": list(found.values), "classes": list(found.classes)}
+    told = {"argument": "layers", **sizes, "tuples": found.tuples}
+    return [{**told, "margin": found.margin}]
 
 
 @steps.register

@@ -1,0 +1,334 @@
+"""Diagonal state space models of a machine: a layer for each component of a cascade.
+
+Every layer is a linear recurrence h_t = a ⊙ h_{t−1} + b(letter). A table of the letter and
+of h_{t−1}, before the letter, says the letter of the next layer. So layers are what the
+components of a cascade are (Krohn and Rhodes 1965). docs/state-space-models.md.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from algebra.automaton import Automaton
+from algebra.cascade import INVALID, Cascade
+from algebra.minimisation import reachable
+from algebra.shown import shown
+from algebra.structure import Counter, Memory, as_counter, as_memory
+from compiler.constructions.cascade_search import decomposed
+from compiler.errors import CompileError
+from compiler.held_components import Affine, Held, Sum, flips, latches, switches
+from compiler.transformer import Network
+from network.precision import FloatArray, Precision
+
+ROUNDING, SIGNS, SELECTIVE = "rounding", "signs", "selective"
+"""The forms: decays are the same for all letters, or (`SELECTIVE`) a letter chooses."""
+FORMS = {
+    ROUNDING: "one decay for all letters; memories are held by rounding",
+    SELECTIVE: "letters choose the decay, 0, 1 or −1 (Mamba)",
+    SIGNS: "one decay; a memory of two states is a sign, as over the reals",
+}
+METHODS = {ROUNDING: "auto", SIGNS: "auto", SELECTIVE: "prime"}
+"""How machines are decomposed: parities can be turned by a decay, other counters not."""
+MOST_UNITS = 4_096
+DIGITS = 5
+"""Letters whose signs fit into a number: 3^5 beginnings of a significand at most."""
+
+Symbol = tuple[int, int]
+"""A node of the wiring, and one of the projection."""
+Part = Memory | Counter
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """A machine, taken apart for one form.
+
+    Attributes:
+        machine: Its reachable part.
+        cascade: What covers it.
+        parts: What each component is.
+        start: ``(components,)``: the coordinates of the start state.
+    """
+
+    machine: Automaton
+    cascade: Cascade
+    parts: tuple[Part, ...]
+    start: tuple[int, ...]
+
+    @classmethod
+    def of(cls, machine: Automaton, form: str) -> "Parts":
+        """Take a machine apart.
+
+        Raises:
+            CompileError: If a component is no memory and no counter, or the form does not
+                serve.
+        """
+        alive = reachable(machine)
+        cascade = decomposed(alive, METHODS[form])
+        start = tuple(cascade.lift[alive.start].tolist())
+        alone = (
+            Automaton(c.machine, start=q)
+            for c, q in zip(cascade.components, start, strict=True)
+        )
+        parts = tuple(_part(each, machine.name) for each in alone)
+        found = cls(alive, cascade, parts, start)
+        if form == SIGNS and not found.one_bit:
+            raise CompileError(
+                f"a sign remembers one of two states; {machine.name} is another machine "
+                f"(--construction {ROUNDING})"
+            )
+        return found
+
+    @property
+    def one_bit(self) -> bool:
+        """Whether it is a memory of two states."""
+        sizes = [len(self.machine.states), *(c.size for c in self.cascade.components)]
+        return sizes == [2, 2] and isinstance(self.parts[0], Memory)
+
+    def summed(self, form: str) -> list[Counter]:
+        """The counters whose increments are added up, which limits the length."""
+        counters = (part for part in self.parts if isinstance(part, Counter))
+        return [part for part in counters if not _turns(part, form)]
+
+    def longest(self, form: str, precision: Precision) -> int | None:
+        """The longest words for which the form is right; None if there is no limit."""
+        if form == SIGNS:
+            return _idle(precision) + 1
+        return min((Sum(c, precision).longest for c in self.summed(form)), default=None)
+
+
+def _part(alone: Automaton, name: str) -> Part:
+    found = as_memory(alone) or as_counter(alone)
+    if found is None:
+        raise CompileError(
+            f"{name} has a component of {len(alone.states)} states with a group that is "
+            "not solvable: no diagonal recurrence of Krohn holds it; take --arch rnn"
+        )
+    return found
+
+
+def _turns(counter: Counter, form: str) -> bool:
+    """Whether a decay of −1 counts: each letter's own, or that of all letters alike."""
+    every = form == SELECTIVE or all(step == 1 for step in counter.increments)
+    return counter.modulus == 2 and every
+
+
+def ssm(
+    machine: Automaton, length: int | None, form: str, precision: Precision
+) -> Network:
+    """The diagonal state space model of a machine.
+
+    Args:
+        machine: What it computes: its outputs if it has any, else its states.
+        length: T; None for every length.
+        form: One of `FORMS`.
+        precision: The format. Beyond `Parts.longest` the network is wrong.
+
+    Raises:
+        CompileError: If the form does not serve, or not at every length.
+    """
+    taken = Parts.of(machine, form)
+    if length is None and (most := taken.longest(form, precision)) is not None:
+        raise CompileError(
+            f"{machine.name} is held up to a length only: say -T, in {precision.name} at "
+            f"most {most:,}"
+        )
+    shape = {"vocabulary": len(machine.letters), "selective": form == SELECTIVE}
+    head = {"kind": "ssm", "dtype": precision.name, **shape}
+    classes = shown(machine, "outputs" if machine.output else "states")
+    number = {q: i for i, q in enumerate(machine.states)}
+    of = [int(classes.of[number[q]]) for q in taken.machine.states]
+    if form == SIGNS:
+        layers = [_sign(taken, of, len(classes.names), precision)]
+    else:
+        layers = _layers(
+            taken, of, len(classes.names), partial(_held, form, length or 1, precision)
+        )
+    tensors = {
+        f"layers.{i}.{name}": value
+        for i, layer in enumerate(layers)
+        for name, value in layer.tensors(form == SELECTIVE).items()
+    }
+    said = {"outputs": len(classes.names), "layers": [x.shape() for x in layers]}
+    return Network({**head, **said}, tensors, {})
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """One layer: a recurrence, what reads it, and a table of letters and states.
+
+    Attributes:
+        held: The recurrence; its rows are the letters of the layer.
+        table: Two affine layers with a ReLU between them.
+    """
+
+    held: Held
+    table: tuple[Affine, Affine]
+
+    def shape(self) -> dict[str, object]:
+        """How an architecture says it."""
+        inner, outer = self.table
+        return {
+            "coordinates": len(self.held.start),
+            "decode": [layer.weight.shape[1] for layer in self.held.decode],
+            "hidden": inner.weight.shape[1],
+            "symbols": outer.weight.shape[1],
+        }
+
+    def tensors(self, selective: bool) -> dict[str, FloatArray]:
+        """Its tensors by name."""
+        held = self.held
+        found = {
+            "start": held.start,
+            "decay": held.decay if selective else held.decay[0],
+            "input": held.addend,
+        }
+        every = {f"decode.{j}": layer for j, layer in enumerate(held.decode)}
+        for name, layer in {
+            **every,
+            "table.0": self.table[0],
+            "table.1": self.table[1],
+        }.items():
+            found |= {f"{name}.weight": layer.weight, f"{name}.bias": layer.bias}
+        return found
+
+
+Holder = Callable[[Part, int, int], Held]
+"""From a component, its size and its start state to how it is held."""
+
+
+def _held(
+    form: str, length: int, precision: Precision, part: Part, size: int, start: int
+) -> Held:
+    if isinstance(part, Memory):
+        if form == SELECTIVE:
+            return switches(part, size, start)
+        return latches(part, size, start, precision)
+    if _turns(part, form):
+        return flips(part)
+    return Sum(part, precision).held(length, start)
+
+
+def _layers(taken: Parts, of: list[int], outputs: int, holder: Holder) -> list[Layer]:
+    """A layer for each component; at least one, which may have nothing to remember.
+
+    Args:
+        taken: The machine.
+        of: The class of each of its states.
+        outputs: How many classes there are.
+        holder: How components are held.
+    """
+    cascade = taken.cascade
+    symbols: list[Symbol] = [(int(n), 0) for n in cascade.wiring.entry]
+    if not taken.parts:
+        none = Memory((None,) * len(symbols))
+        rows = {(i, 0): of[0] for i in range(len(symbols))}
+        held = holder(none, 1, 0)
+        return [Layer(held, _table(len(symbols), held.patterns, rows, outputs))]
+    layers, last = [], len(taken.parts) - 1
+    for i, part in enumerate(taken.parts):
+        found = _follow(cascade, i, symbols)
+        after = sorted(set(found.values()))
+        number = {symbol: j for j, symbol in enumerate(after)}
+        if i == last:
+            number, width = {(w, p): of[p] for w, p in after}, outputs
+        else:
+            width = len(after)
+        rows = {where: number[symbol] for where, symbol in found.items()}
+        size = cascade.components[i].size
+        held = holder(part, size, taken.start[i])
+        emitted = cascade.wiring.emit[i][[w for w, _ in symbols]]
+        held = held._replace(decay=held.decay[emitted], addend=held.addend[emitted])
+        layers.append(Layer(held, _table(len(symbols), held.patterns, rows, width)))
+        symbols = after
+    return layers
+
+
+def _follow(
+    cascade: Cascade, i: int, symbols: list[Symbol]
+) -> dict[tuple[int, int], Symbol]:
+    """What component ``i`` makes of each symbol and its state before, where that occurs."""
+    moved = cascade.components[i].machine.transitions
+    emit, wiring = cascade.wiring.emit[i], cascade.wiring.follow[i]
+    projection, found = cascade.projection.follow[i], {}
+    for s, (w, p) in enumerate(symbols):
+        for q, after in enumerate(moved[emit[w]].tolist()):
+            symbol = int(wiring[w, q]), int(projection[p, after])
+            if INVALID not in symbol:
+                found[s, q] = symbol
+    return found
+
+
+def _table(
+    symbols: int, patterns: FloatArray, rows: dict[tuple[int, int], int], width: int
+) -> tuple[Affine, Affine]:
+    """1 at what the rows say of a symbol and a state, 0 elsewhere.
+
+    A unit is on at one symbol and one state; or at a symbol, where the state is all one.
+
+    Args:
+        symbols: How many there are.
+        patterns: ``(states, units)``: as `Held` has them.
+        rows: From a symbol and a state to a number below ``width``.
+        width: How many outputs there are.
+    """
+    every: dict[int, dict[int, int]] = {}
+    for (s, q), to in rows.items():
+        every.setdefault(s, {})[q] = to
+    units: list[tuple[int, FloatArray, int]] = []
+    for s, told in every.items():
+        if len(told) == len(patterns) and len({*told.values()}) == 1:
+            units.append((s, 0 * patterns[0], told[0]))
+        else:
+            units.extend((s, patterns[q], to) for q, to in told.items())
+    if len(units) > MOST_UNITS:
+        raise CompileError(
+            f"a layer would have {len(units):,} units, and {MOST_UNITS:,} is the most; "
+            "take --arch rnn"
+        )
+    weight = np.zeros((symbols + patterns.shape[1], len(units)))
+    outer = np.zeros((len(units), width))
+    bias = np.zeros(len(units))
+    for u, (s, pattern, to) in enumerate(units):
+        weight[s, u], weight[symbols:, u], outer[u, to] = 1, pattern, 1
+        bias[u] = -(pattern > 0).sum()
+    return Affine(weight, bias), Affine(outer, np.zeros(width))
+
+
+def _shrinks(precision: Precision) -> int:
+    """k: the sign's decay is 2^-k, so that few letters fit into the format's digits."""
+    return -(-precision.digits // DIGITS)
+
+
+def _idle(precision: Precision) -> int:
+    """How many letters that write nothing a sign survives."""
+    return int(-np.log2(precision.smallest)) // _shrinks(precision)
+
+
+def _sign(taken: Parts, of: list[int], outputs: int, precision: Precision) -> Layer:
+    """By 2^-k·h ± 1: over the reals the sign is the value written last (Theorem D4)."""
+    (part,), follow = taken.parts, taken.cascade.projection.follow[0][0]
+    assert isinstance(part, Memory)
+    emitted = taken.cascade.wiring.emit[0][taken.cascade.wiring.entry]
+    writes = [part.writes[e] for e in emitted]
+    sign = np.array([0.0 if q is None else 2.0 * q - 1 for q in writes])[:, None]
+    decay = np.full(sign.shape, 2.0 ** -_shrinks(precision))
+    start = np.full(1, 2.0 * taken.start[0] - 1)
+    decode = [Affine(np.array([[-1.0, 1.0]]), np.zeros(2))]
+    held = Held(start, decay, sign, decode, np.eye(2))
+    letters = len(writes)
+    inner, outer = (
+        np.zeros((letters + 2, letters + 2)),
+        np.zeros((letters + 2, outputs)),
+    )
+    inner[letters:, letters:] = np.eye(2)
+    for s, q in enumerate(writes):
+        inner[s, s], inner[s, letters:] = 1, 0.0 if q is None else -2.0
+        if q is not None:
+            outer[s, of[follow[q]]] = 1
+    for q in range(2):
+        outer[letters + q, of[follow[q]]] = 1
+    return Layer(
+        held, (Affine(inner, np.zeros(letters + 2)), Affine(outer, np.zeros(outputs)))
+    )

@@ -1,0 +1,360 @@
+"""State space models: proved, damaged, and run (docs/state-space-models.md)."""
+
+from dataclasses import replace
+from fractions import Fraction
+from hashlib import sha256
+from json import dumps
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import krohn
+from algebra.automaton import Automaton
+from algebra.errors import KrohnError
+from network.model import Model
+from network.modelfile import ModelFile, pack
+from network.precision import PRECISIONS
+from program.errors import Refused
+from verify.checker.model_file import FORMATS
+from verify.checker.network import recheck
+from verify.checker.rounded_steps import Affine, rounded, step
+from verify.proof import prove
+from verify.search.find import find
+
+ROUNDING, SIGNS, SELECTIVE = "rounding", "signs", "selective"
+EVERY_LENGTH = [
+    (ROUNDING, ("FlipFlop", "Memory5", "Dyck4,2", "Grid9", "Adder", "FFL2")),
+    (SELECTIVE, ("FlipFlop", "Memory5", "C2", "C4", "C2xC2", "D8", "Q8", "abab")),
+]
+BOUNDED = ("C2", "C5", "C2xC2", "S4", "D6", "abab")
+
+torch.set_num_threads(1)
+
+
+def file_of(
+    name: str, form: str, length: int | None = None, dtype: str = "float32"
+) -> ModelFile:
+    how: dict[str, Any] = {"arch": "ssm", "dtype": dtype, "proved": False}
+    return krohn.compile(name, length, form, **how).file
+
+
+def machine_of(name: str) -> Automaton:
+    return replace(krohn.read(name), output=None)
+
+
+def agrees(file: ModelFile, machine: Automaton, length: int) -> bool:
+    """On random words, by the network as it runs."""
+    rng = np.random.default_rng(0)
+    words = rng.integers(len(machine.letters), size=(20, length))
+    said = Model(file)(torch.from_numpy(words)).argmax(dim=-1).numpy()
+    right = machine.semiautomaton.trace(words, machine.start)
+    return bool(np.array_equal(said, right))
+
+
+@pytest.mark.parametrize("dtype", FORMATS)
+@pytest.mark.parametrize(
+    ("form", "name"), [(form, name) for form, names in EVERY_LENGTH for name in names]
+)
+def test_every_length(form: str, name: str, dtype: str) -> None:
+    file, machine = file_of(name, form, dtype=dtype), machine_of(name)
+    proof = prove(file, machine)
+    assert (proof.verdict, proof.length) == ("verified", None), proof.reason
+    assert agrees(file, machine, 400)
+
+
+@pytest.mark.parametrize("dtype", FORMATS)
+@pytest.mark.parametrize("name", BOUNDED)
+def test_counters_up_to_a_length(name: str, dtype: str) -> None:
+    file, machine = file_of(name, ROUNDING, 70, dtype), machine_of(name)
+    proof = prove(file, machine)
+    assert (proof.verdict, proof.length) == ("verified", 70), proof.reason
+    assert agrees(file, machine, 70)
+
+
+def claims(file: ModelFile, length: int) -> ModelFile:
+    """The same network, claimed for another length."""
+    claim = {**file.header["claim"], "length": length}
+    return replace(file, header={**file.header, "claim": claim})
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "dtype", "longest", "wrong"),
+    [
+        ("C2", ROUNDING, "bfloat16", 509, 510),
+        ("C3", ROUNDING, "bfloat16", 256, 257),
+        ("C2", ROUNDING, "float16", 4093, 4094),
+        ("FlipFlop", SIGNS, "bfloat16", 64, 68),
+        ("FlipFlop", SIGNS, "float32", 26, 31),
+        ("FlipFlop", SIGNS, "float64", 93, 99),
+    ],
+)
+def test_the_longest_word_and_the_first_that_is_wrong(
+    name: str, form: str, dtype: str, longest: int, wrong: int
+) -> None:
+    """Between the two a number is subnormal, which some machines flush to 0."""
+    file, machine = file_of(name, form, longest, dtype), machine_of(name)
+    assert prove(file, machine).verdict == "verified"
+    proof = prove(claims(file, wrong), machine)
+    assert proof.verdict == "refuted"
+    assert proof.word is not None
+    assert len(proof.word) == wrong
+    for length in range(longest + 1, wrong):
+        assert prove(claims(file, length), machine).verdict == "undecided"
+    logits = Model(claims(file, wrong))(torch.tensor([proof.word]))[0].double().numpy()
+    right = machine.semiautomaton.trace(np.array([proof.word]), machine.start)[0]
+    best = logits.max(axis=1)
+    ahead = (logits[np.arange(wrong), right] == best) & (
+        (logits == best[:, None]).sum(1) == 1
+    )
+    assert ahead[:-1].all()
+    assert not ahead[-1]
+
+
+def test_over_the_reals_a_latch_forgets_and_a_sign_does_not() -> None:
+    """Theorems D2 and D4, in rational numbers, on a word of 200 idle letters."""
+    for form, remembers in ((ROUNDING, False), (SIGNS, True)):
+        length = None if form == ROUNDING else 9
+        t = file_of("FlipFlop", form, length).tensors
+        a = Fraction(float(t["layers.0.decay"][0]))
+        b = [Fraction(float(x)) for x in t["layers.0.input"][:, 0]]
+        ends = []
+        for written in (1, 2):
+            h = Fraction(float(t["layers.0.start"][0]))
+            for letter in (written, *[0] * 200):
+                h = a * h + b[letter]
+            ends.append(h)
+        weight, bias = t["layers.0.decode.0.weight"], t["layers.0.decode.0.bias"]
+        read = [
+            [
+                Fraction(float(w)) * h + Fraction(float(c)) > 0
+                for w, c in zip(weight[0], bias, strict=True)
+            ]
+            for h in ends
+        ]
+        assert (read[0] != read[1]) == remembers
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "alike"),
+    [("C5", ROUNDING, True), ("Q8", SELECTIVE, True), ("FlipFlop", ROUNDING, False)],
+)
+def test_a_parallel_scan_adds_alike_but_rounds_otherwise(
+    name: str, form: str, alike: bool
+) -> None:
+    """Theorem D6: nothing is claimed of it."""
+    file = file_of(name, form, 100 if name == "C5" else None)
+    machine, network = machine_of(name), Model(file).network
+    words = np.random.default_rng(0).integers(len(machine.letters), size=(20, 100))
+    said = network.parallel(torch.from_numpy(words)).argmax(dim=-1).numpy()  # type: ignore[operator, union-attr]
+    right = machine.semiautomaton.trace(words, machine.start)
+    assert np.array_equal(said, right) == alike
+
+
+@pytest.mark.parametrize("dtype", FORMATS)
+def test_a_step_is_as_torch_rounds_it(dtype: str) -> None:
+    """Lemma D7: of any numbers; where it is sure, one rounding gives the same."""
+    rng, form = np.random.default_rng(0), FORMATS[dtype]
+    precision, kind = PRECISIONS[dtype], getattr(torch, dtype)
+    h, a, b = (
+        precision.round(rng.normal(size=4000) * 2.0 ** rng.integers(-3, 4, size=4000))
+        for _ in range(3)
+    )
+    a[::4] = 0.5
+    b[::3] = -precision.round(precision.round(a[::3] * h[::3]) * 1.01)
+    found = step(h, a, b, form)
+    x, y, z = (torch.from_numpy(v).to(kind) for v in (h, a, b))
+    assert np.array_equal(found.after, (y * x + z).double().numpy())
+    sure = np.flatnonzero(found.sure)[:500]
+    assert len(sure) > 100
+    assert not found.sure.all()
+    for i in sure:
+        exact = Fraction(h[i]) * Fraction(a[i]) + Fraction(b[i])
+        assert found.after[i] == nearest(exact, form.digits)
+
+
+def nearest(x: Fraction, digits: int) -> float:
+    """The number with so many binary digits, ties to even."""
+    if x == 0:
+        return 0.0
+    size = abs(x).numerator.bit_length() - abs(x).denominator.bit_length()
+    by = digits - size - (abs(x) >= Fraction(2) ** size)
+    return float(Fraction(round(x * Fraction(2) ** by)) / Fraction(2) ** by)
+
+
+@pytest.mark.parametrize("dtype", FORMATS)
+def test_a_step_with_a_decay_of_0_or_more_keeps_the_order(dtype: str) -> None:
+    """Theorem D1: what it rests on."""
+    rng, form = np.random.default_rng(1), FORMATS[dtype]
+    draw = PRECISIONS[dtype].round
+    for _ in range(200):
+        h = np.sort(draw(rng.normal(size=50) * 2.0 ** rng.integers(0, 8)))
+        a, b = draw(abs(rng.normal(size=1))), draw(rng.normal(size=1) * 16)
+        assert (np.diff(step(h, a, b, form).after) >= 0).all()
+        assert (np.diff(step(h, -a, b, form).after) <= 0).all()
+
+
+@pytest.mark.parametrize("dtype", FORMATS)
+def test_sums_that_are_sure_are_exact(dtype: str) -> None:
+    """Lemma D8: against rational numbers, and by torch."""
+    rng, form, kind = np.random.default_rng(2), FORMATS[dtype], getattr(torch, dtype)
+    surely = 0
+    for trial in range(300):
+        wide = 2 ** rng.integers(1, form.digits + 2)
+        x = rounded(1.0 * rng.integers(-wide, wide, size=(1, 3)), form)
+        w = 2.0 ** rng.integers(-1, 2, size=(3, 2)) * rng.integers(-1, 2, size=(3, 2))
+        b = rounded(1.0 * rng.integers(-wide, wide, size=2) * (trial % 3 > 0), form)
+        relu = bool(trial % 2)
+        found, sure = Affine(w, b).exact(x, form, relu)
+        if not sure:
+            continue
+        surely += 1
+        exact = [
+            sum(
+                (Fraction(p) * Fraction(q) for p, q in zip(x[0], column, strict=True)),
+                Fraction(c),
+            )
+            for column, c in zip(w.T, b, strict=True)
+        ]
+        exact = [max(e, Fraction(0)) if relu else e for e in exact]
+        assert [Fraction(v) for v in found[0]] == exact
+        t = [torch.from_numpy(v).to(kind) for v in (x, w, b)]
+        said = (t[0] @ t[1] + t[2]).relu() if relu else t[0] @ t[1] + t[2]
+        assert np.array_equal(said.double().numpy(), found)
+    assert 50 < surely < 300
+
+
+def damaged(file: ModelFile, name: str, at: int, value: float) -> ModelFile:
+    tensor = file.tensors[name].copy()
+    tensor.put(at, value)
+    return replace(file, tensors={**file.tensors, name: tensor})
+
+
+MUTATED = [
+    ("FlipFlop", ROUNDING, None, "float32"),
+    ("C3", ROUNDING, 12, "bfloat16"),
+    ("Dyck3,1", ROUNDING, None, "bfloat16"),
+    ("D8", SELECTIVE, None, "float32"),
+    ("FlipFlop", SIGNS, 12, "float32"),
+]
+
+
+def mutants(count: int, seed: int, case: tuple[str, str, int | None, str]) -> list[int]:
+    """How many networks with one changed number are wrong, and how many are verified."""
+    name, form, length, dtype = case
+    file, machine = file_of(name, form, length, dtype), machine_of(name)
+    rng, tally = np.random.default_rng(seed), [0, 0]
+    words = torch.from_numpy(rng.integers(len(machine.letters), size=(200, 12)))
+    right = machine.semiautomaton.trace(words.numpy(), machine.start)
+    for _ in range(count):
+        tensor = rng.choice(sorted(file.tensors))
+        values = file.tensors[tensor]
+        full = np.flatnonzero(values) if rng.random() < 0.7 else np.arange(values.size)
+        if not len(full):
+            continue
+        at = int(rng.choice(full))
+        old = values.flat[at]
+        near = old * (1 + 2.0 ** (1 - PRECISIONS[dtype].digits))
+        changed = rng.choice([0.0, -old, old / 2, 2 * old, old + 1, old - 0.25, near])
+        value = float(PRECISIONS[dtype].round(changed))
+        mutant = damaged(file, tensor, at, value)
+        verdict = prove(mutant, machine).verdict
+        said = Model(mutant)(words).argmax(dim=-1).numpy()
+        fails = bool((said != right).any())
+        assert not (fails and verdict == "verified"), (case, tensor, at, old, value)
+        tally[0] += fails
+        tally[1] += verdict == "verified"
+    return tally
+
+
+@pytest.mark.parametrize("case", MUTATED)
+def test_no_wrong_mutant_is_verified(case: tuple[str, str, int | None, str]) -> None:
+    """Of 12 each: 60 in all."""
+    assert mutants(12, 1, case)[0] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", MUTATED)
+def test_no_wrong_mutant_of_many(case: tuple[str, str, int | None, str]) -> None:
+    """Of 100 each: 500 in all."""
+    wrong, kept = mutants(100, 2, case)
+    assert wrong > 20
+    assert kept > 3
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda h, t: h["claim"].update(length=0), "no such length"),
+        (lambda h, t: h["claim"].update(length="9"), "no such length"),
+        (lambda h, t: h["claim"].update(kind="within"), "the claim is another one"),
+        (lambda h, t: t.update(more=np.zeros(1)), "other tensors"),
+        (lambda h, t: t.pop("layers.0.decay"), "cannot be followed"),
+        (lambda h, t: t.update({"layers.0.decay": np.ones(2)}), "other tensors"),
+        (lambda h, t: h["architecture"].update(selective=True), "other tensors"),
+        (lambda h, t: h["architecture"].update(selective=None), "other tensors"),
+        (lambda h, t: h["architecture"].update(outputs=3), "other tensors"),
+        (lambda h, t: h["architecture"].update(layers=[]), "too many layers, or none"),
+        (lambda h, t: h["architecture"].update(layers={"a": 1}), "cannot be followed"),
+        (lambda h, t: t["layers.0.start"].put(0, np.inf), "not finite"),
+        (lambda h, t: t["layers.0.decay"].put(0, 2.0**100), "can overflow"),
+        (lambda h, t: t["layers.0.input"].put(0, np.nan), "not finite"),
+        (lambda h, t: t["layers.0.decay"].put(0, 0.875), "more than one way|letters"),
+        (lambda h, t: t["layers.0.decay"].put(0, 1.0), "too many hidden states"),
+    ],
+)
+def test_damaged_files_are_refused(change: Any, reason: str) -> None:
+    file = file_of("FlipFlop", ROUNDING)
+    evidence = find(pack(file.header, file.tensors))
+    header = {k: dict(v) if isinstance(v, dict) else v for k, v in file.header.items()}
+    tensors = {n: t.copy() for n, t in file.tensors.items()}
+    change(header, tensors)
+    data = pack(header, tensors)
+    told = {**evidence, "model": sha256(data).hexdigest()}
+    with pytest.raises(Refused, match=reason):
+        recheck(data, dumps(told).encode())
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "length", "reason"),
+    [
+        ("C2", ROUNDING, None, "at most 8,388,60"),
+        ("C3", SELECTIVE, None, "up to a length only"),
+        ("A5", ROUNDING, 5, "not solvable"),
+        ("Memory5", SIGNS, 5, "one of two states"),
+        ("FlipFlop", SIGNS, None, "at most 26"),
+        ("C2", "scan", 5, "takes rounding or selective or signs"),
+    ],
+)
+def test_what_a_form_does_not_hold_is_refused(
+    name: str, form: str, length: int | None, reason: str
+) -> None:
+    with pytest.raises(KrohnError, match=reason):
+        file_of(name, form, length)
+
+
+def test_outputs_are_said_and_words_read_letter_by_letter() -> None:
+    built = krohn.compile("S3", 40, arch="ssm", observation="first-chair")
+    assert built.proof is not None
+    assert built.proof.verdict == "verified"
+    report = krohn.verify(file_of("Dyck3,1", ROUNDING), exhaustive=7)
+    assert (report.verdict, report.length) == ("verified", 7)
+
+
+def test_a_machine_of_one_state_has_a_layer() -> None:
+    one = krohn.automaton({"a": {"x": "a", "y": "a"}})
+    for form in (ROUNDING, SELECTIVE):
+        built = krohn.compile(one, None, form, arch="ssm")
+        assert built.model.run("xyx") == ["a", "a", "a"]
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "length"),
+    [("C4", SELECTIVE, None), ("C5", ROUNDING, 9), ("Memory3", ROUNDING, None)],
+)
+def test_every_start_state(name: str, form: str, length: int | None) -> None:
+    for start in machine_of(name).states:
+        built = krohn.compile(name, length, form, arch="ssm", start=start)
+        assert built.proof is not None
+        assert built.proof.verdict == "verified"

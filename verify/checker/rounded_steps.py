@@ -1,0 +1,127 @@
+"""One step of a rounded recurrence, and sums that no rounding can change.
+
+Lemmas D7 and D8 of docs/state-space-models.md.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from program.domains import BoolArray, FloatArray
+from program.errors import demand
+from verify.checker.affine_arithmetic import FINEST, finest
+from verify.checker.model_file import Format
+
+SPLIT = 2.0**27 + 1
+WIDE = 2.0**500
+"""Factors up to here, and products from its inverse on, split without overflow."""
+SLACK = 1 - 2.0**-20
+
+
+def rounded(x: FloatArray, form: Format) -> FloatArray:
+    """Numbers rounded to a format, ties to even; below the normal ones on their grid."""
+    if form.digits >= 53:
+        return x
+    least = int(np.log2(form.smallest)) + 1
+    by = form.digits - np.maximum(np.frexp(x)[1], least)
+    return np.asarray(np.ldexp(np.rint(np.ldexp(x, by)), -by))
+
+
+class Step(NamedTuple):
+    """What comes after a step of the recurrence.
+
+    Attributes:
+        after: round(round(a · h) + b).
+        sure: Whether round(a · h + b) is the same, and nothing is subnormal.
+    """
+
+    after: FloatArray
+    sure: BoolArray
+
+
+def step(h: FloatArray, a: FloatArray, b: FloatArray, form: Format) -> Step:
+    """A step a · h + b, product and sum rounded each, or (fused) together.
+
+    Args:
+        h: Numbers of the format; all three are broadcast.
+        a: Decays.
+        b: Addends.
+        form: The format.
+
+    Raises:
+        Refused: If a number leaves the format's range.
+    """
+    whole, rest = _product(h, a)
+    product = rounded(whole, form)
+    rest = (whole - product) + rest
+    total = product + b
+    back = total - product
+    error = (product - (total - back)) + (b - back)
+    after = rounded(total, form)
+    demand(np.abs(product) <= form.largest, "a recurrence can overflow")
+    demand(np.abs(after) <= form.largest, "a recurrence can overflow")
+    off = (total - after) + error + rest
+    part, exponent = np.frexp(after)
+    half = np.ldexp(np.where(np.abs(part) == 0.5, 0.25, 0.5), exponent - form.digits)
+    same = (rest == 0) | (np.abs(off) < SLACK * half)
+    lost = (product == 0) & (h != 0) & (a != 0)
+    tiny = [(x != 0) & (np.abs(x) < form.smallest) for x in (product, after)]
+    return Step(after + 0.0, np.asarray(same & ~lost & ~tiny[0] & ~tiny[1]))
+
+
+def _product(h: FloatArray, a: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Their product as an unevaluated sum of two; the second is NaN if it is not known."""
+    whole = h * a
+    (h1, h2), (a1, a2) = _split(h), _split(a)
+    rest = ((h1 * a1 - whole) + h1 * a2 + h2 * a1) + h2 * a2
+    fits = (np.abs(h) < WIDE) & (np.abs(a) < WIDE) & (np.abs(whole) > 1 / WIDE)
+    rest = np.where(fits, rest, np.nan)
+    scaled = (np.abs(np.frexp(a)[0]) == 0.5) | (a == 0) | (h == 0)
+    return whole, np.where(scaled, 0.0, rest)
+
+
+def _split(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Two halves of 26 digits (Dekker 1971)."""
+    far = SPLIT * x
+    high = far - (far - x)
+    return high, x - high
+
+
+class Affine(NamedTuple):
+    """x ↦ x · weight + bias."""
+
+    weight: FloatArray
+    bias: FloatArray
+
+    def exact(self, x: FloatArray, form: Format, relu: bool) -> tuple[FloatArray, bool]:
+        """What it gives in the format, by sums in any order; and whether that is sure.
+
+        Args:
+            x: ``(rows, inputs)``, known numbers of the format.
+            form: The format.
+            relu: Whether a ReLU follows: then what is surely negative is 0.
+        """
+        product = x @ self.weight
+        total = product + self.bias
+        size = np.abs(x) @ np.abs(self.weight) + np.abs(self.bias)
+        demand(2 * size <= form.largest, "a sum can overflow")
+        terms = 1.0 * (x != 0) @ (self.weight != 0)
+        grid = max(finest(x) + finest(self.weight), finest(self.bias))
+        most = 1 / form.sum_unit
+        held = (grid <= FINEST) & (2.0 ** -min(grid, 99) >= form.smallest)
+        small = held & (size * 2.0 ** min(grid, 99) < most)
+        plain = bool((np.abs(np.frexp(self.weight)[0]) % 0.5 == 0).all())
+        pair = plain & held & (terms + (self.bias != 0) <= 2)
+        two = pair & (np.abs(total) * 2.0 ** min(grid, 99) < most)
+        one = plain & (terms == 1) & (self.bias == 0)
+        one &= np.abs(product) >= form.smallest
+        sure = small | two | one | (terms == 0)
+        stored = (rounded(product, form) == product) & (rounded(total, form) == total)
+        sure &= stored
+        if not relu:
+            return total, bool(sure.all())
+        unit = terms * form.sum_unit + 4 * form.unit
+        negative = total + 2 * unit * size < 0
+        return np.where(negative, 0.0, np.maximum(total, 0.0)), bool(
+            (sure | negative).all()
+        )
