@@ -7,12 +7,17 @@ import numpy as np
 
 from program.domains import IntArray, joint
 from program.errors import Refused, demand
+from program.operations.base import Operation
 from program.operations.map import Map
 from program.program import cone
 from program.statement import Channel, Statement
 
+MOST, CALL = 2**28, 2**10
+"""Numbers that are compared: seconds; and how many a step in Python is worth."""
 Class = int | str
 """Channels of one class have one value, at every position of every word."""
+Use = tuple[Operation, Mapping[str, Class], Class]
+"""An operation, the classes of what it reads, and its own."""
 Letters = dict[str, IntArray]
 """For channels that follow from the token: ``(letters + 1,)``, the values, BOS last."""
 
@@ -50,41 +55,27 @@ class Classes:
     """
 
     def __init__(self, file: Statement, source: Statement) -> None:
-        self._file, self._source = file, source
-        self._numbers: dict[Any, int] = {}
+        self._file, self._source, self._left = file, source, MOST
+        self._joined: dict[Class, Class] = {}
+        self._terms: dict[Any, Class] = {}
+        self._uses: dict[Class, list[Use]] = {}
+        self._named: dict[Class, list[str]] = {}
         self.of_source: dict[str, Class] = {}
         self.of_file: dict[str, Class] = {}
-        alike: dict[str, str] = {}
-        while (found := self._numbered(alike)) is not None:
-            roots = {_root(alike, name) for name in found}
-            first, second = sorted(roots, key=list(source.channels).index)
-            alike[second] = first
-
-    def _numbered(self, alike: Mapping[str, str]) -> tuple[str, str] | None:
-        """Number all channels; or else find two of the source that are equal, too.
-
-        Args:
-            alike: Channels of the source, each with an earlier one that it equals.
-        """
-        self._numbers, self._same = {}, dict[Class, Class]()
-        self.of_source, self.of_file = {}, {}
         letters: Letters = {}
-        for channel in self._source.channels.values():
+        for channel in source.channels.values():
             own = self._number(channel, self.of_source, letters)
-            if channel.name in alike:
-                self._same[own] = own = self.of_source[alike[channel.name]]
             self.of_source[channel.name] = own
+            self._named.setdefault(own, []).append(channel.name)
         letters = {}
-        for channel in self._file.channels.values():
+        for channel in file.channels.values():
             own = self._number(channel, self.of_file, letters)
-            named = self.of_source.get(channel.name, own)
-            if own != named and self._composed(channel):
-                same = [n for n, c in self.of_source.items() if c == own]
-                if same:
-                    return same[0], channel.name
-                own = named
             self.of_file[channel.name] = own
-        return None
+            named = self.of_source.get(channel.name, own)
+            if self._root(own) != self._root(named) and self._composed(channel):
+                self._join(own, named)
+        self.of_source = {n: self._root(c) for n, c in self.of_source.items()}
+        self.of_file = {n: self._root(c) for n, c in self.of_file.items()}
 
     def _number(
         self, channel: Channel, classes: Mapping[str, Class], letters: Letters
@@ -98,16 +89,55 @@ class Classes:
         if len(channel.values.domain) == 1:
             return f"always {channel.bos}"
         if channel.op == "table" and channel.table.is_identity:
-            return classes[channel.inputs[0]]
+            return self._root(classes[channel.inputs[0]])
         if channel.name in letters and channel.op != "token":
-            return self._numbered_as(tuple(letters[channel.name].tolist()))
-        names = {name: str(classes[name]) for name in channel.inputs}
-        return self._numbered_as(channel.operation.renamed(names))
+            return self._class_of(tuple(letters[channel.name].tolist()))
+        read = {name: classes[name] for name in channel.inputs}
+        own = self._class_of(self._term(channel.operation, read))
+        for used in {self._root(c) for c in read.values()}:
+            self._uses.setdefault(used, []).append((channel.operation, read, own))
+        return own
 
-    def _numbered_as(self, term: Any) -> Class:
+    def _term(self, operation: Operation, read: Mapping[str, Class]) -> Operation:
+        """An operation of the classes of what it reads."""
+        self._spend(len(read))
+        return operation.renamed({n: str(self._root(c)) for n, c in read.items()})
+
+    def _class_of(self, term: Any) -> Class:
         """The class of what is said so."""
-        own = self._numbers.setdefault(term, len(self._numbers))
-        return self._same.get(own, own)
+        return self._root(self._terms.setdefault(term, len(self._terms)))
+
+    def _root(self, one: Class) -> Class:
+        """What stands for all classes that are shown to be equal to one."""
+        while (above := self._joined.get(one, one)) != one:
+            self._joined[one] = self._joined.get(above, above)
+            one = above
+        return one
+
+    def _join(self, one: Class, other: Class) -> None:
+        """Two classes are equal; so are those of equal operations of the two.
+
+        What reads the class that fewer channels read is looked at again, so that no
+        channel is looked at more often than the logarithm of their number.
+        """
+        equal = [(one, other)]
+        while equal:
+            pair = {self._root(c) for c in equal.pop()}
+            if len(pair) == 1:
+                continue
+            few, many = sorted(pair, key=lambda c: len(self._uses.get(c, ())))
+            self._joined[few] = many
+            self._named.setdefault(many, []).extend(self._named.pop(few, ()))
+            moved = self._uses.pop(few, [])
+            for operation, read, own in moved:
+                term = self._term(operation, read)
+                equal.append((own, self._terms.setdefault(term, own)))
+            self._uses.setdefault(many, []).extend(moved)
+
+    def _spend(self, numbers: int) -> None:
+        """Count work; a file that asks for more than any honest one is refused."""
+        self._left -= numbers + CALL
+        demand(self._left >= 0, "the Program takes too long to compare with its source")
 
     def _follow(self, channel: Channel, letters: Letters) -> None:
         """Note the values of a channel that follows from the token by maps alone."""
@@ -128,11 +158,13 @@ class Classes:
         rows = _rows(channel, [self._file.channels[n] for n in channel.inputs])
         columns: dict[str, IntArray] = {}
         for column, name in zip(rows.T, channel.inputs, strict=True):
-            alike = self.of_file[name]
-            columns |= {n: column for n, c in self.of_source.items() if c == alike}
+            alike = self._named.get(self._root(self.of_file[name]), ())
+            self._spend(len(alike))
+            columns |= dict.fromkeys(alike, column)
         try:
             result = channel.operation.function(list(rows.T))
             for name in cone(self._source, own.name, columns):
+                self._spend(len(rows))
                 operation = self._source.operations[name]
                 if not isinstance(operation, Map):
                     return False
@@ -145,14 +177,7 @@ class Classes:
 
     def _apart(self, names: tuple[str, ...]) -> bool:
         """Whether no two of some channels of the file are in one class."""
-        return len({self.of_file[n] for n in names}) == len(names)
-
-
-def _root(alike: Mapping[str, str], name: str) -> str:
-    """The first of all channels that a channel is shown to equal."""
-    while name in alike:
-        name = alike[name]
-    return name
+        return len({self._root(self.of_file[n]) for n in names}) == len(names)
 
 
 def _rows(channel: Channel, read: list[Channel]) -> IntArray:
