@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from krohn.streams import Stream, stream
     from krohn.verification import verify
     from network.foreign_arrays import from_alta, from_tracr
+    from sources.attention_targets.sampling import attention_target
     from sources.dynamic_programs import dynamic_program
     from sources.hidden_markov import HiddenMarkovModel
     from sources.sequence_functions import program
@@ -47,6 +48,7 @@ __all__ = [
     "Model",
     "Report",
     "Stream",
+    "attention_target",
     "automaton",
     "compare",
     "compile",
@@ -74,6 +76,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 _LAZY = {
+    "attention_target": "sources.attention_targets.sampling",
     "compile": "krohn.compilation",
     "CompiledModel": "krohn.compiled_model",
     "compile_generator": "krohn.generation",

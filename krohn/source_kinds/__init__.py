@@ -6,6 +6,7 @@ from typing import Any
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from compiler.errors import CompileError
+from krohn.source_kinds.attention_targets import AttentionTargets
 from krohn.source_kinds.base import SourceKind
 from krohn.source_kinds.blocks import TextsInBlocks, in_blocks
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
@@ -26,6 +27,7 @@ from sources.linear_systems import LinearSystem, VectorsInBlocks
 KINDS: dict[str, SourceKind[Any]] = {
     kind.wire: kind
     for kind in (
+        AttentionTargets(),
         ChainsOfThought(),
         HiddenMarkovModels(),
         InContexts(),

@@ -16,6 +16,7 @@ from program.operations.letter_matrix import LetterMatrix
 from program.rewriting import Rewriting
 from program.statement import Statement, parse, statement_of, whole
 from verify.checker import (
+    attention_target,
     belief_products,
     gated_recurrent,
     generation,
@@ -433,3 +434,6 @@ real_networks.CHECKS["attention-layer", posterior_head.KIND] = (
     posterior_head.established
 )
 real_networks.CHECKS[linear_recurrence.KIND, kernels.KIND] = kernels.established
+real_networks.CHECKS["attention-layer", attention_target.KIND] = (
+    attention_target.established
+)

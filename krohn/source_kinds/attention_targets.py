@@ -1,0 +1,216 @@
+"""Targets of attention in the commands: real sequences in, F of weighted means out."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import KrohnError
+from compiler.attention_layer import NAME, attention_layer
+from compiler.compiled_network import CompiledNetwork
+from compiler.errors import CompileError
+from compiler.pipeline import Options
+from krohn.source_kinds.base import USUAL, How
+from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences
+from network.architecture import parameters
+from network.modelfile import ModelFile
+from network.precision import FloatArray
+from program.errors import Refused
+from sources.attention_targets import complexity, sampling
+from sources.attention_targets.target import KIND, AttentionTarget, joined
+
+MOST_KNOTS = 1024
+"""A layer of tents has as many weights as the square of its knots."""
+ROWS = 256
+"""So many of the worst queries are tried by an adversary."""
+Built = tuple[CompiledNetwork, dict[str, Any]]
+
+
+class AttentionTargets(RealSequences[AttentionTarget]):
+    """Targets by name (``Sine6,1.5``), or of `krohn.attention_target`."""
+
+    wire = KIND
+    source = AttentionTarget
+
+    def named(self, text: str) -> AttentionTarget | None:
+        """The target of a name such as ``Sine6,1.5:knots=64``."""
+        try:
+            return sampling.named(text)
+        except Refused as reason:
+            raise KrohnError(str(reason)) from None
+
+    def build(
+        self,
+        source: AttentionTarget,
+        length: int | None,
+        options: Options,
+        how: How = USUAL,
+    ) -> Built:
+        """The smallest network within the error that is asked for; else a fine one."""
+        if length is not None:
+            raise CompileError(
+                f"a target says how long its inputs are ({source.length} vectors); "
+                "leave -T out"
+            )
+        if how.within is None:
+            return self._made(source, options, *_finest(source))
+        if source.rank is not None and source.knots is not None:
+            raise CompileError("--within chooses rank and knots, and both are said")
+        return self._within(source, options, how.within)
+
+    def _within(self, source: AttentionTarget, options: Options, error: float) -> Built:
+        """The fewest knots that reach an error, and with them the least rank.
+
+        The size grows with the square of the knots.
+        """
+        best, all_of = np.inf, source.rank or source.pod.rank
+        for knots in [source.knots] if source.knots else _doubling(_most(source)):
+            found = self._made(source, options, all_of, knots)
+            best = min(best, found[1]["error"])
+            if best <= error:
+                break
+        else:
+            raise CompileError(
+                f"{source.name} cannot be shown to be within {error:g} in "
+                f"{options.precision.name}, only within {best:.3g}; its tables alone can "
+                f"be {source.moduli.rho:.2g} off: say more points"
+            )
+        for rank in () if source.rank else range(1, all_of):
+            tried = self._made(source, options, rank, knots)
+            if tried[1]["error"] <= error:
+                return tried
+        return found
+
+    def _made(
+        self, source: AttentionTarget, options: Options, rank: int, knots: int
+    ) -> Built:
+        network = attention_layer(source, options.precision, rank, knots)
+        built = CompiledNetwork(NAME, network, {}, None)
+        return self.with_error(source, built, source.length, options)
+
+    def explain(
+        self,
+        source: AttentionTarget,
+        length: int | None,
+        options: Options,
+        how: How = USUAL,
+    ) -> dict[str, Any]:
+        """Its singular values, and what its network needs and can be off by."""
+        built, claim = self.build(source, length, options, how)
+        shape, pod = built.network.architecture, source.pod
+        rank, terms = shape["d_qk"], pod.rank
+        grid = np.arange(source.points + 1)[:, None] / source.points
+        norms = pod.sup_norms(terms, grid)
+        tail = pod.sigma[rank:terms] * norms[0][rank:] * norms[1][rank:]
+        return {
+            "name": source.name,
+            "kind": self.wire,
+            "claim": self.claim,
+            "error": claim["error"],
+            "length": claim["length"],
+            "inputs": "numbers in [0, 1]",
+            "outputs": source.f.shape[1],
+            "rank": pod.rank,
+            "singular_values": " ".join(f"{s:.4g}" for s in pod.sigma[: min(terms, 8)]),
+            "modulus": source.moduli.rho,
+            "construction": NAME,
+            "m_h": rank,
+            "knots": shape["features_units"][0],
+            "cut_off": pod.l2_error(rank),
+            "cut_off_at_most": float(tail.sum()),
+            "features": shape["features"],
+            "parameters": parameters(shape),
+            **{name: _by_rank(fact) for name, fact in complexity.facts(source).items()},
+            "dtype": options.precision.name,
+        }
+
+    def box(self, source: AttentionTarget) -> Box:
+        """One number in [0, 1]."""
+        return Box(("x",), np.zeros(1), np.ones(1))
+
+    def reference(self, source: AttentionTarget) -> RealReference:
+        """The tables, joined by lines, in long doubles."""
+        return RealReference(source.run, source.rounding)
+
+    def adversarial(
+        self,
+        source: AttentionTarget,
+        file: ModelFile,
+        count: int,
+        rng: np.random.Generator,
+    ) -> FloatArray:
+        """A query whose logits are worst, and keys where they are most too high or low.
+
+        Two keys share the weight as evenly as their number allows, and are those that make
+        the product of the difference of errors and of the difference of f largest.
+        """
+        grid = np.arange(source.points + 1) / source.points
+        apart, true = _logits(source, file, grid)
+        spread = apart.max(axis=1) - apart.min(axis=1)
+        rows = np.argsort(-spread)[: 4 * ROWS : 4].tolist()
+        made = [x for row in rows for x in _worst(source, apart[row], true[row], row)]
+        made.sort(key=lambda pair: -pair[0])
+        chosen = [x for _, x in made[:count]]
+        inputs = np.array(chosen).reshape(len(chosen), source.length, 1)
+        return inputs / source.points
+
+
+def _logits(
+    source: AttentionTarget, file: ModelFile, grid: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """What ρ̂ is more than ρ, and ρ, at all pairs of points."""
+    t, knots = file.tensors, file.header["architecture"]["features_units"][0]
+    values = joined(grid * knots, t["features.2.weight"])
+    both = [values @ t[f"attention.{name}"] for name in ("query", "key")]
+    true = source.coupling(grid[:, None], grid[:, None])
+    return both[0] @ both[1].T - true, true
+
+
+def _worst(
+    source: AttentionTarget, apart: FloatArray, true: FloatArray, row: int
+) -> Iterator[tuple[float, FloatArray]]:
+    """Inputs, in steps of the grid, of one query that pairs of keys pull apart.
+
+    Each with the product that says how bad it is.
+    """
+    f = source.f[:, 0]
+    scale = np.ptp(apart) / max(np.ptp(f), 2.0**-50)
+    ends = {
+        int(pick(apart + sign * weight * scale * f))
+        for weight in (0, 0.25, 1, 4)
+        for sign in (1, -1)
+        for pick in (np.argmax, np.argmin)
+    }
+    pairs = [
+        (float(abs((apart[i] - apart[j]) * (f[i] - f[j]))), i, j)
+        for i in ends
+        for j in ends
+        if i < j
+    ]
+    others = source.length - 1
+    for bad, i, j in sorted(pairs)[-2:] if others > 1 else []:
+        share = others / (1 + np.exp(true[i] - true[j]))
+        for many in {int(np.floor(share)), int(np.ceil(share))}:
+            many = min(max(many, 1), others - 1)
+            yield bad, np.array([row, *[i] * many, *[j] * (others - many)])
+
+
+def _finest(source: AttentionTarget) -> tuple[int, int]:
+    """Rank and knots where no error is asked for: knots as wide as four of the table."""
+    return (
+        source.rank or source.pod.rank,
+        source.knots or min(max(source.points // 4, 2), MOST_KNOTS // 4),
+    )
+
+
+def _by_rank(fact: Any) -> Any:
+    """What is said for several m_h, with names that JSON has, too."""
+    return {f"m_h={m}": x for m, x in fact.items()} if isinstance(fact, dict) else fact
+
+
+def _most(source: AttentionTarget) -> int:
+    return min(source.points, MOST_KNOTS)
+
+
+def _doubling(below: int) -> list[int]:
+    return [2**k for k in range(1, below.bit_length())]

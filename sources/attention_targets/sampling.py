@@ -1,0 +1,207 @@
+"""Targets of attention from functions: their tables, and the moduli of these."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from program.domains import FloatArray
+from program.errors import Refused, demand
+from sources.attention_targets.pod import decompose, gauss_legendre
+from sources.attention_targets.sine_series import SineSeries
+from sources.attention_targets.target import (
+    MOST_POINTS,
+    MOST_RANK,
+    NODES,
+    AttentionTarget,
+    Moduli,
+    Outer,
+    is_power,
+)
+
+Function = Callable[..., Any]
+Bounds = Mapping[str, float]
+POINTS = 2048
+"""With so many pieces the tables of named targets are far finer than their networks."""
+
+
+def attention_target(
+    *,
+    rho: Function | FloatArray,
+    f: Function | FloatArray | None = None,
+    F: Function | None = None,
+    length: int = 16,
+    points: int = POINTS,
+    lipschitz: Bounds | None = None,
+    second_derivatives: Bounds | None = None,
+    rank: int | None = None,
+    knots: int | None = None,
+    causal: bool = False,
+    name: str = "target",
+) -> AttentionTarget:
+    """A target of attention, H_t(x) = F(Σ_s softmax_s[ρ(x(t), x(s))] f(x(s))).
+
+    Args:
+        rho: ρ, of points ``(a, 1)`` and ``(1, b)`` of [0, 1] to logits ``(a, b)``; or its
+            values ``(N + 1, N + 1)`` at k/N, N a power of two.
+        f: Of points ``(a,)`` to ``(a,)`` or ``(a, n)``; or values ``(N + 1, n)``. None for
+            the identity.
+        F: Of numbers ``(a,)`` to ``(a,)``, applied to each of the n; None for the identity.
+        length: τ: the most vectors of an input.
+        points: N, where functions are sampled; a power of two.
+        lipschitz: Of ``rho`` (along each axis), ``f``, ``F``: how steep they are at most.
+        second_derivatives: Likewise: how large their second derivatives are at most, of ρ
+            those along each axis.
+        rank: m_h of the network; chosen if absent.
+        knots: The pieces of the network's functions; chosen if absent.
+        causal: Whether position t sees s ≤ t only.
+        name: What it is called.
+
+    What a function is between the points must be bounded: for each one that is not a table
+    one of the two bounds is needed. A function that is L-Lipschitz is within L·h/2 of its
+    interpolant at steps h, one whose second derivative is at most M within M·h²/8.
+
+    Raises:
+        Refused: If a bound is missing, or a function gives no such numbers.
+    """
+    size = len(rho) - 1 if isinstance(rho, np.ndarray) else points
+    demand(is_power(size), "a grid has 2, 4, 8, … pieces")
+    demand(2 <= size <= MOST_POINTS, f"a grid has at most {MOST_POINTS} pieces")
+    grid = np.arange(size + 1) / size
+
+    def modulus(what: str, given: object, step: float, axes: int = 1) -> float:
+        if not callable(given):
+            return 0.0
+        if what in (second_derivatives or {}):
+            return axes * float((second_derivatives or {})[what]) * step**2 / 8
+        known = what in (lipschitz or {})
+        demand(known, f"say lipschitz= or second_derivatives= of {what!r}")
+        return axes * float((lipschitz or {})[what]) * step / 2
+
+    left, right, missed = _factors(rho, grid)
+    inner = grid if f is None else np.asarray(f(grid) if callable(f) else f, np.float64)
+    values = inner.reshape(len(inner), -1)
+    of_f = modulus("f", f, 1 / size)
+    outer = None if F is None else _outer(F, values, of_f, size)
+    return AttentionTarget(
+        name,
+        length,
+        left,
+        right,
+        values,
+        outer,
+        Moduli(
+            modulus("rho", rho, 1 / size, axes=2) + missed,
+            of_f,
+            0.0 if outer is None else modulus("F", F, outer.step),
+        ),
+        causal,
+        rank,
+        knots,
+    )
+
+
+def _factors(
+    rho: Function | FloatArray, grid: FloatArray
+) -> tuple[FloatArray, FloatArray, float]:
+    """Two matrices whose product is ρ on the grid, and by how much it is not."""
+    if callable(rho):
+        values = np.asarray(rho(grid[:, None], grid[None, :]), np.float64)
+        demand(values.shape == (len(grid),) * 2, "ρ must give a row for each u")
+        demand(np.isfinite(values), "ρ is not finite everywhere")
+
+        def coupling(u: FloatArray, v: FloatArray) -> FloatArray:
+            return np.asarray(rho(u, v.T), np.float64)
+
+        found = decompose(coupling, gauss_legendre(NODES))
+        terms, at = min(found.rank, MOST_RANK), grid[:, None]
+        root = np.sqrt(found.sigma[:terms])
+        left, right = found.phi(at, terms) * root, found.psi(at, terms) * root
+    else:
+        values = np.asarray(rho, np.float64)
+        demand(values.ndim == 2 and len(values) == values.shape[1], "ρ is no table")
+        one, sigma, other = np.linalg.svd(values)
+        terms = min(MOST_RANK, max(int((sigma > sigma[0] * 2.0**-48).sum()), 1))
+        root = np.sqrt(sigma[:terms])
+        left, right = one[:, :terms] * root, other[:terms].T * root
+    missed = float(np.abs(left @ right.T - values).max())
+    scale = float((np.abs(left) @ np.abs(right).T).max())
+    return left, right, missed + 2 * terms * 2.0**-53 * scale
+
+
+def _outer(F: Function, values: FloatArray, off: float, size: int) -> Outer:
+    """F at as many points as ρ has, of a range that all means of f are in."""
+    low, high = float(values.min()) - off, float(values.max()) + off
+    step = 2.0 ** np.ceil(np.log2(max(high - low, 2.0**-20) / size))
+    first = np.floor(low / step)
+    count = int(np.ceil(high / step) - first) + 1
+    found = np.asarray(F(step * (first + np.arange(count))), np.float64)
+    demand(found.shape == (count,), "F must give a number for each number")
+    return Outer(first * step, step, np.tile(found[:, None], values.shape[1]))
+
+
+_NAME = re.compile(r"Sine(\d+),(\d+(?:\.\d+)?)(?::(.+))?")
+_USUAL = {"length": 16, "points": POINTS, "rank": None, "knots": None, "scramble": 0}
+
+
+def named(text: str) -> AttentionTarget | None:
+    """The target of a name such as ``Sine6,1.5:length=16,knots=256``.
+
+    ``SineR,A`` has F = f = id and the coupling `SineSeries` of rank R and decay A.
+
+    Raises:
+        Refused: If an option is unknown, or a number is out of range.
+    """
+    if not text.startswith("Sine"):
+        return None
+    found = _NAME.fullmatch(text)
+    demand(
+        found is not None,
+        f"{text!r} is no name: say SineR,A or SineR,A:OPTION=N,…, rank R and exponent A, "
+        f"options {', '.join(_USUAL)}",
+    )
+    assert found is not None
+    told: dict[str, int | None] = dict(_USUAL)
+    for part in found[3].split(",") if found[3] else []:
+        option, _, number = part.partition("=")
+        demand(option in told and number.isdecimal(), f"{text}: what is {part!r}?")
+        told[option] = int(number)
+    try:
+        scramble = told.pop("scramble") or 0
+        series = SineSeries(float(found[2]), int(found[1]), scramble)
+        return _of_series(series, text, **told)
+    except Refused as reason:
+        raise Refused(f"{text}: {reason}") from None
+
+
+def _of_series(
+    series: SineSeries,
+    name: str,
+    length: int | None,
+    points: int | None,
+    rank: int | None,
+    knots: int | None,
+) -> AttentionTarget:
+    """A series with tables that are its own factors; F and f are the identity."""
+    assert length is not None
+    assert points is not None
+    demand(series.rank <= MOST_RANK, f"a rank lies between 1 and {MOST_RANK}")
+    demand(2 <= points <= MOST_POINTS, f"2 to {MOST_POINTS} points")
+    grid = np.arange(points + 1) / points
+    root = np.sqrt(series.sigma)
+    waves = series.indices, ((series.indices - 1) ^ series.scramble) + 1
+    curve = sum(float((series.sigma * 2 * (2 * np.pi * i) ** 2).sum()) for i in waves)
+    steep = 2 * np.pi * float((series.sigma * waves[1]).sum())
+    # What numpy's sines are off by, and the argument of a steep one.
+    rounded = 2.0**-50 * (float(series.sigma.sum()) + steep)
+    return AttentionTarget(
+        name,
+        length,
+        series.phi(grid) * root,
+        series.psi(grid) * root,
+        grid[:, None],
+        moduli=Moduli(rho=curve / (8 * points**2) + rounded),
+        rank=rank,
+        knots=knots,
+    )

@@ -1,0 +1,178 @@
+"""Targets of attention in the commands and in Python."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from attention_targets import smooth
+
+import krohn
+from algebra.errors import KrohnError
+from compiler.errors import CompileError
+from krohn.source_kinds.real_sequences import vectors
+from network import modelfile
+from network.modelfile import ModelFile
+
+NAME = "Sine3,1.5:points=256,length=5"
+Call = Callable[..., tuple[int, Any]]
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("target") / "f.safetensors"
+    krohn.compile(NAME).save(path)
+    return path
+
+
+def test_a_named_target_is_compiled_proved_and_sampled(
+    call: Call, tmp_path: Path
+) -> None:
+    path = tmp_path / "f.safetensors"
+    code, told = call("compile", NAME, "-o", path)
+    assert (code, told["verdict"], told["dtype"]) == (0, "verified", "float64")
+    assert 0 < told["error"] < 0.01
+    code, told = call("verify", path, "--proof", "--sample", 40)
+    assert (code, told["verdict"]) == (0, "verified")
+    assert told["covers"].startswith("all inputs of 1 to 5 vectors with x in [0, 1]")
+
+
+def test_run_says_numbers(call: Call, file: Path, tmp_path: Path) -> None:
+    code, told = call("run", file, "0.25", "0.5", "1")
+    assert code == 0
+    right = smooth_target().run(np.array([[[0.25], [0.5], [1.0]]]))[0]
+    assert np.abs(np.array(told["outputs"]) - right).max() <= told["error"]
+    table = tmp_path / "x.csv"
+    table.write_text("x\n0.25\n0.5\n1\n", encoding="utf-8")
+    assert call("run", file, table)[1]["outputs"] == told["outputs"]
+    table.write_text("0.25,0.5,1\n", encoding="utf-8")
+    assert call("run", file, table)[1]["outputs"] == told["outputs"]
+
+
+def smooth_target() -> Any:
+    from sources.attention_targets.sampling import named
+
+    return named(NAME)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["1.5"], "x of vector 1 is 1.5"),
+        (["0.1", "0.2", "nan"], "vector 3"),
+        (["a"], "which is no number"),
+        (["no.csv"], "cannot be read"),
+        (["0.1"] * 6, "up to 5 vectors"),
+        ([""], "at least one vector"),
+    ],
+)
+def test_what_is_no_input_is_refused(file: Path, words: list[str], reason: str) -> None:
+    from krohn.source_kinds import KINDS
+
+    with pytest.raises((KrohnError, modelfile.ModelFileError), match=reason):
+        KINDS["attention-target"].run(modelfile.read(file), words)
+
+
+def test_vectors_of_several_numbers() -> None:
+    assert vectors(["0.1,0.2", "3,4"], ("a", "b")).tolist() == [[0.1, 0.2], [3.0, 4.0]]
+    with pytest.raises(
+        KrohnError, match="vector 2 has 1 numbers, and 2 are needed: a,b"
+    ):
+        vectors(["0.1,0.2 3"], ("a", "b"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("--exhaustive", "2"), "cannot all be run"),
+        (("--machine", "Sine4,1.5"), "about another source"),
+    ],
+)
+def test_verify_refuses_clearly(
+    call: Call, file: Path, arguments: tuple[str, ...], reason: str
+) -> None:
+    code, told = call("verify", file, *arguments)
+    assert code != 0
+    assert reason in str(told)
+
+
+def test_a_wrong_network_is_refuted_by_a_sample(file: Path, tmp_path: Path) -> None:
+    right = modelfile.read(file)
+    tensors = {n: t.copy() for n, t in right.tensors.items()}
+    tensors["features.2.weight"][5, -1] += 0.3
+    wrong = tmp_path / "wrong.safetensors"
+    modelfile.write(wrong, right.header, tensors)
+    report = krohn.verify(wrong, sample=200)
+    assert report.verdict == "refuted"
+    assert report.counterexample is not None
+    x = np.array([[float(n)] for n in report.counterexample.word])
+    off = torch.from_numpy(x[None])
+    network = krohn.compile(NAME).network
+    assert torch.isfinite(network(off)).all()
+    assert krohn.verify(wrong, proof=True).verdict == "undecided"
+
+
+def test_within_chooses_the_smallest_network() -> None:
+    sizes = []
+    for error in (0.2, 0.05, 0.005):
+        model = krohn.compile(NAME, within=error)
+        assert model.proof is not None
+        assert model.proof.verdict == "verified"
+        claim = model.file.header["claim"]["error"]
+        assert claim <= error
+        sizes.append(sum(t.size for t in model.file.tensors.values()))
+    assert sizes == sorted(sizes)
+    assert sizes[0] < sizes[-1]
+    with pytest.raises(CompileError, match="only within"):
+        krohn.compile(NAME, within=1e-9)
+
+
+def test_a_target_of_functions_is_compiled_and_float32_is_proved() -> None:
+    model = krohn.compile(smooth(), dtype="float32")
+    assert isinstance(model.file, ModelFile)
+    assert model.file.header["claim"]["error"] < 0.02
+    report = krohn.verify(model.file, proof=True, sample=60)
+    assert report.verdict == "verified"
+    assert krohn.attention_target is not None
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"length": 4}, "leave -T out"),
+        ({"dtype": "bfloat16"}, "too narrow"),
+        ({"strict": True}, "means nothing"),
+    ],
+)
+def test_compile_refuses_what_has_no_effect(
+    options: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(KrohnError, match=reason):
+        krohn.compile(NAME, **options)
+
+
+def test_explain_says_the_spectrum_and_the_size(call: Call) -> None:
+    code, told = call("explain", NAME)
+    assert code == 0
+    assert told["rank"] == told["m_h"] == 3
+    assert told["singular_values"].split()[0].startswith(("0.99", "1"))
+    assert told["cut_off"] < 1e-9
+
+
+def test_there_is_no_picture(call: Call, file: Path, tmp_path: Path) -> None:
+    code, told = call("draw", file, "-o", tmp_path / "x.svg")
+    assert code == 2
+    assert "no picture" in str(told)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_same_target_gives_the_same_bytes(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{i}.safetensors" for i in range(2)]
+    for path in paths:
+        model = krohn.compile(NAME)
+        modelfile.write(
+            path, {**model.file.header, "evidence": None}, model.file.tensors
+        )
+    assert paths[0].read_bytes() == paths[1].read_bytes()

@@ -1,0 +1,273 @@
+"""Targets of attention: what is shown bounds what is measured, and is not far above it."""
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+from attention_targets import built, inputs, measured, shown, smooth
+from damaged_tensors import mutant
+
+from compiler.attention_layer import Axis, tents
+from network.modelfile import ModelFile
+from network.precision import PRECISIONS
+from program.errors import Refused
+from sources.attention_targets.sampling import named
+from sources.attention_targets.target import AttentionTarget
+from verify.checker import tents as checked
+
+
+def sine(knots: int, options: str = "", rank: int = 6) -> ModelFile:
+    target = named(f"Sine6,1.5:points=1024{options}")
+    assert target is not None
+    return built(target, rank, knots)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
+@pytest.mark.parametrize("scale", [1.0, 64.0, 0.25])
+def test_tents_are_exact(dtype: str, scale: float) -> None:
+    """Lemma A1: no rounding until the values are multiplied, but for 1 − x at the first."""
+    import ml_dtypes
+
+    precision, pieces = PRECISIONS[dtype], 32
+    kinds: dict[str, Any] = {"bfloat16": ml_dtypes.bfloat16}
+    kind = kinds.get(dtype, dtype)
+    values = np.eye(pieces + 1)[:, 1:]
+    found, _ = tents([Axis(scale, values)], "f")
+    random = np.random.default_rng(0)
+    x = precision.round(random.uniform(size=2000) * random.choice([1, 0.1], 2000))
+    x = precision.round(x * pieces / scale)
+    h = x[:, None].astype(kind)
+    for j in range(3):
+        w, b = (found[f"f.{j}.{n}"].astype(kind) for n in ("weight", "bias"))
+        assert np.array_equal(w.astype(float), found[f"f.{j}.weight"])
+        # Each sum of products rounds once, as a bfloat16 or a float would be stored.
+        whole = h.astype(np.longdouble) @ w.astype(np.longdouble) + b
+        h = whole.astype(np.float64).astype(kind)
+        h = np.maximum(h, 0).astype(kind) if j < 2 else h
+    z = (x[:, None] * scale).astype(np.longdouble)
+    right = np.maximum(1 - abs(z - np.arange(1, pieces + 1)), 0)
+    assert np.array_equal(h.astype(float), right)
+
+
+def test_the_checker_reads_tents_as_they_are_written() -> None:
+    random = np.random.default_rng(0)
+    axes = [
+        Axis(2.0, random.normal(size=(5, 3))),
+        Axis(0.5, random.normal(size=(2, 3))),
+    ]
+    found, widths = tents(axes, "f")
+    assert widths == [5, 7]
+    layers = [(found[f"f.{j}.weight"], found[f"f.{j}.bias"]) for j in range(3)]
+    for one, other in zip(checked.axes_of(layers), axes, strict=True):
+        assert one.scale == other.scale
+        assert np.array_equal(one.values, other.values)
+    for j, k in ((0, 0), (0, 1), (1, 0), (1, 1), (2, 1)):
+        worse = copy.deepcopy(layers)
+        worse[j][k].reshape(-1)[0] += 0.5
+        with pytest.raises(Refused):
+            checked.axes_of(worse)
+
+
+@pytest.mark.parametrize("half", [1e-3, 0.3, 2.0])
+def test_a_mean_moves_by_tanh_at_most(half: float) -> None:
+    """Lemma A3, which is reached: by two groups with equal weight in the middle."""
+    random, worst = np.random.default_rng(0), 0.0
+    for _ in range(2000):
+        p = random.dirichlet(np.full(5, 0.4))
+        d = random.choice([-half, half], 5)
+        q = p * np.exp(d)
+        f = random.choice([0.0, 1.0], 5)
+        worst = max(worst, abs((q / q.sum() - p) @ f))
+    assert worst <= np.tanh(half / 2) * (1 + 1e-12)
+    a = 1 / (1 + np.exp(half))
+    p = np.array([a, 1 - a])
+    q = p * np.exp([half, -half])
+    assert q[0] / q.sum() - a == pytest.approx(np.tanh(half / 2))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("knots", [16, 64, 256])
+def test_the_error_of_a_sine_is_bounded_and_nearly_reached(
+    knots: int, dtype: str
+) -> None:
+    target = named("Sine6,1.5:points=1024")
+    assert target is not None
+    file = built(target, 6, knots, dtype)
+    found = measured(file, inputs(file, 500))
+    assert shown(file).error / 4 < found <= shown(file).error + target.rounding
+
+
+def test_the_error_is_of_second_order_in_the_knots() -> None:
+    errors = [shown(sine(k, ",points=4096")).error for k in (64, 128, 256)]
+    ratios = np.divide(errors[:-1], errors[1:])
+    assert ((ratios > 3.5) & (ratios < 4.5)).all()
+
+
+@pytest.mark.parametrize("rank", range(1, 6))
+def test_terms_that_are_cut_off_are_part_of_the_error(rank: int) -> None:
+    file = sine(256, rank=rank)
+    error = shown(file).error
+    assert measured(file, inputs(file, 300)) <= error
+    whole = sum(2 * i**-1.5 for i in range(rank + 1, 7))
+    assert error <= np.tanh(whole / 2 + 0.01)
+    assert error >= shown(sine(256, rank=rank + 1)).error
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("knots", [4, 32, 256])
+@pytest.mark.parametrize("options", [{}, {"causal": True}, {"length": 1}, {"F": None}])
+def test_curved_functions_of_two_numbers(
+    knots: int, dtype: str, options: dict[str, Any]
+) -> None:
+    target = smooth(**options)
+    file = built(target, min(5, target.pod.rank), knots, dtype)
+    error = shown(file).error
+    found = measured(file, inputs(file, 300))
+    assert found <= error + target.rounding
+    if options in ({}, {"causal": True}) and knots < target.points:
+        # With as many knots as points there are, only what is not in the tables is left.
+        assert error <= 10 * found
+
+
+def test_the_functions_that_are_meant_are_within_the_error_too() -> None:
+    """The moduli are paid for: the true sine, not its table."""
+    from sources.attention_targets.sine_series import SineSeries
+
+    target = named("Sine3,1.5:points=32,length=6")
+    assert target is not None
+    file = built(target, 3, 32)
+    x = inputs(file, 400)
+    right = SineSeries(1.5, 3).outputs(x[..., 0])
+    from krohn.source_kinds.real_sequences import said
+
+    off = np.abs(said(file, x)[..., 0] - right).max()
+    assert target.moduli.rho / 20 < off <= shown(file).error
+
+
+def changed(file: ModelFile, **told: Any) -> ModelFile:
+    """The file with another source."""
+    header = copy.deepcopy(file.header)
+    header["source"] |= told
+    return ModelFile(header, file.tensors, file.precision)
+
+
+@pytest.mark.parametrize(
+    ("told", "reason"),
+    [
+        ({"kind": "none"}, "no such network"),
+        ({"length": 9}, "another length"),
+        ({"length": 8.0}, "no length"),
+        ({"causal": True}, "other positions"),
+        ({"causal": 1}, "not said what is seen"),
+        ({"moduli": [0.0, -1.0, 0.0]}, "no modulus"),
+        ({"moduli": [0.0, 0.0]}, "three moduli"),
+        ({"left": [[0.0], [1.0]]}, "several sizes|no such grid"),
+        ({"left": "abc"}, "no real matrix"),
+        ({"f": [[float("inf"), 0.0]] * 257}, "not finite"),
+        ({"f": [[0.0]] * 257}, "another number|not one function"),
+        ({"outer": None}, "not the identity"),
+        ({"outer": {"low": 0.0, "step": 0.3, "values": [[0.0] * 2] * 9}}, "binary"),
+        (
+            {"outer": {"low": 0.0, "step": 0.25, "values": [[0.0] * 2] * 9}},
+            "everywhere",
+        ),
+    ],
+)
+def test_other_sources_are_refused(told: dict[str, Any], reason: str) -> None:
+    file = changed(built(smooth(), 4, 32), **told)
+    with pytest.raises((Refused, ValueError), match=reason):
+        shown(file)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"codes": 1},
+        {"memory": 4},
+        {"causal": True},
+        {"inputs": 2},
+        {"length": 7},
+        {"features_units": []},
+        {"d_qk": 10**9},
+        {"output_units": [3]},
+        {"features_units": [10**9] * 50},
+    ],
+)
+def test_other_architectures_are_refused(told: dict[str, Any]) -> None:
+    file = built(smooth(), 4, 32)
+    file.header["architecture"] |= told
+    with pytest.raises(Refused):
+        shown(file)
+
+
+def test_a_smaller_claim_is_refused() -> None:
+    file = built(smooth(), 4, 32)
+    file.header["claim"]["error"] *= 0.999
+    with pytest.raises(Refused, match="the file claims"):
+        shown(file)
+
+
+def test_16_bits_are_refused() -> None:
+    with pytest.raises(Refused, match="too narrow"):
+        built(smooth(), 4, 32, "bfloat16")
+
+
+SUBJECTS = (
+    lambda: built(smooth(), 4, 16),
+    lambda: built(smooth(F=None), 5, 64, "float32"),
+    lambda: sine(32),
+)
+
+
+def another(file: ModelFile, seed: int) -> ModelFile:
+    """The file with a damaged tensor, table or claim."""
+    random = np.random.default_rng(seed)
+    if seed % 4:
+        return mutant(file, seed)
+    header = copy.deepcopy(file.header)
+    said = header["source"]
+    name = str(random.choice(["left", "right", "f", "moduli", "error", "outer"]))
+    if name == "error":
+        header["claim"]["error"] *= 0.99
+    elif name == "moduli":
+        said["moduli"][random.integers(3)] *= random.choice([0.5, 2.0])
+    elif name == "outer" and said["outer"]:
+        row = said["outer"]["values"][random.integers(len(said["outer"]["values"]))]
+        row[0] += random.choice([-1, 1]) * 2.0 ** -random.integers(1, 30)
+    elif said.get(name):
+        row = said[name][random.integers(len(said[name]))]
+        row[0] += random.choice([-1, 1]) * 2.0 ** -random.integers(1, 30)
+    return ModelFile(header, file.tensors, file.precision)
+
+
+def survivors(count: int) -> tuple[int, int]:
+    """How many mutants are proved, and how many are refused; no proof may be wrong.
+
+    The claim is what was shown before; a mutant may be proved if it is no worse than that.
+    """
+    files = [make() for make in SUBJECTS]
+    proved = refused = 0
+    for seed in range(count):
+        file = another(files[seed % len(files)], seed)
+        try:
+            error = shown(file).error
+        except Refused:
+            refused += 1
+            continue
+        proved += 1
+        target = AttentionTarget.from_wire(file.header["source"])
+        assert error <= file.header["claim"]["error"]
+        assert measured(file, inputs(file, 40, seed)) <= error + target.rounding, seed
+    return proved, refused
+
+
+def test_no_mutant_is_falsely_verified() -> None:
+    proved, refused = survivors(60)
+    assert 0 < proved < refused
+
+
+@pytest.mark.slow
+def test_none_of_500_mutants_is_falsely_verified() -> None:
+    proved, refused = survivors(500)
+    assert 0 < proved < refused

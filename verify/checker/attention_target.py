@@ -1,0 +1,251 @@
+"""Targets of attention: an attention layer says F(Σ softmax[ρ] f) up to a derived error.
+
+Theorem A2 of docs/attention-targets.md. Both what is stated and what the tensors compute
+are linear between knots, along each axis; so the largest difference is at a knot of one or
+the other, and is found by looking at all of them.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from program.domains import FloatArray
+from program.errors import demand
+from verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, UNDERFLOW
+from verify.checker.attention.heads import relative_error
+from verify.checker.attention_layer import Layer, layer_of
+from verify.checker.model_file import Format, Model
+from verify.checker.real_networks import Established
+from verify.checker.tents import Axis, axes_of, joined, rounding
+
+KIND = "attention-target"
+MOST_POINTS, MOST_LENGTH, MOST_WIDTH, ENTRIES = 2**12, 2**12, 2**8, 2**21
+
+
+class Outer(NamedTuple):
+    """F at the points low + k·step; constant outside of them."""
+
+    low: float
+    step: float
+    values: FloatArray
+
+
+class Source(NamedTuple):
+    """A target as a header states it (`sources.attention_targets.target`).
+
+    Attributes:
+        length: τ.
+        causal: Whether the sum is over s ≤ t.
+        left: ``(N + 1, r)``.
+        right: ``(N + 1, r)``.
+        f: ``(N + 1, n)``.
+        outer: F; None for the identity.
+        moduli: How far ρ, f and F may be off the tables.
+    """
+
+    length: int
+    causal: bool
+    left: FloatArray
+    right: FloatArray
+    f: FloatArray
+    outer: Outer | None
+    moduli: tuple[float, float, float]
+
+
+class Mean(NamedTuple):
+    """What is known of the aggregated vector that F̂ reads.
+
+    Attributes:
+        error: ``(n,)``: how far it can be from that of the target, less a shift.
+        high: ``(n,)``: its largest values, as it is computed.
+    """
+
+    error: FloatArray
+    high: FloatArray
+
+
+def source_of(said: Mapping[str, Any]) -> Source:
+    """The target of a header.
+
+    Raises:
+        Refused: If it states none.
+    """
+    demand(said["kind"] == KIND, "this is no target of attention")
+    left, right, f = (_table(said[name]) for name in ("left", "right", "f"))
+    points, moduli = len(left) - 1, said["moduli"]
+    demand(2 <= points <= MOST_POINTS and not points & (points - 1), "no such grid")
+    demand(left.shape == right.shape and len(f) == len(left), "tables of several sizes")
+    demand(type(moduli) is list and len(moduli) == 3, "there are three moduli")
+    demand(all(type(m) is float and 0 <= m < np.inf for m in moduli), "no modulus")
+    demand(type(said["causal"]) is bool, "it is not said what is seen")
+    demand(type(said["length"]) is int, "the target has no length")
+    outer = None
+    if said["outer"] is not None:
+        low, step = said["outer"]["low"], said["outer"]["step"]
+        values = _table(said["outer"]["values"])
+        demand(type(low) is float and type(step) is float, "F has no points")
+        fine = (
+            step > 0 and np.frexp(step)[0] == 0.5 and low / step == np.rint(low / step)
+        )
+        demand(
+            fine and abs(low / step) < 2**40, "the points of F are no binary fractions"
+        )
+        demand(2 <= len(values) <= MOST_POINTS + 1, "F has too few points, or too many")
+        demand(values.shape[1] == f.shape[1], "F is not one function for each number")
+        outer = Outer(low, step, values)
+    told = (said["length"], said["causal"], left, right, f, outer, tuple(moduli))
+    return Source(*told)
+
+
+def _table(said: Any) -> FloatArray:
+    found = np.array(said)
+    demand(found.dtype == np.float64 and found.ndim == 2, "a table is no real matrix")
+    demand(1 <= found.shape[1] <= MOST_WIDTH, "a table is too wide")
+    demand(np.isfinite(found), "a table has an entry that is not finite")
+    return found
+
+
+def established(model: Model) -> Established:
+    """The least error that can be shown.
+
+    Raises:
+        Refused: If the network is another one.
+    """
+    source, layer = source_of(model.header["source"]), layer_of(model)
+    demand(layer.bias is None, "the layer looks at a memory")
+    demand(not layer.code.size, "the layer sees positions")
+    demand(layer.inputs == 1, "the layer reads several numbers of each vector")
+    demand(layer.causal == source.causal, "the layer sees other positions")
+    demand(layer.length == source.length <= MOST_LENGTH, "another length")
+    (axis,) = axes_of(layer.features)
+    demand(axis.high == 1, "the knots do not span the inputs")
+    asked, keys, values = (
+        selected(axis, matrix) for matrix in (layer.query, layer.key, layer.value)
+    )
+    demand(values.values.shape[1] == source.f.shape[1], "another number of values")
+    spread = differences(source, asked, keys)
+    noise = logits_noise(layer.form, layer.length, asked, keys)
+    half = (spread + source.moduli[0] + noise) * INFLATION
+    shift = _shift(layer, source, values)
+    mean = means(layer, source, values, half, shift)
+    error, of_outer = _outer(layer, source, mean, shift)
+    parts = {"logits": spread, "logits_rounding": noise, "f_and_mean": mean.error.max()}
+    parts |= {"modulus": source.moduli[0], "outer": of_outer}
+    told = {name: float(part) for name, part in parts.items()}
+    many = f"all inputs of up to {source.length} numbers in [0, 1]"
+    return Established(layer.form, source.length, float(error), told, many)
+
+
+def selected(axis: Axis, matrix: FloatArray) -> Axis:
+    """The features that a projection selects.
+
+    Raises:
+        Refused: If it does anything else.
+    """
+    one = (matrix != 0).sum(axis=0) == 1
+    demand(one & (matrix.max(axis=0) == 1), "a projection does not select features")
+    return Axis(axis.scale, axis.values[:, matrix.argmax(axis=0)])
+
+
+def differences(source: Source, asked: Axis, keys: Axis) -> float:
+    """Half of what ρ̂ − ρ ranges over for one query, at most, as the tables say ρ."""
+    size = max(len(source.left), len(asked.values)) - 1
+    grid = np.arange(size + 1) / size
+    points = len(source.left) - 1
+    left, right = (joined(grid * points, t) for t in (source.left, source.right))
+    one, other = np.hstack([asked.at(grid), -left]), np.hstack([keys.at(grid), right])
+    found = 0.0
+    for rows in np.array_split(one, max(1, len(grid) ** 2 // ENTRIES)):
+        apart = rows @ other.T
+        found = max(found, float((apart.max(axis=1) - apart.min(axis=1)).max()))
+    largest = np.abs(one).max(axis=0) @ np.abs(other).max(axis=0)
+    own = (one.shape[1] + 8) * OWN_UNIT * largest
+    return float((found / 2 + own) * INFLATION)
+
+
+def logits_noise(form: Format, length: int, asked: Axis, keys: Axis) -> float:
+    """What rounding does to a logit and its exponential, as if to the logit alone."""
+    unit, terms = form.sum_unit, asked.values.shape[1] + 1
+    q, k = (np.abs(axis.values).max(axis=0) for axis in (asked, keys))
+    off_q, off_k = (rounding([axis], form) for axis in (asked, keys))
+    peak = float((q + off_q) @ (k + off_k)) * INFLATION
+    demand(peak <= form.largest / 4, "a logit can overflow")
+    products = float(off_q @ k + q @ off_k + off_q @ off_k)
+    sums = terms * unit / (1 - terms * unit) * peak + terms * UNDERFLOW
+    relative = (length + 1) * (relative_error(form) + unit)
+    demand(relative < 2.0**-4, "too long")
+    return float((products + sums + 8 * unit * peak + 2 * relative) * INFLATION)
+
+
+def means(
+    layer: Layer, source: Source, values: Axis, half: float, shift: FloatArray
+) -> Mean:
+    """Of the vectors that are aggregated: Lemma A3, the error of f̂, and rounding."""
+    form, off = layer.form, rounding([values], layer.form)
+    low, high = values.values.min(axis=0), values.values.max(axis=0)
+    weights = np.tanh(half / 2) * (high - low + 2 * off)
+    size = max(len(source.f), len(values.values)) - 1
+    grid = np.arange(size + 1) / size
+    right = joined(grid * (len(source.f) - 1), source.f)
+    apart = np.abs(values.at(grid) + shift - right).max(axis=0)
+    largest = np.abs(values.values).max(axis=0) + off
+    own = 8 * OWN_UNIT * (largest + np.abs(shift) + np.abs(source.f).max(axis=0))
+    sums = 2 * relative_error(form) + (2 * layer.length + 10) * form.sum_unit
+    demand(sums < 2.0**-4, "too long")
+    demand(largest * 2 * layer.length <= form.largest, "a mean can overflow")
+    rounded = sums / (1 - sums) * largest + 4 * layer.length * UNDERFLOW * (1 + largest)
+    error = weights + apart + own + source.moduli[1] + off + rounded
+    return Mean(error * INFLATION, (high + off + rounded) * INFLATION)
+
+
+def _shift(layer: Layer, source: Source, values: Axis) -> FloatArray:
+    """``(n,)``: by how much f̂ is less than f; any number is right, some errors less."""
+    if source.outer is None:
+        return layer.output[-1][1]
+    step = min(source.outer.step, 1 / axes_of(layer.output)[0].scale)
+    return np.asarray(np.rint((source.f[0] - values.values[0]) / step) * step)
+
+
+def _outer(
+    layer: Layer, source: Source, mean: Mean, shift: FloatArray
+) -> tuple[float, float]:
+    """How far an output can be off, and by how much F̂ differs from F at worst."""
+    form, n = layer.form, len(shift)
+    if source.outer is None:
+        demand(len(layer.output) == 1, "F̂ is not the identity")
+        demand(np.array_equal(layer.output[0][0], np.eye(n)), "F̂ is not the identity")
+        added = form.sum_unit * (mean.high + np.abs(shift)) * (shift != 0)
+        return float(((mean.error + 2 * added) * INFLATION).max()), 0.0
+    axes = axes_of(layer.output)
+    demand(len(axes) == n, "F̂ is not one function for each number")
+    found, worst = 0.0, 0.0
+    for i, axis in enumerate(axes):
+        others = np.delete(axis.values, i, axis=1)
+        demand(not others.any(), "F̂ is not one function for each number")
+        demand(mean.high[i] <= axis.high, "the mean can lie beyond the last knot")
+        apart = _apart(source, axis, i, float(shift[i]))
+        slope = axis.slope * float(mean.error[i])
+        rounded = float(rounding(axes, form)[i])
+        total = (slope + apart + source.moduli[2] + rounded) * INFLATION
+        found, worst = max(found, total), max(worst, apart)
+    return found, worst
+
+
+def _apart(source: Source, axis: Axis, i: int, shift: float) -> float:
+    """The largest |F̂_i(a − shift) − F_i(a)| over all means a of f."""
+    outer, off = source.outer, source.moduli[1]
+    assert outer is not None
+    step = min(outer.step, 1 / axis.scale)
+    low, high = source.f[:, i].min() - off, source.f[:, i].max() + off
+    first, last = np.floor(low / step), np.ceil(high / step)
+    demand(last - first <= 8 * MOST_POINTS, "the knots of F̂ are too close")
+    # Differences are linear between knots, and so largest there or at an end.
+    points = np.clip(step * np.arange(first, last + 1), low, high)
+    end = outer.low + outer.step * (len(outer.values) - 1)
+    demand(outer.low <= low and high <= end, "F is not said everywhere")
+    demand(high - shift <= axis.high, "F̂ does not reach as far as F")
+    right = joined((points - outer.low) / outer.step, outer.values)[:, i]
+    found = np.abs(axis.at(points - shift)[:, i] - right).max()
+    own = 8 * OWN_UNIT * (np.abs(axis.values).max() + np.abs(outer.values).max())
+    return float((found + own) * INFLATION)
