@@ -17,6 +17,7 @@ from krohn.source_kinds.kernels import Kernels
 from krohn.source_kinds.linear_systems import LinearSystems, as_model, as_system
 from krohn.source_kinds.posterior_heads import PosteriorHeads
 from krohn.source_kinds.rewritings import Rewritings
+from krohn.source_kinds.selected_means import SelectedMeans
 from krohn.source_kinds.sequence_functions import SequenceFunctions
 from krohn.source_kinds.vectors_in_blocks import LinearSystemsInBlocks
 from network.modelfile import ModelFile
@@ -36,6 +37,7 @@ KINDS: dict[str, SourceKind[Any]] = {
         LinearSystems(),
         PosteriorHeads(),
         Rewritings(),
+        SelectedMeans(),
         SequenceFunctions(),
         TextsInBlocks(),
         LinearSystemsInBlocks(),

@@ -36,6 +36,7 @@ from verify.checker import (
     refinement,
     rewriting,
     same_program,
+    selected_mean,
     situations,
     state_space,
     vectors_in_blocks,
@@ -437,3 +438,4 @@ real_networks.CHECKS[linear_recurrence.KIND, kernels.KIND] = kernels.established
 real_networks.CHECKS["attention-layer", attention_target.KIND] = (
     attention_target.established
 )
+real_networks.CHECKS["attention-layer", selected_mean.KIND] = selected_mean.established

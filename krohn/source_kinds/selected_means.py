@@ -1,0 +1,142 @@
+"""Means over what is selected exactly, in the commands."""
+
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import KrohnError
+from compiler.compiled_network import CompiledNetwork
+from compiler.errors import CompileError
+from compiler.pipeline import Options
+from compiler.selected_mean import NAME, selected_mean
+from krohn.source_kinds.base import USUAL, How
+from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences
+from network.architecture import parameters
+from network.modelfile import ModelFile
+from network.precision import FloatArray
+from program.errors import Refused
+from sources.attention_targets import selected_means
+from sources.attention_targets.selected_means import NEAREST, SELECTION, SelectedMean
+
+
+class SelectedMeans(RealSequences[SelectedMean]):
+    """``Nearest6``, ``Gravity10``, ``Select8``."""
+
+    wire = selected_means.KIND
+    source = SelectedMean
+    takes = frozenset()
+
+    def named(self, text: str) -> SelectedMean | None:
+        """The target of a name such as ``Nearest6:grid=16``."""
+        try:
+            return selected_means.named(text)
+        except Refused as reason:
+            raise KrohnError(str(reason)) from None
+
+    def build(
+        self,
+        source: SelectedMean,
+        length: int | None,
+        options: Options,
+        how: How = USUAL,
+    ) -> tuple[CompiledNetwork, dict[str, Any]]:
+        """The network, and what the checker shows of it."""
+        if length is not None:
+            raise CompileError(
+                f"the name says how long inputs are ({source.length} vectors); leave -T out"
+            )
+        network = selected_mean(source, options.precision)
+        built = CompiledNetwork(NAME, network, {}, None)
+        return self.with_error(source, built, source.length, options)
+
+    def explain(
+        self,
+        source: SelectedMean,
+        length: int | None,
+        options: Options,
+        how: How = USUAL,
+    ) -> dict[str, Any]:
+        """Its inputs, and what its network needs."""
+        built, claim = self.build(source, length, options, how)
+        shape = built.network.architecture
+        return {
+            "name": source.name,
+            "kind": self.wire,
+            "form": source.form,
+            "claim": self.claim,
+            "error": claim["error"],
+            "length": claim["length"],
+            "inputs": ", ".join(column.name for column in source.columns),
+            "construction": NAME,
+            "m_h": shape["d_qk"],
+            "features": shape["features"],
+            "parameters": parameters(shape),
+            "dtype": options.precision.name,
+        }
+
+    def box(self, source: SelectedMean) -> Box:
+        """The columns of an input."""
+        names, low, high = zip(
+            *((c.name, c.low / c.scale, c.high / c.scale) for c in source.columns),
+            strict=True,
+        )
+        return Box(names, np.array(low), np.array(high))
+
+    def check(self, source: SelectedMean, x: FloatArray) -> None:
+        """Refuse what is no input, also numbers that are not on the grid."""
+        super().check(source, x)
+        if problem := source.problem(x):
+            raise KrohnError(problem)
+
+    def least(self, source: SelectedMean, length: int) -> int:
+        """A selection names positions, which must be there."""
+        return length if source.form == SELECTION else 1
+
+    def reference(self, source: SelectedMean) -> RealReference:
+        """By comparing whole numbers."""
+        return RealReference(source.run, source.rounding)
+
+    def sampled(
+        self, source: SelectedMean, shape: tuple[int, int], rng: np.random.Generator
+    ) -> FloatArray:
+        """Random inputs on the grid, with a candidate, and a pick for each vector."""
+        parts = [
+            rng.uniform(size=shape)
+            if column.real
+            else rng.integers(column.low, column.high + 1, shape) / column.scale
+            for column in source.columns
+        ]
+        x: FloatArray = np.stack(parts, axis=2)
+        if source.form == NEAREST:
+            x[:, -1, 2] = 1.0
+        if source.form == SELECTION:
+            none = ~x[..., 2:].any(axis=2)
+            x[none, 2] = 1.0
+        return x
+
+    def adversarial(
+        self,
+        source: SelectedMean,
+        file: ModelFile,
+        count: int,
+        rng: np.random.Generator,
+    ) -> FloatArray:
+        """Ends of all ranges, and ties: what is wrong is as near and as far off as can be.
+
+        Each column is at one of its ends or next to one; what is averaged is so too.
+        """
+        shape = count, source.length
+        parts = []
+        for column in source.columns:
+            last = column.high
+            ends = np.array([column.low, last, min(column.low + 1, last), last])
+            parts.append(rng.choice(ends, shape) / column.scale)
+        x: FloatArray = np.stack(parts, axis=2)
+        if source.form == NEAREST:
+            x[:, -1, 2] = 1.0
+        if source.form == SELECTION:
+            one = rng.integers(source.length, size=shape)
+            x[..., 2:] *= np.arange(source.length) == one[..., None]
+            none = ~x[..., 2:].any(axis=2)
+            x[..., 2][none] = 1.0
+        return x

@@ -1,0 +1,194 @@
+"""Means over what is selected exactly: three targets of attention with explicit weights.
+
+Each vector says which others it means; the answer is their mean, weighed by whole numbers.
+They are the demonstrations of Jiang and Li, appendix B.1, as exact functions (A28):
+
+- *nearest point*: ``(x, y, candidate)``: the candidate with the least distance to the
+  point; the mean of all that are equally near;
+- *centre of gravity*: ``(y, mass, segment)``: Σ m y / Σ m over the own segment. A segment
+  is no function of two inputs x(t), x(s) of the paper, so its number is part of the input;
+- *selection*: ``(y_1, y_2, c_1, …, c_τ)``: the mean of the y of vectors 1 to τ, of vector v
+  c_v times.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from program.domains import FloatArray
+from program.errors import Refused, demand
+
+KIND = "selected-mean"
+NEAREST, GRAVITY, SELECTION = "nearest-point", "centre-of-gravity", "selection"
+SIZES = {NEAREST: ("grid",), GRAVITY: ("masses", "segments"), SELECTION: ("picks",)}
+"""What else than a length each form has: points an axis is divided by; how many masses
+1, 2, … and segments 0, 1, … there are; how often a vector can be picked."""
+MOST = {"grid": 1024, "masses": 256, "segments": 64, "picks": 64}
+LONGEST = 256
+
+
+@dataclass(frozen=True)
+class Column:
+    """A number of an input vector: a real one from 0 to 1, or one of low/scale, ….
+
+    Attributes:
+        name: What it is called.
+        scale: Numbers are multiples of 1/scale.
+        low: The first multiple.
+        high: The last.
+        real: Whether it is any number from 0 to 1 instead.
+    """
+
+    name: str
+    scale: int = 1
+    low: int = 0
+    high: int = 1
+    real: bool = False
+
+
+@dataclass(frozen=True)
+class SelectedMean:
+    """A target.
+
+    Attributes:
+        name: What it is called.
+        form: One of `NEAREST`, `GRAVITY` and `SELECTION`.
+        length: τ: how many vectors an input has, at most; of a selection: exactly.
+        sizes: As `SIZES` names them.
+    """
+
+    name: str
+    form: str
+    length: int
+    sizes: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        demand(self.form in SIZES, f"the form is one of {', '.join(SIZES)}")
+        demand(1 <= self.length <= LONGEST, f"a length lies between 1 and {LONGEST}")
+        known = SIZES[self.form]
+        demand(len(self.sizes) == len(known), f"sizes are {', '.join(known)}")
+        for size, what in zip(self.sizes, known, strict=True):
+            demand(1 <= size <= MOST[what], f"{what} lies between 1 and {MOST[what]}")
+        if self.form == NEAREST:
+            grid = self.sizes[0]
+            demand(grid & (grid - 1) == 0, "the grid divides an axis by 1, 2, 4, 8, …")
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The numbers of an input vector."""
+        if self.form == NEAREST:
+            (grid,) = self.sizes
+            axes = (Column(name, grid, 0, grid) for name in "xy")
+            return (*axes, Column("candidate"))
+        if self.form == GRAVITY:
+            masses, segments = self.sizes
+            last = max(segments - 1, 1)
+            mass = Column("mass", low=1, high=masses)
+            return Column("y", real=True), mass, Column("segment", high=last)
+        (picks,) = self.sizes
+        counts = (Column(f"c{v + 1}", high=picks) for v in range(self.length))
+        return Column("y1", real=True), Column("y2", real=True), *counts
+
+    @property
+    def values(self) -> int:
+        """How many of the numbers, the first ones, are averaged."""
+        return 1 if self.form == GRAVITY else 2
+
+    def weights(self, x: FloatArray) -> FloatArray:
+        """``(batch, t, t)``: what each vector of ``(batch, t, d)`` gives each, exactly."""
+        if self.form == NEAREST:
+            points = np.rint(x[..., :2] * self.sizes[0])
+            apart = points[:, :, None] - points[:, None]
+            far = (apart**2).sum(axis=3)
+            far = np.where(x[:, None, :, 2] == 1, far, np.inf)
+            return np.asarray(far == far.min(axis=2, keepdims=True), np.float64)
+        if self.form == GRAVITY:
+            same = x[:, :, None, 2] == x[:, None, :, 2]
+            return np.asarray(same * x[:, None, :, 1])
+        return x[..., 2:]
+
+    def run(self, x: FloatArray) -> FloatArray:
+        """``(batch, t, n)``: the means of inputs ``(batch, t, d)``, in long doubles."""
+        weights = self.weights(x).astype(np.longdouble)
+        mean = (weights @ x[..., : self.values]) / weights.sum(axis=2, keepdims=True)
+        return np.asarray(mean, np.float64)
+
+    @property
+    def rounding(self) -> float:
+        """How far `run` can be off."""
+        return float((self.length + 4) * np.finfo(np.longdouble).eps + 2.0**-53)
+
+    def problem(self, x: FloatArray) -> str:
+        """Why ``(t, d)`` is no input; empty if it is one."""
+        for i, column in enumerate(self.columns):
+            at = x[:, i] * column.scale
+            inside = (at >= column.low) & (at <= column.high)
+            known = inside if column.real else inside & (at == np.rint(at))
+            if not known.all():
+                t = int(np.argmin(known))
+                of = "" if column.scale == 1 else f"/{column.scale}"
+                what = "a number" if column.real else "a whole number"
+                return (
+                    f"{column.name} of vector {t + 1} is {x[t, i]:g}; it is {what} from "
+                    f"{column.low} to {column.high}{of and ', divided by ' + of[1:]}"
+                )
+        if self.form == NEAREST and not x[:, 2].any():
+            return "one vector at least must be a candidate"
+        if self.form == SELECTION:
+            if len(x) != self.length:
+                return f"a selection is of {self.length} vectors, not {len(x)}"
+            if not x[:, 2:].any(axis=1).all():
+                return "each vector must pick another at least once, or itself"
+        return ""
+
+    def to_wire(self) -> dict[str, Any]:
+        """As a model file states it."""
+        sizes = dict(zip(SIZES[self.form], self.sizes, strict=True))
+        return {"name": self.name, "form": self.form, "length": self.length, **sizes}
+
+    @classmethod
+    def from_wire(cls, said: Mapping[str, Any]) -> "SelectedMean":
+        """The target that a header states.
+
+        Raises:
+            Refused: If it states none.
+        """
+        demand(said["kind"] == KIND and said["form"] in SIZES, "this is no such target")
+        numbers = [said["length"], *(said[size] for size in SIZES[said["form"]])]
+        demand(all(type(n) is int for n in numbers), "a size is no whole number")
+        return cls(str(said["name"]), said["form"], numbers[0], tuple(numbers[1:]))
+
+
+_NAME = re.compile(r"(Nearest|Gravity|Select)(\d+)(?::(.+))?")
+_USUAL = {NEAREST: (16,), GRAVITY: (4, 5), SELECTION: (3,)}
+_FORMS = {"Nearest": NEAREST, "Gravity": GRAVITY, "Select": SELECTION}
+
+
+def named(text: str) -> SelectedMean | None:
+    """The target of a name; None if it is the name of none.
+
+    ``Nearest6`` has six points that look for six candidates, on a grid of 16;
+    ``Gravity10:masses=4,segments=5`` up to ten masses; ``Select8:picks=3`` eight vectors.
+
+    Raises:
+        Refused: If an option is unknown, or a number is out of range.
+    """
+    found = _NAME.fullmatch(text)
+    if found is None:
+        return None
+    form = _FORMS[found[1]]
+    told = dict(zip(SIZES[form], _USUAL[form], strict=True))
+    for part in found[3].split(",") if found[3] else []:
+        option, _, number = part.partition("=")
+        known = option in told and number.isdecimal() and len(number) < 9
+        demand(known, f"{text}: options are {', '.join(told)}, not {part!r}")
+        told[option] = int(number)
+    demand(len(found[2]) < 9, f"{text}: too long")
+    length = int(found[2]) * (2 if form == NEAREST else 1)
+    try:
+        return SelectedMean(text, form, length, tuple(told.values()))
+    except Refused as reason:
+        raise Refused(f"{text}: {reason}") from None
