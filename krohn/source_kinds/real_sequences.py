@@ -15,11 +15,10 @@ that answers ``"reals"`` with a class in `network.real_model.NETWORKS`; its chec
 entry of `verify.checker.real_networks.CHECKS`.
 """
 
-import csv
 from abc import abstractmethod
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -30,14 +29,17 @@ from compiler.pipeline import Options
 from krohn.progress import Progress
 from krohn.source_kinds.base import OnFile, ReadableKind
 from krohn.source_kinds.real_outputs import first_wrong
+from krohn.source_kinds.written_vectors import vectors
 from network.modelfile import ModelFile
 from network.precision import FloatArray
+from program.domains import IntArray
 from program.errors import Refused
 from verify.testing.simulation_result import Simulation
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 S = TypeVar("S", bound=OnFile)
-LARGEST_TEXT = 2**24
-"""In bytes, of a file of numbers."""
 NUMBERS = 2**20
 """How many numbers of weights and features are held at once where inputs are run."""
 
@@ -131,6 +133,12 @@ class RealSequences(ReadableKind[S]):
                 f"nothing can be shown of the network in {options.precision.name}: {reason}"
             ) from None
 
+    def draw(self, source: S) -> "Figure":
+        """Refused, where there is nothing to draw."""
+        from krohn.drawing import DrawingError
+
+        raise DrawingError(f"{self.called} has no picture, nor has its network")
+
     def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
         """What the network says of some vectors, with the error that it may have."""
         source, precision = self.of_file(file), file.precision
@@ -158,7 +166,42 @@ class RealSequences(ReadableKind[S]):
         bad = self.adversarial(source, file, made, rng)[:made]
         random = self.sampled(source, (count - len(bad), length), rng)
         inputs = file.precision.round(np.concatenate([bad, random]))
-        return self.held(file, inputs, progress)
+        found = self.held(file, inputs, progress)
+        if not found.passed or not equivariant(file):
+            return found
+        order = rng.permuted(np.tile(np.arange(length), (len(inputs), 1)), axis=1)
+        wrong = self.reordered(file, inputs, order, progress)
+        about = ", and again in another order"
+        return replace(wrong or found, about=about if wrong is None else "")
+
+    def reordered(
+        self, file: ModelFile, inputs: FloatArray, order: IntArray, progress: Progress
+    ) -> Simulation | None:
+        """Whether inputs in another order have their outputs in that order.
+
+        Both are within the claimed error of one function that is equivariant; so they
+        differ by twice that at most (Jiang and Li, A.1).
+
+        Args:
+            file: The model.
+            inputs: ``(count, t, d)``.
+            order: ``(count, t)``: permutations.
+            progress: As of `sample`.
+
+        Returns:
+            The first input that is said otherwise; None if there is none.
+        """
+        most, length = 2 * file.header["claim"]["error"], inputs.shape[1]
+        each, form = batch_size(file, length), digits(file)
+        for at in range(0, len(inputs), each):
+            batch, way = inputs[at : at + each], order[at : at + each, :, None]
+            progress("running permutations", at, len(inputs))
+            mixed = np.take_along_axis(batch, way, axis=1)
+            wanted = np.take_along_axis(said(file, batch), way, axis=1)
+            row, wrong = first_wrong(mixed, wanted, said(file, mixed), most, form)
+            if wrong is not None:
+                return Simulation(at + row + 1, length, wrong)
+        return None
 
     def held(
         self, file: ModelFile, inputs: FloatArray, progress: Progress
@@ -166,17 +209,13 @@ class RealSequences(ReadableKind[S]):
         """Hold ``(count, t, d)`` inputs against the reference."""
         right = self.reference(self.of_file(file))
         most = file.header["claim"]["error"] + right.rounding
-        length, form = inputs.shape[1], f".{_DIGITS[file.precision.digits > 24]}g"
+        length, form = inputs.shape[1], digits(file)
         each = batch_size(file, length)
-
-        def spelled(x: FloatArray, _: int) -> tuple[str, ...]:
-            return tuple(",".join(format(n, form) for n in row) for row in x.tolist())
-
         for at in range(0, len(inputs), each):
             batch = inputs[at : at + each]
             progress("running inputs", at, len(inputs))
             wanted, found = right.run(batch), said(file, batch)
-            row, wrong = first_wrong(batch, wanted, found, most, spelled)
+            row, wrong = first_wrong(batch, wanted, found, most, form)
             if wrong is not None:
                 return Simulation(at + row + 1, length, wrong)
         return Simulation(len(inputs), length, None)
@@ -202,8 +241,25 @@ class RealSequences(ReadableKind[S]):
         )
 
 
+def equivariant(file: ModelFile) -> bool:
+    """Whether the network of a file treats all positions alike."""
+    shape = file.header["architecture"]
+    alike = shape.get("codes") == 0 and shape.get("causal") is False
+    return bool(alike)
+
+
 _DIGITS = (9, 17)
 """With so many a number of 24 and of 53 bits is itself again when it is read."""
+
+
+def digits(file: ModelFile) -> Callable[[FloatArray, int], tuple[str, ...]]:
+    """Writes the vectors of an input so that they can be read again."""
+    form = f".{_DIGITS[file.precision.digits > 24]}g"
+
+    def spelled(x: FloatArray, _: int) -> tuple[str, ...]:
+        return tuple(",".join(format(n, form) for n in row) for row in x.tolist())
+
+    return spelled
 
 
 def said(file: ModelFile, inputs: FloatArray) -> FloatArray:
@@ -224,56 +280,3 @@ def batch_size(file: ModelFile, length: int) -> int:
     """How many inputs are run at once, so that memory stays small."""
     widest = max(int(size) for t in file.tensors.values() for size in t.shape)
     return max(1, NUMBERS // (length * max(length, widest)))
-
-
-def vectors(words: list[str], names: tuple[str, ...]) -> FloatArray:
-    """``(t, d)`` numbers as a person writes them.
-
-    Vectors with blanks between them, their numbers with commas; or the name of a file of
-    comma-separated values, a vector a line, with or without a line of names.
-
-    Raises:
-        KrohnError: If it is no such thing.
-    """
-    if len(words) == 1 and words[0].endswith((".csv", ".txt", ".tsv")):
-        rows = _rows(Path(words[0]), names)
-    else:
-        rows = [part.split(",") for part in " ".join(words).split()]
-    if len(names) == 1:
-        rows = [[number] for row in rows for number in row]
-    if not rows:
-        raise KrohnError("an input has at least one vector")
-    for t, row in enumerate(rows, start=1):
-        if len(row) != len(names):
-            raise KrohnError(
-                f"vector {t} has {len(row)} numbers, and {len(names)} are needed: "
-                f"{','.join(names)}"
-            )
-    return np.array([[_number(n, t) for n in row] for t, row in enumerate(rows, 1)])
-
-
-def _number(text: str, t: int) -> float:
-    try:
-        found = float(text)
-    except ValueError:
-        raise KrohnError(
-            f"vector {t} has {text.strip()!r}, which is no number"
-        ) from None
-    if not np.isfinite(found):
-        raise KrohnError(f"vector {t} has {text.strip()!r}, which is not finite")
-    return found
-
-
-def _rows(path: Path, names: tuple[str, ...]) -> list[list[str]]:
-    try:
-        if path.stat().st_size > LARGEST_TEXT:
-            raise KrohnError(f"{path}: larger than {LARGEST_TEXT} bytes")
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise KrohnError(f"{path}: cannot be read: no UTF-8 text") from None
-    except OSError as error:
-        raise KrohnError(f"{path}: cannot be read: {error.strerror}") from None
-    blanks = "\t" if path.suffix == ".tsv" else ","
-    found = [row for row in csv.reader(text.splitlines(), delimiter=blanks) if row]
-    headed = bool(found) and tuple(n.strip() for n in found[0]) == names
-    return found[headed:]

@@ -16,7 +16,12 @@ from network.modelfile import ModelFile
 from network.precision import FloatArray
 from program.errors import Refused
 from sources.attention_targets import selected_means
-from sources.attention_targets.selected_means import NEAREST, SELECTION, SelectedMean
+from sources.attention_targets.selected_means import (
+    GRAVITY,
+    NEAREST,
+    SELECTION,
+    SelectedMean,
+)
 
 
 class SelectedMeans(RealSequences[SelectedMean]):
@@ -140,3 +145,18 @@ class SelectedMeans(RealSequences[SelectedMean]):
             none = ~x[..., 2:].any(axis=2)
             x[..., 2][none] = 1.0
         return x
+
+    def covers(self, file: ModelFile) -> str:
+        """What a proof is about, in words."""
+        source, claim = self.of_file(file), file.header["claim"]
+        least = self.least(source, source.length)
+        many = f"{least} to {source.length}" if least < source.length else f"{least}"
+        told = {
+            NEAREST: "points of the grid, one a candidate",
+            GRAVITY: "vectors with masses and segments",
+            SELECTION: "vectors, each of which picks one at least",
+        }
+        return (
+            f"all inputs of {many} {told[source.form]}: every output within "
+            f"{claim['error']:.3g}"
+        )

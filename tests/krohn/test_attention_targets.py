@@ -12,7 +12,9 @@ from attention_targets import smooth
 import krohn
 from algebra.errors import KrohnError
 from compiler.errors import CompileError
-from krohn.source_kinds.real_sequences import vectors
+from krohn.progress import silent
+from krohn.source_kinds.attention_targets import AttentionTargets
+from krohn.source_kinds.written_vectors import vectors
 from network import modelfile
 from network.modelfile import ModelFile
 
@@ -112,6 +114,19 @@ def test_a_wrong_network_is_refuted_by_a_sample(file: Path, tmp_path: Path) -> N
     network = krohn.compile(NAME).network
     assert torch.isfinite(network(off)).all()
     assert krohn.verify(wrong, proof=True).verdict == "undecided"
+
+
+def test_a_sample_runs_other_orders_too(file: Path) -> None:
+    """Row 30: what treats positions alike answers in the order of its input."""
+    found = krohn.verify(file, sample=30).runs[0]
+    assert "in another order" in found.about
+    kind = AttentionTargets()
+    x = np.random.default_rng(0).uniform(size=(4, 5, 1))
+    order = np.tile(np.arange(5)[::-1], (4, 1))
+    assert kind.reordered(modelfile.read(file), x, order, silent) is None
+    causal = krohn.compile(smooth(length=5, causal=True)).file
+    assert kind.reordered(causal, x, order, silent) is not None
+    assert "order" not in krohn.verify(causal, sample=30).runs[0].about
 
 
 def test_within_chooses_the_smallest_network() -> None:

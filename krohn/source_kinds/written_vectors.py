@@ -1,0 +1,65 @@
+"""Real vectors as a person writes them."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+
+from algebra.errors import KrohnError
+from network.precision import FloatArray
+
+LARGEST_TEXT = 2**24
+"""In bytes, of a file of numbers."""
+
+
+def vectors(words: list[str], names: tuple[str, ...]) -> FloatArray:
+    """``(t, d)`` numbers as a person writes them.
+
+    Vectors with blanks between them, their numbers with commas; or the name of a file of
+    comma-separated values, a vector a line, with or without a line of names.
+
+    Raises:
+        KrohnError: If it is no such thing.
+    """
+    if len(words) == 1 and words[0].endswith((".csv", ".txt", ".tsv")):
+        rows = _rows(Path(words[0]), names)
+    else:
+        rows = [part.split(",") for part in " ".join(words).split()]
+    if len(names) == 1:
+        rows = [[number] for row in rows for number in row]
+    if not rows:
+        raise KrohnError("an input has at least one vector")
+    for t, row in enumerate(rows, start=1):
+        if len(row) != len(names):
+            raise KrohnError(
+                f"vector {t} has {len(row)} numbers, and {len(names)} are needed: "
+                f"{','.join(names)}"
+            )
+    return np.array([[_number(n, t) for n in row] for t, row in enumerate(rows, 1)])
+
+
+def _number(text: str, t: int) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        raise KrohnError(
+            f"vector {t} has {text.strip()!r}, which is no number"
+        ) from None
+    if not np.isfinite(found):
+        raise KrohnError(f"vector {t} has {text.strip()!r}, which is not finite")
+    return found
+
+
+def _rows(path: Path, names: tuple[str, ...]) -> list[list[str]]:
+    try:
+        if path.stat().st_size > LARGEST_TEXT:
+            raise KrohnError(f"{path}: larger than {LARGEST_TEXT} bytes")
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise KrohnError(f"{path}: cannot be read: no UTF-8 text") from None
+    except OSError as error:
+        raise KrohnError(f"{path}: cannot be read: {error.strerror}") from None
+    blanks = "\t" if path.suffix == ".tsv" else ","
+    found = [row for row in csv.reader(text.splitlines(), delimiter=blanks) if row]
+    headed = bool(found) and tuple(n.strip() for n in found[0]) == names
+    return found[headed:]
