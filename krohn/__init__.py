@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from krohn.comparison.result import Comparison
     from krohn.compilation import compile  # noqa: A004  (the command)
     from krohn.compiled_model import CompiledModel
+    from krohn.decompiling import decompile
     from krohn.decomposition import decompose
     from krohn.equivalence import equivalent
     from krohn.examination import examine
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from krohn.exporting import Export, export
     from krohn.generation import compile_generator
     from krohn.grammars import grammar
-    from krohn.hidden_markov_models import hidden_markov
+    from krohn.hidden_markov_models import gaussian_hmm, hidden_markov, masked
     from krohn.learning import Learned, learn
     from krohn.open_model import Model, load
     from krohn.pictures import draw
@@ -53,6 +54,7 @@ __all__ = [
     "compare",
     "compile",
     "compile_generator",
+    "decompile",
     "decompose",
     "draw",
     "dynamic_program",
@@ -62,11 +64,13 @@ __all__ = [
     "export",
     "from_alta",
     "from_tracr",
+    "gaussian_hmm",
     "grammar",
     "hidden_markov",
     "kernel",
     "learn",
     "load",
+    "masked",
     "program",
     "read",
     "stream",
@@ -81,6 +85,7 @@ _LAZY = {
     "CompiledModel": "krohn.compiled_model",
     "compile_generator": "krohn.generation",
     "automaton": "krohn.sources",
+    "decompile": "krohn.decompiling",
     "decompose": "krohn.decomposition",
     "draw": "krohn.pictures",
     "explain": "krohn.explanation",
@@ -106,6 +111,8 @@ _LAZY = {
     "program": "sources.sequence_functions",
     "HiddenMarkovModel": "sources.hidden_markov",
     "hidden_markov": "krohn.hidden_markov_models",
+    "gaussian_hmm": "krohn.hidden_markov_models",
+    "masked": "krohn.hidden_markov_models",
     "grammar": "krohn.grammars",
     "kernel": "krohn.source_kinds.kernels",
 }

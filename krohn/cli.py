@@ -14,6 +14,7 @@ from krohn.commands.attention import attention
 from krohn.commands.batch import batch
 from krohn.commands.compare import compare
 from krohn.commands.compile import compile as compile_machine
+from krohn.commands.decompile import decompile
 from krohn.commands.decompose import decompose
 from krohn.commands.draw import draw
 from krohn.commands.equivalent import crasp, equivalent
@@ -68,6 +69,7 @@ for name, command in (
     ("crasp", crasp),
     ("grammar", grammar),
     ("learn", learn),
+    ("decompile", decompile),
 ):
     app.command(name=name, cls=BareExpect if name == "run" else None)(command)
 

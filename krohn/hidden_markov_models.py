@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+
 from algebra.errors import KrohnError
 from krohn.source_kinds import named
 from krohn.source_kinds.linear_systems import as_model
@@ -9,7 +12,10 @@ from krohn.sources import read
 from program.errors import Refused
 from sources.hidden_markov import HiddenMarkovModel
 from sources.hidden_markov.forms import driven
+from sources.hidden_markov.masked import Task
 from sources.linear_systems import LinearSystem
+from sources.posterior_heads import PosteriorHead
+from sources.posterior_heads.families import gaussian, of_model
 
 
 def hidden_markov(source: str | Path) -> HiddenMarkovModel:
@@ -33,3 +39,47 @@ def hidden_markov(source: str | Path) -> HiddenMarkovModel:
     if not isinstance(found, HiddenMarkovModel):
         raise KrohnError(f"{source} is no hidden Markov model")
     return found
+
+
+def gaussian_hmm(
+    means: npt.ArrayLike,
+    transition: npt.ArrayLike,
+    task: str = "2given1",
+    radius: float | None = None,
+    name: str = "points",
+) -> PosteriorHead:
+    """A hidden Markov model that says points, and what is guessed of it.
+
+    Args:
+        means: ``(d, k)``: the mean in each state; covariances are 1.
+        transition: ``(k, k)``: T[s', s] = Pr(s' | s); columns add up to 1. The chain is
+            stationary.
+        task: What is guessed: ``2given1``, ``13given2``, ….
+        radius: The largest |x_i| that is asked about; 8 more than that of a mean if absent.
+        name: What it is called.
+
+    Raises:
+        KrohnError: If these are no such model.
+    """
+    centres, step = (np.array(x, np.float64) for x in (means, transition))
+    try:
+        return gaussian(name, centres, step, Task.of(task), radius)
+    except Refused as reason:
+        raise KrohnError(str(reason)) from None
+
+
+def masked(model: str | Path | HiddenMarkovModel, task: str) -> PosteriorHead:
+    """What is guessed of letters of a hidden Markov model in its stationary law.
+
+    Args:
+        model: A name, a file, or a model; it says letters in states.
+        task: What is guessed: ``2given1``, ``23given1``, ….
+
+    Raises:
+        KrohnError: If it is no such model, or has more than one stationary law.
+    """
+    source = model if isinstance(model, HiddenMarkovModel) else hidden_markov(model)
+    try:
+        return of_model(source, Task.of(task))
+    except Refused as reason:
+        raise KrohnError(str(reason)) from None

@@ -8,6 +8,7 @@ from sources import (
     in_context,
     kernels,
     linear_systems,
+    posterior_heads,
     rewriting,
 )
 from sources.sequence_functions import catalogue
@@ -19,6 +20,7 @@ FAMILIES = {
     kernels.KIND: kernels.EXAMPLES,
     linear_systems.KIND: linear_systems.EXAMPLES,
     "increasing": {"ShortLIS20": "longest increasing subsequence, one number a number"},
+    posterior_heads.KIND: posterior_heads.EXAMPLES,
     "rewriting": rewriting.EXAMPLES,
     "program": catalogue.FAMILIES | counting.FAMILIES,
 }

@@ -3,6 +3,7 @@
 from krohn.show.batch import batch
 from krohn.show.cascade import decomposition
 from krohn.show.comparison import beliefs, comparison
+from krohn.show.decompiled import decompiled
 from krohn.show.equivalence import counting_program, equivalence
 from krohn.show.explanation import explanation, facts, zoo
 from krohn.show.grammar import grammar
@@ -18,6 +19,7 @@ __all__ = [
     "comparison",
     "compiled",
     "counting_program",
+    "decompiled",
     "decomposition",
     "equivalence",
     "evidence",

@@ -1,4 +1,4 @@
-"""Different models that predict the same: pairs of Liu 2025, section 2.2."""
+"""Different models that predict the same: pairs of Liu 2024, section 2.2."""
 
 from math import cos, pi, sin, sqrt
 

@@ -2,7 +2,7 @@
 
 A law W[x, a, b] = E[x_a ⊗ x_b | x_c] of three letters in a row is the sum over the hidden
 states i of A[x, i] B[a, i] C[b, i]. Such sums of products come apart in one way only
-(Kruskal 1977), so the law determines the model up to the names of its states (Liu 2025,
+(Kruskal 1977), so the law determines the model up to the names of its states (Liu 2024,
 Theorem 7). For random u and v, one of the matrices Σ_x u_x W[x] and Σ_x v_x W[x] times the
 inverse of the other has the columns of B as eigenvectors (Harshman 1970, for R. Jennrich).
 The proofs are in docs/posterior-heads.md.
@@ -126,7 +126,7 @@ def _check(tensor: FloatArray, task: Task, off: float) -> None:
     demand(
         task in TASKS,
         f"{task} does not determine a model; one of {', '.join(map(str, TASKS))} does "
-        "(Liu 2025, Theorem 7)",
+        "(Liu 2024, Theorem 7)",
     )
     demand(
         tensor.ndim == 3 and len(set(tensor.shape)) == 1, "a law is an array (d, d, d)"

@@ -26,7 +26,7 @@ def moves(
     """How far predictions move with the model: singular values, the least last.
 
     Moves keep the sums of columns. A chain whose transitions are doubly stochastic stays
-    one (Liu 2025, Assumption 5).
+    one (Liu 2024, Assumption 5).
 
     Args:
         tasks: What is predicted, all of it together.

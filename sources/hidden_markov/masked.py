@@ -1,4 +1,4 @@
-"""Masked prediction: the mean of one letter, or of two, given another (Liu 2025, 2.2).
+"""Masked prediction: the mean of one letter, or of two, given another (Liu 2024, 2.2).
 
 A stationary chain of k hidden states says a letter, or a point, in each. The best guess of
 x_a, or of x_a ⊗ x_b, after x_c alone is linear in the posterior φ of the state h_c:

@@ -24,7 +24,7 @@ EXAMPLES = {
     "7; the point after one with |x_i| at most 8 from the means; also :13given2, :R=4",
     "RanHMM3,5@7:23given1": "of a hidden Markov model that says letters in states: the law "
     "of two letters given one; 2given1, 13given2, …",
-    "Twin1:2given1": "equation 2.47 of Liu 2025: Twin2 predicts any letter from any other "
+    "Twin1:2given1": "equation 2.47 of Liu 2024: Twin2 predicts any letter from any other "
     "in the same way, but not two letters from one",
 }
 """An example of each family, with what it is."""

@@ -1,4 +1,4 @@
-"""Models that predict the same, and which predictions tell them apart (Liu 2025, 2.2)."""
+"""Models that predict the same, and which predictions tell them apart (Liu 2024, 2.2)."""
 
 from itertools import permutations
 

@@ -1,0 +1,347 @@
+"""The hidden Markov model behind a network's law, from its answers alone.
+
+The theorems are in docs/posterior-heads.md.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from algebra.errors import KrohnError
+from algebra.formats.files import atomic_write
+from krohn.compiled_model import CompiledModel
+from network import modelfile
+from network.modelfile import ModelFile
+from network.trained import is_network
+from program.domains import FloatArray, IntArray
+from program.errors import Refused
+from sources.hidden_markov import HiddenMarkovModel, files
+from sources.hidden_markov.decompile import DRAWS, FORWARD, Decompiled, decompiled
+from sources.hidden_markov.masked import Task, factors
+from sources.posterior_heads import PosteriorHead
+from sources.posterior_heads.decompile import DecompiledPoints, decompiled_points
+from sources.posterior_heads.families import NEXT
+
+Pair = tuple[FloatArray, FloatArray]
+"""Emissions ``(d, k)`` and transitions ``(k, k)``."""
+Laws = Callable[[IntArray], FloatArray]
+"""Words ``(n, t)`` to laws of the letter after each prefix, ``(n, t, d)``."""
+
+
+@dataclass(frozen=True, eq=False)
+class Recovered:
+    """The model that a network's answers come from.
+
+    Attributes:
+        found: It: emissions or means, transitions, the residual, and more.
+        network: What the network is called.
+        error: If the file says a model: how far an entry is from that, states renamed.
+    """
+
+    found: Decompiled | DecompiledPoints
+    network: str
+    error: float | None
+
+    @property
+    def pair(self) -> Pair:
+        """Emissions or means, and transitions."""
+        found = self.found
+        first = found.emissions if isinstance(found, Decompiled) else found.means
+        return first, found.transitions
+
+    def to_object(self) -> dict[str, Any]:
+        """As ``krohn decompile --json`` prints it."""
+        first, transitions = self.pair
+        points = isinstance(self.found, DecompiledPoints)
+        told = {
+            "network": self.network,
+            "task": str(NEXT if points else self.found.task),  # type: ignore[union-attr]
+            "states": len(transitions),
+            "means" if points else "emissions": first.tolist(),
+            "transitions": transitions.tolist(),
+            "residual": self.found.residual,
+            "error": self.error,
+        }
+        if isinstance(self.found, Decompiled):
+            told |= {
+                "prior": self.found.prior.tolist(),
+                "condition": self.found.condition,
+            }
+        return told
+
+    def save(self, path: str | Path) -> None:
+        """Write a model of letters as Krohn's JSON, which every command reads.
+
+        Raises:
+            KrohnError: If it says points, or cannot be written.
+        """
+        if not isinstance(self.found, Decompiled):
+            raise KrohnError("a model of points has no file; --json prints it")
+        try:
+            text = files.text(self.found.model(f"decompiled {self.network}"))
+        except Refused as reason:
+            raise KrohnError(f"no model is written: {reason}") from None
+        atomic_write(path, text.encode())
+
+
+class _Asked(NamedTuple):
+    """A law, how far it may be off, and the model that it should be of."""
+
+    law: FloatArray
+    task: Task
+    off: float
+    name: str
+    wanted: Pair | None
+
+
+def decompile(
+    model: object,
+    machine: str | Path | HiddenMarkovModel | None = None,
+    *,
+    task: str | None = None,
+    letters: int | None = None,
+    states: int | None = None,
+    off: float | None = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> Recovered:
+    """The hidden Markov model of which a network says the law.
+
+    Args:
+        model: A model file or its path, or a compiled model: a posterior head or a hidden
+            Markov model. A trained network that says the next letter. An array
+            ``(d, d, d)``: E[x_a ⊗ x_b | x_c], for each x_c; or the path of one (``.npy``).
+            A function from words ``(n, t)`` of letter numbers to laws of the next letter
+            ``(n, t, d)``.
+        machine: The hidden Markov model that a trained network has learned, to hold what
+            is recovered against. If it says as many classes as this has states, they are
+            beliefs; the law is then what they say of the next letter.
+        task: What an array says, as ``23given1`` (if absent), ``13given2``, ``12given3``.
+        letters: How many letters a function reads.
+        states: How many hidden states there are; found from the law if absent. If the law
+            is that of no model, the nearest model is found.
+        off: How far an entry of the law may be off; what a file claims, or 0.
+        draws: How many random projections are tried.
+        seed: Of these.
+
+    Raises:
+        KrohnError: If it cannot be asked, or what it says does not determine a model.
+    """
+    if isinstance(model, CompiledModel):
+        model = model.file
+    path = isinstance(model, str | Path)
+    if path and not str(model).endswith(".npy") and not is_network(str(model)):
+        model = modelfile.read(str(model))
+    try:
+        if isinstance(model, ModelFile) and (points := _points(model)) is not None:
+            if any(x is not None for x in (task, letters, states, off)):
+                raise KrohnError(
+                    "of points nothing more can be said than the file says"
+                )
+            return _of_points(model, points, seed)
+        asked = _asked(model, machine, task, letters)
+        bound = asked.off if off is None else off
+        found = decompiled(asked.law, asked.task, states, bound, draws, seed)
+    except Refused as reason:
+        raise KrohnError(str(reason)) from None
+    pair = found.emissions, found.transitions
+    return Recovered(found, asked.name, renamed(pair, asked.wanted))
+
+
+def renamed(found: Pair, wanted: Pair | None) -> float | None:
+    """How far entries are apart, with states matched; None if there are other many."""
+    from scipy.optimize import linear_sum_assignment
+
+    if wanted is None or found[0].shape != wanted[0].shape:
+        return None
+    cost = np.abs(found[0][:, :, None] - wanted[0][:, None]).max(axis=0)
+    _, order = linear_sum_assignment(cost.T)
+    emissions, transitions = found[0][:, order], found[1][np.ix_(order, order)]
+    pairs = zip((emissions, transitions), wanted, strict=True)
+    return max(float(np.abs(x - y).max()) for x, y in pairs)
+
+
+def _asked(
+    model: object,
+    machine: str | Path | HiddenMarkovModel | None,
+    task: str | None,
+    letters: int | None,
+) -> _Asked:
+    """The law of whatever can be asked.
+
+    Raises:
+        KrohnError: If it cannot, or an option says what the model says itself.
+    """
+    array = isinstance(model, np.ndarray) or str(model).endswith(".npy")
+    if task is not None and not array:
+        raise KrohnError("a task is said of arrays; the network has its own")
+    if letters is not None and not callable(model):
+        raise KrohnError("how many letters there are is said of functions")
+    trained = isinstance(model, str | Path) and not array
+    if machine is not None and not trained:
+        raise KrohnError("the model of beliefs is said of trained networks")
+    if array:
+        asked = FORWARD if task is None else Task.of(task)
+        return _Asked(_array(model), asked, 0.0, "the array", None)
+    if isinstance(model, ModelFile):
+        return _of_file(model)
+    if isinstance(model, str | Path):
+        source = None if machine is None else _model(machine)
+        law = _joint(*_trained(str(model), source))
+        right = None if source is None else _factors(source)
+        return _Asked(law, FORWARD, 0.0, str(model), right)
+    if callable(model):
+        if letters is None:
+            raise KrohnError("say letters=, how many the function reads")
+        return _Asked(_joint(model, letters), FORWARD, 0.0, "the network", None)
+    raise KrohnError(f"a {type(model).__name__} is no network that can be asked")
+
+
+def _array(model: object) -> FloatArray:
+    if isinstance(model, np.ndarray):
+        return np.asarray(model, np.float64)
+    try:
+        return np.asarray(np.load(str(model), allow_pickle=False), np.float64)
+    except (OSError, ValueError, TypeError):
+        raise KrohnError(f"{model}: cannot be read as an array of numbers") from None
+
+
+def _joint(laws: Laws, letters: int) -> FloatArray:
+    """``(d, d, d)``: Pr(x_2, x_3 | x_1), of laws of the next letter."""
+    words = np.indices((letters, letters)).reshape(2, -1).T
+    said = np.asarray(laws(words), np.float64)
+    if said.shape != (letters**2, 2, letters):
+        raise KrohnError(f"{letters**2} words of 2 letters gave {said.shape} numbers")
+    second = said[::letters, 0]
+    third = said[:, 1].reshape((letters,) * 3)
+    return np.asarray(second[:, :, None] * third)
+
+
+def _source(file: ModelFile) -> object:
+    """What a file states, if it states a source whole."""
+    from krohn.source_kinds import of_file
+    from krohn.source_kinds.base import ReadableKind
+
+    kind = of_file(file)
+    return kind.of_file(file) if isinstance(kind, ReadableKind) else None
+
+
+def _of_file(file: ModelFile) -> _Asked:
+    """The law that the network of a model file says.
+
+    Raises:
+        KrohnError: If its source is of another kind, or one letter says too little.
+    """
+    source = _source(file)
+    if isinstance(source, PosteriorHead):
+        from krohn.source_kinds.posterior_heads import law_of
+
+        if len(source.task.predicted) == 1:
+            raise KrohnError(
+                f"{source.task} does not determine a model of letters (Liu 2024, Theorem "
+                "4); 23given1 does"
+            )
+        pair = source.emissions, source.transitions
+        error = file.header["claim"]["error"]
+        return _Asked(law_of(file, source), source.task, error, source.name, pair)
+    if not isinstance(source, HiddenMarkovModel):
+        raise KrohnError("models are recovered from networks of hidden Markov models")
+    if source.actions is not None:
+        raise KrohnError(
+            f"the letters of {source.name} are chosen, so they have no law"
+        )
+    return _of_beliefs(file, source)
+
+
+def _of_beliefs(file: ModelFile, source: HiddenMarkovModel) -> _Asked:
+    """The law of next letters that beliefs lead to; what cannot be said has weight 0."""
+    from krohn.source_kinds.real_outputs import outputs
+
+    def laws(words: IntArray) -> FloatArray:
+        return source.predict(outputs(file, words))
+
+    count = len(source.letters)
+    ever = np.isfinite(source.filter(np.arange(count)[:, None])[1][:, 0])
+    if not ever.all():
+        name = source.letters[int(ever.argmin())]
+        raise KrohnError(f"{source.name} never says {name!r} first: nothing follows it")
+    off = source.size * file.header["claim"]["error"]
+    law = np.maximum(_joint(laws, count), 0)
+    return _Asked(law, FORWARD, off * (2 + off), source.name, _factors(source))
+
+
+def _factors(source: HiddenMarkovModel) -> Pair | None:
+    try:
+        return factors(source)
+    except Refused:
+        return None
+
+
+def _model(machine: str | Path | HiddenMarkovModel) -> HiddenMarkovModel:
+    from krohn.hidden_markov_models import hidden_markov
+
+    if isinstance(machine, HiddenMarkovModel):
+        return machine
+    return hidden_markov(machine)
+
+
+def _trained(path: str, source: HiddenMarkovModel | None) -> tuple[Laws, int]:
+    """The laws of a trained network, and how many letters it reads.
+
+    Args:
+        path: Its file.
+        source: The model whose beliefs it says, or whose next letter; None if that is not
+            known.
+
+    Raises:
+        KrohnError: If it says something else.
+    """
+    import torch
+
+    from compare.models.files import load
+
+    network = load(path)
+    letters, classes = network.specification.letters, network.specification.classes
+    beliefs = source is not None and classes == source.size
+    fits = source is None or letters == len(source.letters)
+    if not fits or not (beliefs or classes == letters):
+        raise KrohnError(
+            f"{path} reads {letters} letters and says {classes} classes: this is no law of "
+            "the next letter, and no belief of the model that --machine names"
+        )
+
+    def laws(words: IntArray) -> FloatArray:
+        with torch.inference_mode():
+            logits = network(torch.from_numpy(words)).double()
+        found = np.asarray(torch.softmax(logits, dim=-1).numpy())
+        return source.predict(found) if beliefs and source is not None else found
+
+    return laws, letters
+
+
+def _points(file: ModelFile) -> PosteriorHead | None:
+    """The source of a file whose network says points after points; or None."""
+    source = _source(file)
+    if not isinstance(source, PosteriorHead) or source.radius is None:
+        return None
+    if source.task != NEXT:
+        raise KrohnError(
+            f"of points the next one determines a model, not {source.task}"
+        )
+    return source
+
+
+def _of_points(file: ModelFile, source: PosteriorHead, seed: int) -> Recovered:
+    from krohn.source_kinds.real_sequences import said
+
+    def guess(x: FloatArray) -> FloatArray:
+        return said(file, x[:, None])[:, 0]
+
+    error = file.header["claim"]["error"]
+    found = decompiled_points(guess, len(source.letters), error, seed)
+    wanted = source.emissions, source.transitions
+    apart = renamed((found.means, found.transitions), wanted)
+    return Recovered(found, source.name, apart)

@@ -1,0 +1,42 @@
+"""What is printed of a model that was recovered from a network's law."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from krohn.show.tables import new_table, print_table
+from program.domains import FloatArray
+
+if TYPE_CHECKING:
+    from krohn.decompiling import Recovered
+
+MOST = 12
+"""So many states, letters or coordinates are printed."""
+
+
+def decompiled(found: "Recovered", output: Path | None) -> None:
+    """Emissions, transitions, and how sure they are."""
+    told = found.to_object()
+    print(f"{told['network']}: a model of {told['states']} hidden states")
+    points = "means" in told
+    _matrix("means" if points else "emissions", found.pair[0], "x" if points else "")
+    _matrix("transitions", found.pair[1], "to ")
+    print(f"residual {told['residual']:.3g}: the law less that of this model, at most")
+    if not points:
+        print(
+            f"condition {told['condition']:.3g}: by how much more than the law it can move"
+        )
+    if told["error"] is not None:
+        print(f"error {told['error']:.3g}: from the model in the file, at most")
+    if output is not None:
+        print(f"wrote {output}")
+
+
+def _matrix(name: str, matrix: FloatArray, row: str) -> None:
+    rows, columns = (min(size, MOST) for size in matrix.shape)
+    table = new_table(name, *(f" state {i + 1}" for i in range(columns)))
+    for i in range(rows):
+        cells = (f"{x:.6f}" for x in matrix[i, :columns].tolist())
+        table.add_row(f"{row}{i + 1}", *cells)
+    print_table(table)
+    if max(matrix.shape) > MOST:
+        print(f"  … {matrix.shape[0]} × {matrix.shape[1]}; --json prints all")
