@@ -10,7 +10,7 @@ import numpy as np
 
 from compiler.errors import CompileError
 from compiler.transformer import Network
-from network.linear_recurrence import BANDS
+from network.architecture import BANDS
 from network.precision import FloatArray, Precision
 from sources.kernels import Kernel
 

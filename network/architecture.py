@@ -330,6 +330,10 @@ def _sparse_rnn_shapes(
     return shapes
 
 
+BANDS = ("hidden.own", "hidden.before", "hidden.after")
+"""Of a banded recurrence: what each unit takes of itself, of the unit before and after."""
+
+
 def _linear_recurrence_shapes(architecture: Architecture) -> Shapes:
     """Of `network.linear_recurrence.LinearRecurrence`."""
     units, form = size(architecture, "hidden"), architecture.get("form")

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from network.architecture import BANDS
 from network.full_precision import in_full
 
 
@@ -50,7 +51,3 @@ class LinearRecurrence(nn.Module):
             hidden = self.moved(hidden) + x @ self.input
             outputs.append(hidden @ self.output + x @ self.skip)
         return torch.stack(outputs, dim=1)
-
-
-BANDS = ("hidden.own", "hidden.before", "hidden.after")
-"""What each unit takes of itself, of the unit before it and of the unit after it."""
