@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from inspect import signature
-from typing import Any
+from typing import Any, Literal
 
 from algebra.automaton import Automaton
 from algebra.budget import Budget, steps_of
@@ -22,16 +22,19 @@ from krohn.candidates import construction_table
 from krohn.compilation import length_given, options_of
 from krohn.compiled_model import CompiledModel
 from krohn.language import language
-from krohn.option_rules import refuse_others
+from krohn.option_rules import refuse_others, spelled
 from krohn.source_kinds import named, written
 from krohn.source_kinds.base import How
 from krohn.sources import machine_of
+from krohn.state_space_forms import forms
 from network.modelfile import claimed_length
 
 MOST_ELEMENTS = 200_000
 MOST_ENTRIES = 20_000_000
 
 
+OF_FORMS = ("source", "arch", "start", "observation", "effort")
+"""What the table of state space models depends on."""
 USUAL = 128, "float32"
 """The length and the number format where nothing is said of a machine's."""
 
@@ -49,6 +52,7 @@ def explain(
     *,
     block: int | None = None,
     within: float | None = None,
+    arch: Literal["transformer", "ssm"] = "transformer",
 ) -> dict[str, Any]:
     """The facts about a machine and the table of its constructions.
 
@@ -66,6 +70,8 @@ def explain(
         effort: How much each search may do: a key of `algebra.budget.EFFORTS`, or steps.
         block: The state is written into the text after so many letters.
         within: How far an output of a hidden Markov model's network may be off.
+        arch: ``"ssm"`` for the forms of diagonal state space models and their lengths in
+            each format, as `krohn.state_space_forms.forms` returns them, and no more.
 
     Returns:
         Of another source the facts that its kind knows. Of a machine: ``states``,
@@ -84,6 +90,8 @@ def explain(
     """
     values = dict(locals())
     other = named(source)
+    if arch not in ("transformer", "ssm"):
+        raise KrohnError(f"--arch takes transformer or ssm, not {arch!r}")
     if block is not None:
         other = written(other[1] if other else machine_of(source, start), block)
     if other is not None:
@@ -97,6 +105,14 @@ def explain(
     if within is not None:
         raise KrohnError("--within is for beliefs; the states of a machine are exact")
     machine = machine_of(source, start, observation)
+    if arch == "ssm":
+        usual = signature(explain).parameters
+        for option, value in values.items():
+            if option not in OF_FORMS and value != usual[option].default:
+                what = "means nothing to a table of state space models"
+                raise KrohnError(f"{spelled(option)} {what}")
+        shown = machine if observation else replace(machine, output=None)
+        return forms(shown, Budget(steps_of(effort)))
     longest = _claimed(source) or USUAL[0] if length is None else length
     longest = length_given(longest, "a network needs the longest length")
     options = options_of(dtype or USUAL[1], strict, activation)

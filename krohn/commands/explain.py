@@ -1,5 +1,7 @@
 """``krohn explain``."""
 
+from typing import Annotated
+
 import typer
 
 from krohn import show
@@ -8,6 +10,9 @@ from krohn.commands.options import reading, remarks, typed
 from krohn.commands.terminal import emit
 from krohn.option_rules import refuse_others
 
+Arch = Annotated[
+    str, typer.Option(help="transformer; or ssm, for diagonal state space models.")
+]
 FILES = ("complete", "kind", "formal")
 """Options that say how a machine is read."""
 
@@ -25,6 +30,7 @@ def explain(
     block: common.Block = None,
     within: common.Within = None,
     effort: common.Effort = "normal",
+    arch: Arch = "transformer",
     complete: common.Fill = "reject",
     kind: common.ReadAs = None,
     formal: common.Formal = False,
@@ -42,7 +48,8 @@ def explain(
     else:
         files = [option for option in typed(context) if option in FILES]
         refuse_others(files, (), other[0].called)
-    given = {n: context.params[n] for n in typed(context) if n in ("length", "dtype")}
+    taken = ("length", "dtype", "arch")
+    given = {n: context.params[n] for n in typed(context) if n in taken}
     result = explained(
         told,
         start=start,

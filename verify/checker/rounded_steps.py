@@ -62,7 +62,8 @@ def step(h: FloatArray, a: FloatArray, b: FloatArray, form: Format) -> Step:
     demand(np.abs(after) <= form.largest, "a recurrence can overflow")
     off = (total - after) + error + rest
     part, exponent = np.frexp(after)
-    half = np.ldexp(np.where(np.abs(part) == 0.5, 0.25, 0.5), exponent - form.digits)
+    share = np.where(np.abs(part) == 0.5, 0.25, 0.5) * (after != 0)
+    half = np.ldexp(share, exponent - form.digits)
     same = (rest == 0) | (np.abs(off) < SLACK * half)
     lost = (product == 0) & (h != 0) & (a != 0)
     tiny = [(x != 0) & (np.abs(x) < form.smallest) for x in (product, after)]

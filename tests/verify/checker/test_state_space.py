@@ -4,6 +4,7 @@ from dataclasses import replace
 from fractions import Fraction
 from hashlib import sha256
 from json import dumps
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -163,6 +164,7 @@ def test_a_step_is_as_torch_rounds_it(dtype: str) -> None:
     )
     a[::4] = 0.5
     b[::3] = -precision.round(precision.round(a[::3] * h[::3]) * 1.01)
+    b[5::50] = -precision.round(a[5::50] * h[5::50])
     found = step(h, a, b, form)
     x, y, z = (torch.from_numpy(v).to(kind) for v in (h, a, b))
     assert np.array_equal(found.after, (y * x + z).double().numpy())
@@ -358,3 +360,59 @@ def test_every_start_state(name: str, form: str, length: int | None) -> None:
         built = krohn.compile(name, length, form, arch="ssm", start=start)
         assert built.proof is not None
         assert built.proof.verdict == "verified"
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "dtype"),
+    [("Dyck3,1", ROUNDING, "bfloat16"), ("D8", SELECTIVE, "float32")],
+)
+def test_the_documented_reader_says_the_same(name: str, form: str, dtype: str) -> None:
+    text = (Path(__file__).parents[3] / "docs/model-format.md").read_text()
+    code = next(b for b in text.split("```python\n") if b.startswith("def state_space"))
+    space: dict[str, Any] = {"np": np}
+    exec(code.split("```")[0], space)
+    file, word = file_of(name, form, dtype=dtype), [0, 1, 0, 0, 1, 1, 0, 0]
+    said = space["state_space"](file.header, file.tensors, word).astype(np.float64)
+    assert np.array_equal(said, Model(file)(torch.tensor([word]))[0].double().numpy())
+
+
+@pytest.mark.parametrize(
+    ("name", "fixed", "chosen"),
+    [
+        ("Dyck3,1", True, True),
+        ("Q8", False, True),
+        ("C6", False, False),
+        ("A5", False, False),
+        ("clock", True, True),
+    ],
+)
+def test_what_holds_at_every_length(name: str, fixed: bool, chosen: bool) -> None:
+    """Theorems D1, D2, D5."""
+    clock = {q: {"x": r, "y": r} for q, r in (("a", "b"), ("b", "a"))}
+    facts = krohn.explain(clock if name == "clock" else name, arch="ssm")
+    assert facts["every_length_by_fixed_decays"] is fixed
+    assert facts["every_length_by_chosen_decays"] is chosen
+    rows = {(row["form"], row["dtype"]): row["right_for"] for row in facts["networks"]}
+    if name == "C6":
+        assert rows[ROUNDING, "bfloat16"] == "up to 101 letters"
+    with pytest.raises(KrohnError, match="-T means nothing to a table"):
+        krohn.explain("C2", 5, arch="ssm")
+
+
+def test_the_command(tmp_path: Path) -> None:
+    from krohn.cli import run
+
+    file = str(tmp_path / "f.safetensors")
+    how = ["--arch", "ssm", "-T", "600", "--dtype", "bfloat16"]
+    assert run(["compile", "C2", *how, "-o", file]) == 2
+    assert not list(tmp_path.iterdir())
+    assert run(["compile", "C2", *how, "--no-proof", "-o", file]) == 0
+    assert run(["verify", file]) == 1
+    assert run(["compile", "FlipFlop", "--arch", "ssm", "-o", file]) == 0
+    assert run(["verify", file, "--proof", "--exhaustive", "3"]) == 0
+    evidence = str(tmp_path / "e.json")
+    assert run(["verify", file, "--proof", "--evidence", evidence]) == 0
+    assert run(["recheck", file, evidence]) == 0
+    assert run(["run", file, "1"]) == 0
+    assert run(["draw", file, "-o", str(tmp_path / "d.svg")]) == 0
+    assert run(["explain", "FlipFlop", "--arch", "ssm", "--json"]) == 0

@@ -1,0 +1,140 @@
+"""Diagonal state space models: which machine is held, by which form, how long.
+
+python benchmarks/state_space.py [--edges]
+"""
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import torch
+
+import krohn
+from algebra.automaton import Automaton
+from algebra.errors import KrohnError
+from compiler.compiled_network import stated
+from compiler.state_space import ROUNDING, SELECTIVE, SIGNS, Parts
+from network.model import Model
+from network.modelfile import ModelFile
+from network.precision import PRECISIONS
+from network.state_space import StateSpace
+from verify.proof import Proof, prove
+
+MACHINES = (
+    *(
+        "FlipFlop",
+        "Memory5",
+        "Grid4",
+        "Grid9",
+        "Dyck4,2",
+        "Adder",
+        "FFL2",
+        "FFLTracker2",
+    ),
+    *("Parity8@2,3,7", "ParityTree2,2", "C2", "C3", "C4", "C6", "C2xC2xC2", "D6", "D8"),
+    *("Q8", "A4", "S4", "abab", "PermReset3", "A5", "Rubik"),
+)
+EDGES = (
+    ("FlipFlop", SIGNS, tuple(PRECISIONS)),
+    *((name, ROUNDING, ("float16", "bfloat16")) for name in ("C2", "C3", "C5")),
+)
+LENGTH, WORDS, SEARCHED = 120, 50, 64
+
+
+def machines() -> None:
+    """Print the table of machines."""
+    formats = " | ".join(PRECISIONS)
+    print(
+        f"| machine | form | layers | parameters | {formats} | proved in | parallel |"
+    )
+    print("|" + "---|" * (6 + len(PRECISIONS)))
+    for name in MACHINES:
+        machine = replace(krohn.read(name), output=None)
+        for form in (ROUNDING, SELECTIVE):
+            print(f"| `{name}` | {form} | {_row(machine, form)} |", flush=True)
+
+
+def _row(machine: Automaton, form: str) -> str:
+    try:
+        parts = Parts.of(stated(machine), form)
+    except KrohnError:
+        return " | ".join(["–", "–", *["not held"] * len(PRECISIONS), "–", "–"])
+    most = {n: parts.longest(form, p) for n, p in PRECISIONS.items()}
+    length = None if most["float32"] is None else LENGTH
+    cells, seconds, size = [], 0.0, dict[str, Any]()
+    for dtype, longest in most.items():
+        if length is not None and longest is not None and longest < length:
+            length = longest
+        built = krohn.compile(machine, length, form, arch="ssm", dtype=dtype)
+        assert built.proof is not None
+        cells.append("∞" if longest is None else f"{longest:,}")
+        seconds, size = max(seconds, built.proof.seconds), built.summary()
+    share = _parallel(built.file, machine, length or LENGTH)
+    told = [str(size["layers"]), f"{size['parameters']:,}", *cells]
+    return " | ".join([*told, f"{seconds:.1f} s", f"{share:.0%}"])
+
+
+def _parallel(file: ModelFile, machine: Automaton, length: int) -> float:
+    """How many answers of a scan by doubling are right, on random words."""
+    words = np.random.default_rng(0).integers(
+        len(machine.letters), size=(WORDS, length)
+    )
+    network = Model(file).network
+    assert isinstance(network, StateSpace)
+    said = network.parallel(torch.from_numpy(words)).argmax(dim=-1).numpy()
+    right = machine.semiautomaton.trace(words, machine.start)
+    return float((said == right).mean())
+
+
+def edges() -> None:
+    """Print where networks end: the longest proof, and the shortest wrong word."""
+    print("| machine | form | format | proved up to | wrong word | expected, said |")
+    print("|" + "---|" * 6)
+    for name, form, formats in EDGES:
+        machine = replace(krohn.read(name), output=None)
+        for dtype in formats:
+            print(f"| `{name}` | {form} | {dtype} | {_edge(machine, form, dtype)} |")
+
+
+def _edge(machine: Automaton, form: str, dtype: str) -> str:
+    most = Parts.of(stated(machine), form).longest(form, PRECISIONS[dtype])
+    assert most is not None
+    how: dict[str, Any] = {"arch": "ssm", "dtype": dtype, "proved": False}
+    file = krohn.compile(machine, most, form, **how).file
+    for length, proof in _claimed(file, machine, most):
+        if proof.verdict == "verified":
+            most = length
+        if proof.word is not None:
+            break
+    assert proof.word is not None
+    said = Model(file).run([machine.letters[a] for a in proof.word])[-1]
+    trace = machine.semiautomaton.trace(np.array([proof.word]), machine.start)[0]
+    runs = [(machine.letters[a], len(list(g))) for a, g in groupby(proof.word)]
+    word = " ".join(f"{a}^{n}" if n > 1 else a for a, n in runs)
+    ends = f"{machine.states[trace[-1]]}, {said}"
+    return f"{most:,} | {word} | {ends}"
+
+
+def _claimed(
+    file: ModelFile, machine: Automaton, first: int
+) -> Iterator[tuple[int, Proof]]:
+    """Proofs of the same network for longer and longer words."""
+    for length in range(first, 2 * first + SEARCHED):
+        claim = {**file.header["claim"], "length": length}
+        other = replace(file, header={**file.header, "claim": claim})
+        yield length, prove(other, machine)
+
+
+def main() -> None:
+    """Print one of the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--edges", action="store_true", help="where networks end")
+    torch.set_num_threads(1)
+    (edges if parser.parse_args().edges else machines)()
+
+
+if __name__ == "__main__":
+    main()
