@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
+from os import PathLike
 from pathlib import Path
 from typing import cast
 
@@ -13,7 +14,7 @@ import network.model
 from algebra.errors import KrohnError
 from algebra.wording import count
 from krohn.activations import Activations
-from krohn.compiled_model import called
+from krohn.compiled_model import CompiledModel, called
 from krohn.intervention import (
     Intervention,
     Outcome,
@@ -90,13 +91,18 @@ class Model(network.model.Model):
             The logits, ``(batch, time, classes)``.
 
         Raises:
-            KrohnError: If it is no Transformer.
+            KrohnError: If it is no Transformer, or a hook is no function.
             ModelFileError: If there is no such place, or a function returns what does not
                 fit there.
         """
         network, variables = self._transformer(), self.places()
         at: dict[str, list[Hook]] = {}
         for name, hook in hooks.items():
+            if not callable(hook):
+                raise KrohnError(
+                    f"the hook at {name} is {hook!r}; a function of what stands there is "
+                    "needed"
+                )
             place = variables.get(name)
             if place is None or name in network.hook_places():
                 at.setdefault(name, []).append(hook)
@@ -131,10 +137,13 @@ class Model(network.model.Model):
             ModelFileError: If something is no letter, or the word is too long.
         """
         tokens, program = self._one(word), stated(self)
-        single = position is not None or value is not None
+        single = isinstance(variable, str) or (position, value) != (None, None)
         told = [(variable, position, value)] if single else variable
-        if isinstance(told, str) or not told or any(len(each) != 3 for each in told):
-            raise KrohnError("a patch needs a variable, a position and a value")
+        if not told or any(len(each) != 3 or None in each for each in told):
+            raise KrohnError(
+                "a patch needs a variable, a position and a value, as in "
+                'patch(word, "sum", 2, 1); or a list of such, as [("sum", 2, 1)]'
+            )
         asked = [Intervention(*each) for each in cast("list[Intervention]", told)]
         for each in asked:
             check(self, program, each, tokens.shape[1])
@@ -161,6 +170,11 @@ class Model(network.model.Model):
 
     def _one(self, word: Word) -> Tensor:
         """The tokens of one word with letters."""
+        if isinstance(word, Tensor | Words):
+            raise KrohnError(
+                "a word is changed that is said by its letters, not by tokens; leave "
+                "encode out"
+            )
         tokens = self.encode(word)
         if isinstance(tokens, Words) or not tokens.numel():
             raise KrohnError("one word with at least one letter is changed at a time")
@@ -224,6 +238,12 @@ def load(
         ModelFileError: If the file cannot be read or is damaged, or there is no such
             device or format.
     """
+    if not isinstance(path, str | PathLike):
+        opened = "; `.model` of what krohn.compile returns is the open network"
+        raise ModelFileError(
+            f"krohn.load opens the file of a path, not a {type(path).__name__}"
+            f"{opened * isinstance(path, CompiledModel)}"
+        )
     try:
         model = Model(modelfile.read(path))
     except ModelFileError as error:

@@ -76,6 +76,11 @@ def read(
     if str(source) == STANDARD_INPUT:
         found = formats.read(source, complete, kind)
         return replace(found, name="standard input")
+    if not str(source).strip():
+        raise MachineError(
+            "no machine is named; `krohn zoo` lists names, and a file or regex:PATTERN is "
+            "one, too"
+        )
     named = _named(str(source))
     if named is None:
         return formats.read(source, complete, kind)

@@ -90,13 +90,23 @@ def _letters(pattern: str) -> set[str]:
             f"its shuffles, intersections and repeats need more than {MAX_PARTS} states",
         )
     letters = {token["letter"] for token in tokens if token["letter"]}
-    unpaired = letters & set("[]{}\\")
+    unpaired = {*letters & set("[]{}\\"), *_unpaired([t["sign"] for t in tokens])}
     if unpaired:
         sign = min(unpaired)
         raise _refused(
             pattern, f"{sign!r} has no counterpart; write \\{sign} for the sign itself"
         )
     return letters
+
+
+def _unpaired(signs: Iterable[str | None]) -> str:
+    """The first parenthesis that has no counterpart; empty if there is none."""
+    depth = 0
+    for sign in signs:
+        depth += (sign == "(") - (sign == ")")
+        if depth < 0:
+            return ")"
+    return "(" * (depth > 0)
 
 
 def _parts(tokens: list[str]) -> int:

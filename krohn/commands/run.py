@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,6 +20,7 @@ from krohn.option_rules import RUN
 if TYPE_CHECKING:
     from algebra.automaton import Automaton
     from krohn.replaying import Replay
+    from network.modelfile import ModelFileError
 
 OWN = "--expect-own"
 
@@ -140,13 +142,31 @@ def _of_source(file: str) -> Callable[[list[str]], dict[str, Any]] | None:
                 f"{file} is {other[0].called}, and no model file; compile it, and run what "
                 "is written"
             )
-    model = modelfile.read(file)
+    try:
+        model = modelfile.read(file)
+    except modelfile.ModelFileError as error:
+        raise _with_remedy(file, error) from None
     if "source" not in model.header:
         return None
     from krohn.source_kinds import of_file
 
     kind = of_file(model)
     return None if kind is None else partial(kind.run, model)
+
+
+def _with_remedy(file: str, error: "ModelFileError") -> "KrohnError | ModelFileError":
+    """Why a file cannot be run, and what can."""
+    from krohn.sources import MODEL, read
+    from network.errors import ModelFileError
+
+    if file.endswith(MODEL) and Path(file).exists():
+        return error
+    how = "krohn compile {} -T 64 -o F.safetensors, then krohn run F.safetensors"
+    try:
+        read(file)
+    except (KrohnError, ModelFileError):
+        return KrohnError(f"{error}; a model file is run: {how.format('MACHINE')}")
+    return KrohnError(f"{file} is a machine, and no model file: {how.format(file)}")
 
 
 def _interpreter(name: str) -> Callable[[list[str]], dict[str, Any]] | None:

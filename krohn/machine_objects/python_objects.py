@@ -34,7 +34,7 @@ def of_function(source: Callable[[Any, Any], Any], told: Told) -> Table:
     todo = list(names("state", [told.start]))
     while todo:
         for q in todo:
-            moves[q] = {a: source(q, a) for a in letters}
+            moves[q] = {a: _led(source, q, a) for a in letters}
         if len(moves) >= limit + 1:
             raise MachineError(
                 f"more than {limit:,} states are reachable; say a larger limit=, or "
@@ -43,6 +43,21 @@ def of_function(source: Callable[[Any, Any], Any], told: Told) -> Table:
         reached = names("state", (to for q in todo for to in moves[q].values()))
         todo = list(islice((q for q in reached if q not in moves), limit + 1))
     return Table(moves, told.start, letters)
+
+
+def _led(source: Callable[[Any, Any], Any], state: Any, letter: Any) -> Any:
+    """Where a transition function leads.
+
+    Raises:
+        MachineError: If it fails; what failed in it is the cause.
+    """
+    try:
+        return source(state, letter)
+    except Exception as error:
+        raise MachineError(
+            f"the transition function fails for state {state!r} and letter {letter!r}: "
+            f"{type(error).__name__}: {error}"
+        ) from error
 
 
 def of_permutations(source: Sequence[Any], told: Told) -> Table:

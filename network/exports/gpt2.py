@@ -107,11 +107,16 @@ def check(file: ModelFile) -> None:
     if not said["blocks"]:
         raise ExportError("the network has no blocks; GPT-2 has one at least")
     for block in said["blocks"]:
+        if "activation" in block:
+            raise ExportError(
+                "GPT-2's own units stand for ReLUs, and this network has others: compile "
+                "it again with --activation relu"
+            )
         other = block.keys() - {"heads", "d_qk", "d_v", "mlp"}
         if other:
             raise ExportError(
                 f"GPT-2 has no such {' or '.join(sorted(other))}: compile the network "
-                "with standard attention and ReLUs"
+                "with standard attention"
             )
 
 

@@ -72,9 +72,10 @@ def longest_text(operators: int) -> int:
 
     With k operators left, of which each has a pair of brackets at most, a line has up to
     4k + 1 letters, the first one 4n − 1 at most: with the ends of n lines in all
-    4n − 1 + Σ (4k + 1) + 1 + n over 1 ≤ k < n.
+    4n − 1 + Σ (4k + 1) + 1 + n over 1 ≤ k < n. A line that no rule fits, as of x / 0, is
+    written twice, with two ends, of which the last is not read: that is more for n = 1.
     """
-    return 2 * operators**2 + 4 * operators - 1
+    return max(2 * operators**2 + 4 * operators - 1, 2 * (4 * operators - 1) + 1)
 
 
 def _values(prime: int) -> Table:

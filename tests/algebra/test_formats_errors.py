@@ -150,7 +150,9 @@ def test_bad_files_are_refused_in_one_line(
     ("pattern", "message"),
     [
         ("", "no letters in it"),
-        ("a(", "is refused: "),
+        ("a(", "'(' has no counterpart; write \\( for the sign itself"),
+        ("(a))", "')' has no counterpart"),
+        (")a(", "')' has no counterpart"),
         ("*a", "'*' cannot appear at the start"),
         ("a[", "'[' has no counterpart"),
         ("a{99}{99}", "repeats over 2000 times"),

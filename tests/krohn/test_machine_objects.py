@@ -61,6 +61,14 @@ def test_a_function_is_explored_breadth_first() -> None:
     assert word
 
 
+def test_an_error_in_a_function_is_told_with_its_state_and_letter() -> None:
+    with pytest.raises(
+        MachineError, match="state 2 and letter 'a': ZeroDivision"
+    ) as told:
+        krohn.automaton(lambda q, a: q + 1 + 0 // (2 - q), 1, letters="a")
+    assert isinstance(told.value.__cause__, ZeroDivisionError)
+
+
 def test_more_states_than_the_limit_are_refused() -> None:
     def count(q: int, a: str) -> int:
         return q + 1

@@ -180,6 +180,14 @@ MISTAKES: dict[str, tuple[Call, str]] = {
         lambda m, _: m.patch(["213"], [("h.count0", 1, 0), ("h.count0", 1, 1)]),
         "two values at one position",
     ),
+    "a position without a value": (
+        lambda m, _: m.patch(["213"], "h.count0", 1),
+        r'as in patch\(word, "sum", 2, 1\)',
+    ),
+    "tokens for a word": (
+        lambda m, _: m.patch(m.encode(["213"]), "h.count0", 1, 0),  # type: ignore[arg-type]
+        "by its letters, not by tokens; leave encode out",
+    ),
     "half an intervention": (
         lambda m, _: m.patch(["213"], [("h.count0", 1)]),  # type: ignore[list-item]
         "a position and a value",
@@ -204,6 +212,18 @@ MISTAKES: dict[str, tuple[Call, str]] = {
     "a place that there is not": (
         lambda m, _: m.run_with_hooks(["213"], {"stream.99": print}),
         "no place 'stream.99'",
+    ),
+    "a hook that is no function": (
+        lambda m, _: m.run_with_hooks(["213"], {"h.count0": 3}),  # type: ignore[dict-item]
+        "the hook at h.count0 is 3; a function",
+    ),
+    "a compiled network where a path belongs": (
+        lambda m, _: krohn.load(krohn.compile("C2", 2)),  # type: ignore[arg-type]
+        "not a CompiledModel; `.model` of what krohn.compile returns",
+    ),
+    "a network file where a path belongs": (
+        lambda m, _: krohn.load(m.file),  # type: ignore[arg-type]
+        "the file of a path, not a ModelFile$",
     ),
     "a hook that returns another shape": (
         lambda m, _: m.run_with_hooks(["213"], {"stream.0": lambda x: x[:, :1]}),

@@ -82,6 +82,15 @@ def test_kinds_are_refused_where_there_is_no_choice(
         (["compare", "examples/majority.program"], "is a program, and no machine"),
         (["run", "RRXOR", "0"], "RRXOR is a hidden Markov model, and no model file"),
         (["run", "examples/majority.program", "a"], "is a program, and no model file"),
+        (["explain", ""], "no machine is named; `krohn zoo` lists names"),
+        (
+            ["run", "examples/turnstile.dot", "coin"],
+            "is a machine, and no model file: krohn compile examples/turnstile.dot -T 64",
+        ),
+        (
+            ["run", "crasp", "C2"],
+            "No such file or directory; a model file is run: krohn",
+        ),
         (["explain", "rrxor"], "did you mean RRXOR?"),
     ],
 )

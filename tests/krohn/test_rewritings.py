@@ -54,6 +54,7 @@ def test_it_is_verified_and_explained(arithmetic: Path, call: Call) -> None:
     ("arguments", "said"),
     [
         (("run", "A", "4/(3-3)"), "divides by zero: 4 / 0"),
+        (("run", "Arithmetic1,3", "1/0"), "divides by zero: 1 / 0"),
         (("run", "A", "4+"), "nothing can be evaluated in 4 +"),
         (("run", "A", "4^2"), "has no letter '^'"),
         (("run", "A", "1+1+1+1+1+1+1"), "has 1 to 11 letters, not 13"),

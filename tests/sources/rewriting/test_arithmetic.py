@@ -133,6 +133,19 @@ def test_the_longest_text_has_room() -> None:
         assert len(system.text(line, 1000)) <= length + 1
 
 
+@pytest.mark.parametrize("operators", [1, 2, 3])
+def test_lines_that_no_rule_fits_have_room(operators: int) -> None:
+    system = arithmetic(operators, 3)
+    line = line_of(system, [*"1/0", *["*", "1"] * (operators - 1)])
+    longest = line_of(system, ["("] * system.longest)
+    length = usual_length(system)
+    assert length is not None
+    for each in (line, longest):
+        text = system.text(each, 1000)
+        assert text[-1] == system.end + 1
+        assert len(text) <= length + 1
+
+
 @pytest.mark.parametrize("name", ["Arithmetic0,11", "Arithmetic6,12", "Arithmetic99,3"])
 def test_numbers_out_of_range_are_refused(name: str) -> None:
     with pytest.raises(Refused):
