@@ -27,6 +27,13 @@ CASES: tuple[tuple[str, str, str, float | None], ...] = (
     ("Power64,1", "rnn", "float64", 1e-4),
     ("Power512,1", "rnn", "float64", 1e-4),
     ("Power512,1", "rnn", "float32", 1e-2),
+    ("Exp32", "transformer", "float64", None),
+    ("Exp32", "transformer", "float32", None),
+    ("Exp32:mix=5@1", "transformer", "float64", None),
+    ("Exp32:swap=10", "transformer", "float64", None),
+    ("RanKernel32@1", "transformer", "float64", None),
+    ("RanKernel32@1:swap=10", "transformer", "float64", None),
+    ("Power64,1", "transformer", "float64", None),
 )
 INPUTS = 3000
 

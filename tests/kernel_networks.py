@@ -3,6 +3,7 @@
 import numpy as np
 
 from compiler.compiled_network import CompiledNetwork
+from compiler.kernel_attention import kernel_attention
 from compiler.linear_recurrence import Realisation, exact, network
 from compiler.pipeline import Options
 from compiler.transformer import Network
@@ -38,6 +39,11 @@ def recurrent(
     """A linear RNN of it."""
     made = network(way or exact(kernel), PRECISIONS[dtype])
     return filed(kernel, made, dtype)
+
+
+def attending(kernel: Kernel, dtype: str = "float64") -> ModelFile:
+    """An attention layer of it."""
+    return filed(kernel, kernel_attention(kernel, PRECISIONS[dtype]), dtype)
 
 
 def shown(file: ModelFile) -> Established:

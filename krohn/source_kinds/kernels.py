@@ -10,6 +10,7 @@ from algebra.errors import KrohnError
 from compiler import linear_recurrence
 from compiler.compiled_network import CompiledNetwork
 from compiler.errors import CompileError
+from compiler.kernel_attention import kernel_attention
 from compiler.pipeline import Options
 from krohn.source_kinds.base import USUAL, How
 from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences
@@ -24,7 +25,7 @@ from sources.kernels.complexity import complexity, decay, under_mixing
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-CONSTRUCTIONS = {"rnn": "linear-rnn"}
+CONSTRUCTIONS = {"rnn": "linear-rnn", "transformer": "kernel-attention"}
 TAPS = 5
 """The length of a filter that is spoken of where none is given: that of the paper."""
 LONGEST_EXPLAINED = 1024
@@ -95,6 +96,11 @@ class Kernels(RealSequences[Kernel]):
                 f"{kernel.name} reads inputs before they come, which no recurrent network "
                 "can (Proposition 6.1); --arch transformer sees the whole input"
             )
+        if how.arch == "transformer":
+            layer = kernel_attention(kernel, options.precision)
+            built = CompiledNetwork(name, layer, {}, None)
+            built, claim = self.with_error(kernel, built, kernel.length, options)
+            return built, _asked(claim, how.within, options)
         if how.within is not None:
             return self._shortened(kernel, name, options, how.within)
         network = linear_recurrence.network(
@@ -225,3 +231,19 @@ class Kernels(RealSequences[Kernel]):
         axes.set_ylabel("ρ(s)")
         axes.set_title(source.name)
         return figure
+
+
+def _asked(
+    claim: dict[str, Any], within: float | None, options: Options
+) -> dict[str, Any]:
+    """A claim, if it is what was asked for.
+
+    Raises:
+        CompileError: If more can be shown of no network of this kind.
+    """
+    if within is not None and not claim["error"] <= within:
+        raise CompileError(
+            f"the attention layer is proved to be within {claim['error']:.3g} in "
+            f"{options.precision.name}, and not within {within:g}; leave --within out"
+        )
+    return claim

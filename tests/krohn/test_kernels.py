@@ -87,6 +87,34 @@ def test_pictures_are_of_the_kernel(file: str, tmp_path: Path) -> None:
         assert picture.read_text(encoding="utf-8").startswith("<?xml")
 
 
+def test_an_attention_layer_reads_permuted_inputs(tmp_path: Path) -> None:
+    path = str(tmp_path / "f.safetensors")
+    told = said("compile", "Exp8:swap=3", "-o", path)
+    assert told["error"] < 1e-12
+    told = said("verify", path, "--proof", "--sample", "50")
+    assert told["verdict"] == "verified"
+    assert "8 vectors" in told["covers"]
+    x = np.linspace(1, -1, 8)
+    moved = np.concatenate([x[5:], x[3:5], x[:3]])
+    found = said("run", path, ",".join(map(repr, x.tolist())))["outputs"]
+    right = np.convolve(moved, np.exp(-np.arange(8)))[:8]
+    assert np.ravel(found) == pytest.approx(right, abs=1e-12)
+    with pytest.raises(KrohnError, match="at least 8"):
+        said("run", path, "1,0")
+
+
+def test_kernels_of_python_have_signs_and_waves() -> None:
+    kernel = krohn.kernel([0.5, -1], [(1 - 2j, 0.5 + 0.3j)], 9, inputs=(0, 2))
+    for arch in ("rnn", "transformer"):
+        model = krohn.compile(kernel, arch=arch, dtype="float32")
+        report = krohn.verify(model.file, proof=True, sample=60)
+        assert report.verdict == "verified"
+        assert report.error is not None
+        assert report.error < 1e-3
+    with pytest.raises(KrohnError, match="stable"):
+        krohn.kernel(modes=[(1, 1.5)], length=3)
+
+
 @pytest.mark.parametrize(
     ("command", "why"),
     [
@@ -97,6 +125,9 @@ def test_pictures_are_of_the_kernel(file: str, tmp_path: Path) -> None:
         (["compile", "Exp32", "--arch", "rnn", "--within", "-1"], "above 0"),
         (["compile", "Exp32", "--arch", "rnn", "--within", "1e-30"], "no linear RNN"),
         (["compile", "Exp32", "--arch", "rnn", "--strict"], "--strict"),
+        (["compile", "Exp32", "--within", "1e-30"], "leave --within out"),
+        (["compile", "Exp600"], "at most 512 inputs"),
+        (["compile", "Exp32", "--dtype", "bfloat16"], "too narrow"),
         (["compile", "Exp0", "--arch", "rnn"], "1 to 65536"),
         (["compile", "none.kernel", "--arch", "rnn"], "cannot be read"),
     ],

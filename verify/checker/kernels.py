@@ -185,11 +185,11 @@ def _rounds(w: Recurrence) -> tuple[FloatArray, FloatArray]:
     """
     fresh = (w.input != 0).astype(float)
     terms = np.bincount(w.rows, minlength=w.size) + fresh
-    plain = np.bincount(w.rows, _inexact(w.values), w.size) + _inexact(w.input)
+    plain = np.bincount(w.rows, inexact(w.values), w.size) + inexact(w.input)
     return terms, np.maximum(terms - 1, 0) + (plain > 0)
 
 
-def _inexact(weights: FloatArray) -> FloatArray:
+def inexact(weights: FloatArray) -> FloatArray:
     """1 where a product with a weight may be rounded."""
     found: FloatArray = np.abs(np.frexp(weights)[0]) != 0.5
     return np.where(weights != 0, found, 0.0)

@@ -24,6 +24,7 @@ from verify.checker import (
     gpt2,
     hidden_markov,
     in_context,
+    kernel_attention,
     kernels,
     linear_recurrence,
     linear_rnn,
@@ -439,3 +440,4 @@ real_networks.CHECKS["attention-layer", attention_target.KIND] = (
     attention_target.established
 )
 real_networks.CHECKS["attention-layer", selected_mean.KIND] = selected_mean.established
+real_networks.CHECKS["attention-layer", kernels.KIND] = kernel_attention.established
