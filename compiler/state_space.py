@@ -12,8 +12,9 @@ from functools import partial
 import numpy as np
 
 from algebra.automaton import Automaton
-from algebra.cascade import INVALID, Cascade
+from algebra.cascade import Cascade
 from algebra.minimisation import reachable
+from algebra.semiautomaton import IntArray
 from algebra.shown import shown
 from algebra.structure import Counter, Memory, as_counter, as_memory
 from compiler.constructions.cascade_search import decomposed
@@ -31,12 +32,14 @@ FORMS = {
 }
 METHODS = {ROUNDING: "auto", SIGNS: "auto", SELECTIVE: "prime"}
 """How machines are decomposed: parities can be turned by a decay, other counters not."""
-MOST_UNITS = 4_096
+MOST_UNITS, MOST_COORDINATES = 4_096, 50_000
 DIGITS = 5
 """Letters whose signs fit into a number: 3^5 beginnings of a significand at most."""
 
 Symbol = tuple[int, int]
 """A node of the wiring, and one of the projection."""
+Rows = dict[tuple[Symbol, int], Symbol]
+"""From a symbol and a state before to the symbol of the next layer."""
 Part = Memory | Counter
 
 
@@ -226,16 +229,20 @@ def _layers(taken: Parts, of: list[int], outputs: int, holder: Holder) -> list[L
         rows = {(i, 0): of[0] for i in range(len(symbols))}
         held = holder(none, 1, 0)
         return [Layer(held, _table(len(symbols), held.patterns, rows, outputs))]
-    layers, last = [], len(taken.parts) - 1
+    layers, last, found = list[Layer](), len(taken.parts) - 1, _occurring(taken)
     for i, part in enumerate(taken.parts):
-        found = _follow(cascade, i, symbols)
-        after = sorted(set(found.values()))
+        after = sorted(set(found[i].values()))
         number = {symbol: j for j, symbol in enumerate(after)}
         if i == last:
             number, width = {(w, p): of[p] for w, p in after}, outputs
         else:
             width = len(after)
-        rows = {where: number[symbol] for where, symbol in found.items()}
+        rows = {
+            (s, q): number[found[i][symbol, q]]
+            for s, symbol in enumerate(symbols)
+            for q in range(cascade.components[i].size)
+            if (symbol, q) in found[i]
+        }
         size = cascade.components[i].size
         held = holder(part, size, taken.start[i])
         emitted = cascade.wiring.emit[i][[w for w, _ in symbols]]
@@ -245,18 +252,41 @@ def _layers(taken: Parts, of: list[int], outputs: int, holder: Holder) -> list[L
     return layers
 
 
-def _follow(
-    cascade: Cascade, i: int, symbols: list[Symbol]
-) -> dict[tuple[int, int], Symbol]:
-    """What component ``i`` makes of each symbol and its state before, where that occurs."""
-    moved = cascade.components[i].machine.transitions
-    emit, wiring = cascade.wiring.emit[i], cascade.wiring.follow[i]
-    projection, found = cascade.projection.follow[i], {}
-    for s, (w, p) in enumerate(symbols):
-        for q, after in enumerate(moved[emit[w]].tolist()):
-            symbol = int(wiring[w, q]), int(projection[p, after])
-            if INVALID not in symbol:
-                found[s, q] = symbol
+def _occurring(taken: Parts) -> list[Rows]:
+    """What each component makes of symbols and its states before, where words lead.
+
+    Raises:
+        CompileError: If there are too many joint states to visit.
+    """
+    cascade, found = taken.cascade, [Rows() for _ in taken.parts]
+    now = np.array([taken.start])
+    seen = {now.tobytes()}
+    while len(now):
+        letters = len(cascade.letters)
+        w = np.tile(cascade.wiring.entry, len(now))
+        before, after = now.repeat(letters, axis=0), list[IntArray]()
+        p = np.zeros_like(w)
+        for i, component in enumerate(cascade.components):
+            q = before[:, i]
+            to = component.machine.transitions[cascade.wiring.emit[i][w], q]
+            follow, project = (
+                x.follow[i] for x in (cascade.wiring, cascade.projection)
+            )
+            w2, p2 = follow[w, q], project[p, to]
+            for symbol in np.unique(
+                np.stack([w, p, q, w2, p2], axis=1), axis=0
+            ).tolist():
+                found[i][(symbol[0], symbol[1]), symbol[2]] = (symbol[3], symbol[4])
+            after.append(to)
+            w, p = w2, p2
+        joint = np.unique(np.stack(after, axis=1), axis=0)
+        now = joint[[row.tobytes() not in seen for row in joint]]
+        seen.update(row.tobytes() for row in now)
+        if len(seen) > MOST_COORDINATES:
+            raise CompileError(
+                f"its components have more than {MOST_COORDINATES:,} states together; "
+                "take --arch rnn"
+            )
     return found
 
 

@@ -128,6 +128,9 @@ def reached(layer: Layer, form: Format, length: int | None) -> Reached:
     read = 1
     while len(now) and (length is None or read < length):
         demand(read <= MOST_LETTERS, "new hidden states come after too many letters")
+        demand(
+            len(now) * layer.decay.size <= CELLS, "a layer has too many hidden states"
+        )
         found = step(now[:, None], layer.decay, layer.addend, form)
         sure &= bool(found.sure.all())
         after, last = found.after.reshape(-1, width), len(number)
@@ -175,6 +178,7 @@ def finite(layer: Layer, form: Format, length: int | None, final: bool) -> Finit
     found, letters = reached(layer, form, length), len(layer.decay)
     wide = sum(layer.inner.weight.shape) + layer.outer.weight.shape[1]
     each = letters * max(wide, *(a.weight.shape[1] for a in layer.decode))
+    demand(each <= 4 * CELLS, "a layer is too large to be followed")
     work = len(found.values) * letters * layer.inner.weight.size
     demand(work <= MOST_TERMS, "a layer is too large to be followed")
     size, parts = max(1, CELLS // each), list[tuple[IntArray, float, bool]]()
@@ -240,6 +244,8 @@ def beside(layers: list[Finite], machine: Machine, length: int | None) -> int:
     front, seen = Front(start, None, np.zeros(0, np.int64)), {start.tobytes()}
     while len(front.tuples) and (length is None or read < length):
         read += 1
+        many = len(front.tuples) * letters * len(layers) > 4 * CELLS
+        demand(not many, "the layers have too many states together")
         x = np.tile(np.arange(letters), len(front.tuples))
         rows = front.tuples.repeat(letters, axis=0)
         state = machine.transitions[x, rows[:, -1]]
