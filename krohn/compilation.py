@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 from algebra.automaton import Automaton
 from algebra.budget import Budget, steps_of
 from algebra.near_names import near
-from compiler import gated_recurrent, gated_rnn, generator, state_space
+from compiler import gated_recurrent, gated_rnn, generator, pruned, state_space
 from compiler.compiled_network import (
     CompiledNetwork,
     compile_rnn,
@@ -238,6 +238,9 @@ def _attempts(
     if arch == "ssm":
         yield _state_space(machine, length, construction, options.precision)
         return
+    if arch == "rnn" and (chosen := pruned.choice(construction)) is not None:
+        yield from pruned.networks(machine, options.precision, chosen)
+        return
     if arch != "transformer":
         yield _recurrent(machine, construction, options.precision, arch)
         return
@@ -265,8 +268,8 @@ def _recurrent(
         )
     if construction != gated_rnn.NAME:
         raise CompileError(
-            f"an RNN is built by 'elman' or 'gated', not by {construction!r}; leave "
-            "--construction out"
+            f"an RNN is built by 'elman', 'gated' or 'pruned', not by {construction!r}; "
+            "leave --construction out"
         )
     if machine.output is not None:
         raise CompileError("'gated' says states, not outputs; leave --construction out")

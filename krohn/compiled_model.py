@@ -122,9 +122,24 @@ class CompiledModel:
             "nonzero": sum(
                 int(np.count_nonzero(t)) for n, t in tensors.items() if not is_index(n)
             ),
+            **_masks(shape),
             "verdict": self.proof.verdict if self.proof else None,
             "seconds": round(self.seconds, 3),
         }
+
+
+def _masks(shape: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a pruned network: its random weights, and how many of them masks keep."""
+    if "random" not in shape:
+        return {}
+    ends = {"hidden": "hidden", "input": "vocabulary", "unembed": "hidden"}
+    outputs = {"hidden": "hidden", "input": "hidden", "unembed": "outputs"}
+    drawn = sum(
+        rank * (shape[ends[name]] + shape[outputs[name]])
+        for name, rank in shape["ranks"].items()
+    )
+    kept = sum(shape["entries"].values())
+    return {"random": {**shape["random"], "weights": drawn, "kept": kept}}
 
 
 def called(header: Mapping[str, Any]) -> str:

@@ -293,17 +293,46 @@ def _state_space_shapes(architecture: Architecture) -> Shapes:
     return shapes
 
 
+RANKS = ("hidden", "input", "unembed")
+"""The matrices of an RNN, each of which a pruned one holds as a product of two."""
+
+
 def sparse_matrices(architecture: Mapping[str, Any]) -> dict[str, int]:
     """The sparse matrices of an architecture, each with the number of its columns."""
     if "entries" not in architecture:
         return {}
-    hidden = size(architecture, "hidden")
-    return {
-        "hidden.left": size(architecture, "rank"),
-        "hidden.right": hidden,
-        "input.weight": hidden,
-        "unembed.weight": size(architecture, "outputs"),
-    }
+    return {name: columns for name, (_, columns) in _sparse_sides(architecture).items()}
+
+
+def hidden_axis(name: str) -> int | None:
+    """Which axis of a sparse matrix counts hidden units; None if neither does."""
+    if name in ("hidden.left", "unembed.weight", "unembed.left"):
+        return 0
+    return 1 if name in ("hidden.right", "input.weight", "input.right") else None
+
+
+def _sparse_sides(architecture: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
+    """Rows and columns of each sparse matrix."""
+    hidden, letters, outputs = (
+        size(architecture, key) for key in ("hidden", "vocabulary", "outputs")
+    )
+    ranks = architecture.get("ranks")
+    if ranks is None:
+        rank = size(architecture, "rank")
+        return {
+            "hidden.left": (hidden, rank),
+            "hidden.right": (rank, hidden),
+            "input.weight": (letters, hidden),
+            "unembed.weight": (hidden, outputs),
+        }
+    if not isinstance(ranks, dict) or set(ranks) != set(RANKS):
+        raise ModelFileError("is damaged: 'ranks' does not name the three matrices")
+    ends = ((hidden, hidden), (letters, hidden), (hidden, outputs))
+    found = dict[str, tuple[int, int]]()
+    for name, (rows, columns) in zip(RANKS, ends, strict=True):
+        found[f"{name}.left"] = rows, size(ranks, name)
+        found[f"{name}.right"] = size(ranks, name), columns
+    return found
 
 
 def _sparse_rnn_shapes(
@@ -312,20 +341,14 @@ def _sparse_rnn_shapes(
     entries = architecture["entries"]
     if not isinstance(entries, dict):
         raise ModelFileError("is damaged: 'entries' is no object")
-    rows = {
-        "hidden.left": hidden,
-        "hidden.right": size(architecture, "rank"),
-        "input.weight": size(architecture, "vocabulary"),
-        "unembed.weight": hidden,
-    }
     shapes: Shapes = {
         "hidden.start": (hidden,),
         "hidden.bias": (hidden,),
         "unembed.bias": (outputs,),
     }
-    for name, count in rows.items():
+    for name, (rows, _) in _sparse_sides(architecture).items():
         held = size(entries, name, least=0)
-        shapes[f"{name}.offsets"] = (count + 1,)
+        shapes[f"{name}.offsets"] = (rows + 1,)
         shapes[f"{name}.columns"] = shapes[f"{name}.values"] = (held,)
     return shapes
 

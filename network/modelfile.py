@@ -76,7 +76,7 @@ def pack(header: Mapping[str, Any], tensors: Mapping[str, FloatArray]) -> bytes:
 def version_of(header: Mapping[str, Any]) -> int:
     """The first version whose readers understand it."""
     architecture = header["architecture"]
-    if "source" in header:
+    if "source" in header or "ranks" in architecture:
         return 5
     if "entries" in architecture:
         return 3

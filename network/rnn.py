@@ -53,11 +53,33 @@ class Product(nn.Module):
     def __rmatmul__(self, x: Tensor) -> Tensor:
         return x @ self.left @ self.right
 
+    def __getitem__(self, rows: Tensor) -> Tensor:
+        return self.left[rows] @ self.right
+
+    def stored(self, name: str) -> Iterator[tuple[str, Tensor]]:
+        """Its tensors by their names in a model file."""
+        yield from self.left.stored(f"{name}.left")
+        yield from self.right.stored(f"{name}.right")
+
+
+Held = nn.Parameter | SparseMatrix | Product
+
+
+def _held(
+    tensors: Mapping[str, Tensor], sparse: Mapping[str, SparseMatrix], name: str
+) -> Held:
+    """A matrix as a file holds it: whole, by its entries, or as a product of two."""
+    if f"{name}.left" in sparse:
+        return Product(sparse[f"{name}.left"], sparse[f"{name}.right"])
+    whole = f"{name}.weight"
+    return sparse[whole] if whole in sparse else nn.Parameter(tensors[whole])
+
 
 class Rnn(nn.Module):
     """h_t = ReLU(h_{t-1} W + x_t U + b), logits h_t R + c; no limit on the length.
 
-    W is the product of two sparse matrices in large networks, U and R are sparse then.
+    W is the product of two sparse matrices in large networks, U and R are sparse then. In
+    pruned networks U and R are products, too.
     """
 
     length = None
@@ -74,17 +96,9 @@ class Rnn(nn.Module):
             name: SparseMatrix(tensors, name, columns)
             for name, columns in sparse_matrices(architecture).items()
         }
-        self.hidden: nn.Parameter | Product
-        self.input: nn.Parameter | SparseMatrix
-        self.weight: nn.Parameter | SparseMatrix
-        if matrices:
-            self.hidden = Product(matrices["hidden.left"], matrices["hidden.right"])
-            self.input = matrices["input.weight"]
-            self.weight = matrices["unembed.weight"]
-        else:
-            self.hidden = nn.Parameter(tensors["hidden.weight"])
-            self.input = nn.Parameter(tensors["input.weight"])
-            self.weight = nn.Parameter(tensors["unembed.weight"])
+        self.hidden = _held(tensors, matrices, "hidden")
+        self.input = _held(tensors, matrices, "input")
+        self.weight = _held(tensors, matrices, "unembed")
         self.bias = nn.Parameter(tensors["unembed.bias"])
         self.requires_grad_(False)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from mutants.subject import Json, Mutant, Mutation, Subject
 from mutants.weights import exchanged
-from network.architecture import sparse_matrices
+from network.architecture import hidden_axis, sparse_matrices
 from network.precision import PRECISIONS, FloatArray
 from network.sparse import Sparse
 
@@ -107,9 +107,10 @@ def _sparse_units(
     order[[left, right]] = right, left
     changed = {n: tensors[n][order] for n in ("hidden.start", "hidden.bias")}
     for name, columns in matrices.items():
-        by_row = name in ("hidden.left", "unembed.weight")
-        held = Sparse.named(tensors, name, columns)
-        moved = held.moved(rows=order) if by_row else held.moved(columns=order)
+        axis, held = hidden_axis(name), Sparse.named(tensors, name, columns)
+        if axis is None:
+            continue
+        moved = held.moved(rows=order) if axis == 0 else held.moved(columns=order)
         changed |= moved.tensors(name)
     return Mutant(f"hidden units {left} and {right}", subject.with_tensors(changed))
 

@@ -137,7 +137,7 @@ def _of_compiled(shape: Mapping[str, Any], length: int) -> int:
         hidden = shape["hidden"]
         if "entries" in shape:
             entries = shape["entries"]
-            products = sum(n for name, n in entries.items() if name != "input.weight")
+            products = sum(n for name, n in entries.items() if name[:5] != "input")
             return int(2 * length * products)
         return int(2 * length * hidden * (hidden + shape["outputs"]))
     return sum(parts(shape, length))

@@ -49,16 +49,14 @@ def model_file(network: Compiled) -> ModelFile:
 def _of_rnn(body: Rnn) -> Iterator[tuple[str, Tensor]]:
     yield "hidden.start", body.initial
     yield "hidden.bias", body.hidden_bias
-    held = {"input.weight": body.input, "unembed.weight": body.weight}
-    if isinstance(body.hidden, Product):
-        held |= {"hidden.left": body.hidden.left, "hidden.right": body.hidden.right}
-    else:
-        held["hidden.weight"] = body.hidden
-    for name, matrix in held.items():
-        if isinstance(matrix, SparseMatrix):
+    matrices = {"hidden": body.hidden, "input": body.input, "unembed": body.weight}
+    for name, matrix in matrices.items():
+        if isinstance(matrix, Product):
             yield from matrix.stored(name)
+        elif isinstance(matrix, SparseMatrix):
+            yield from matrix.stored(f"{name}.weight")
         else:
-            yield name, matrix
+            yield f"{name}.weight", matrix
     yield "unembed.bias", body.bias
 
 

@@ -21,7 +21,7 @@ from krohn.drawing.canvas import (
     legible,
     measure,
 )
-from network.architecture import sparse_matrices
+from network.architecture import RANKS, sparse_matrices
 from network.modelfile import ModelFile
 from network.sparse import Sparse
 
@@ -97,19 +97,34 @@ def _sparse(file: ModelFile) -> list[Points]:
         name: Sparse.named(file.tensors, name, columns)
         for name, columns in sparse_matrices(file.header["architecture"]).items()
     }
-    left, right = matrices["hidden.left"], matrices["hidden.right"]
-    fan = int(np.diff(right.offsets)[left.columns].sum())
+    fan = sum(_terms(matrices, name) for name in RANKS)
     if fan > MOST_ENTRIES:
         raise KrohnError(
             f"a recurrence of {fan:,} entries is too large to draw (at most "
             f"{MOST_ENTRIES:,})"
         )
+    hidden, inputs, out = (_drawn(matrices, name) for name in RANKS)
+    return [inputs, hidden, out]
+
+
+def _terms(matrices: dict[str, Sparse], name: str) -> int:
+    """How many products of entries a matrix is made of that is a product."""
+    if f"{name}.left" not in matrices:
+        return 0
+    left, right = matrices[f"{name}.left"], matrices[f"{name}.right"]
+    return int(np.diff(right.offsets)[left.columns].sum())
+
+
+def _drawn(matrices: dict[str, Sparse], name: str) -> Points:
+    """The largest entry of every cell of a matrix, or of the product that it is."""
+    if f"{name}.left" not in matrices:
+        held = matrices[f"{name}.weight"]
+        return _cells(held.shape, held.rows, held.columns, held.values)
+    left, right = matrices[f"{name}.left"], matrices[f"{name}.right"]
     product = sparse.coo_array(_matrix(left) @ _matrix(right))
     rows, columns = (places.astype(np.int64) for places in product.coords)
-    outer = (matrices[name] for name in ("input.weight", "unembed.weight"))
-    inputs, out = (_cells(m.shape, m.rows, m.columns, m.values) for m in outer)
     whole = (left.shape[0], right.shape[1])
-    return [inputs, _cells(whole, rows, columns, product.data), out]
+    return _cells(whole, rows, columns, product.data)
 
 
 def _matrix(held: Sparse) -> sparse.csr_array:

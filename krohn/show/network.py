@@ -37,6 +37,12 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
         f"{result['parameters']:,} parameters ({result['nonzero']:,} not zero), "
         f"{result['dtype']}"
     )
+    if "random" in result:
+        told = result["random"]
+        out.print(
+            f"  masks keep {told['kept']:,} of {told['weights']:,} random weights "
+            f"({told['units']} units for each input, seed {told['seed']})"
+        )
     cut_short(out, result)
     if model.proof is None:
         out.print("  NOT proved, as you asked: nothing is known about it yet")

@@ -74,7 +74,9 @@ def _check(file: ModelFile) -> None:
     if not transforms and shape.get("kind") not in STEPS:
         raise ExportError(f"no graph is known for a {kind_of(shape).title}")
     if any(is_index(name) for name in file.tensors):
-        raise ExportError("only RNNs of up to 1,024 units go to ONNX")
+        raise ExportError(
+            "only RNNs of up to 1,024 units go to ONNX, and none that are pruned"
+        )
     if shape["dtype"] not in NUMBERS:
         raise ExportError(
             f"ONNX Runtime has no kernels for {shape['dtype']}; compile it again with "

@@ -110,7 +110,7 @@ def attack(
     if any(attention_kind(block) == Linear() for block in blocks):
         raise CheckError("there is no attack on blocks of linear attention yet")
     kind = file.header["architecture"]["kind"]
-    if kind not in ROUNDS:
+    if kind not in ROUNDS or "ranks" in file.header["architecture"]:
         raise CheckError(f"there is no attack on networks of kind {kind!r} yet")
     began, record = time.monotonic(), Record()
     rng = np.random.default_rng(seed)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from algebra.automaton import Automaton
 from algebra.semiautomaton import IntArray
-from network.architecture import sparse_matrices
+from network.architecture import hidden_axis, sparse_matrices
 from network.modelfile import ModelFile
 from network.precision import FLOAT64, FloatArray, Precision
 from network.rnn import Rnn
@@ -125,7 +125,7 @@ def _moved(
     found: dict[str, FloatArray] = {}
     for name, columns in matrices.items():
         held = Sparse.named(file.tensors, name, columns)
-        of_rows = name in ("hidden.left", "unembed.weight")
+        of_rows = hidden_axis(name) == 0
         moved = held.moved(rows=order) if of_rows else held.moved(columns=order)
         found |= moved.tensors(name)
     return found

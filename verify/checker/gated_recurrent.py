@@ -5,7 +5,7 @@ Theorem 18 of docs/soundness.md, section 7a.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -165,12 +165,35 @@ def _product(parts: FloatArray, weight: FloatArray) -> FloatArray:
     return found
 
 
+class Follows(Protocol):
+    """What a network makes of boxes, after each of its inputs."""
+
+    @property
+    def inputs(self) -> FloatArray:
+        """A row for each input."""
+        ...
+
+    @property
+    def weight(self) -> FloatArray:
+        """What most of the work of a step goes through, with as many columns."""
+        ...
+
+    @property
+    def hidden(self) -> int:
+        """How many units it has."""
+        ...
+
+    def after(self, held: Box) -> Box:
+        """``(boxes, inputs, remembered)``: of boxes ``(boxes, 1, remembered)``."""
+        ...
+
+
 @dataclass
 class Walk:
     """All boxes that were found, each with a state of the machine.
 
     Attributes:
-        cell: The network.
+        cell: The network, which follows the letters of the machine.
         machine: The machine.
         number: Of each box, by its state and about where it is.
         boxes: ``(remembered,)`` each.
@@ -178,7 +201,7 @@ class Walk:
         words: A word that leads into the box when it was found.
     """
 
-    cell: Cell
+    cell: Follows
     machine: Machine
     number: dict[bytes, int] = field(default_factory=dict)
     boxes: list[Box] = field(default_factory=list)
@@ -270,7 +293,7 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     demand(len(machine.transitions) == len(cell.inputs), "other letters")
     walk = Walk(cell, machine)
     walk.close(start)
-    ahead = [_ahead(model, walk, at) for at in range(len(walk.boxes))]
+    ahead = [_ahead(model, cell, walk, at) for at in range(len(walk.boxes))]
     margin = float(np.min(ahead))  # NaN stays NaN
     demand(margin > 0, f"the read-out can confuse two states (margin {margin:.2g})")
     demand(margin >= said.get("margin", 0), "the margin is not shown")
@@ -295,9 +318,9 @@ def opened(model: Model) -> tuple[Cell, FloatArray]:
     )
 
 
-def _ahead(model: Model, walk: Walk, at: int) -> float:
+def _ahead(model: Model, cell: Cell, walk: Walk, at: int) -> float:
     """How far the right logit is ahead of every other one in a box, at worst."""
-    cell, right = walk.cell, int(walk.machine.shows[walk.states[at]])
+    right = int(walk.machine.shows[walk.states[at]])
     h = walk.boxes[at].columns(0, cell.hidden)
     weight, bias = (model.tensors[f"unembed.{n}"] for n in ("weight", "bias"))
     demand(right < len(bias), "the network has no logit for a state")

@@ -35,6 +35,7 @@ from verify.checker import (
     recurrent,
     recurrent_beliefs,
     refinement,
+    relu_boxes,
     rewriting,
     same_program,
     selected_mean,
@@ -195,6 +196,8 @@ def _rnn(
     model: Model, said: Any, machine: Machine | None
 ) -> "recurrent.Established | RecurrentWithinError":
     """What the file of an RNN shows, by the kind of what it computes."""
+    if "ranks" in model.header["architecture"]:
+        return relu_boxes.established(model, said, machine)
     if "source" not in model.header:
         return recurrent.established(model, said, machine)
     alone = machine is None and "machine" not in model.header

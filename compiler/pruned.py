@@ -1,0 +1,251 @@
+"""The ReLU RNN of a machine as what masks leave of a random network.
+
+All weights are drawn between −1 and 1 before the machine is looked at; the machine only
+says which ones stay. There are no biases. The hidden state that it starts from is the only
+vector that is set.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from algebra.automaton import Automaton
+from algebra.shown import shown
+from compiler.compiled_network import CompiledNetwork, stated
+from compiler.errors import CompileError
+from compiler.masks import Masked, layer, masked
+from compiler.rnn import Units
+from compiler.transformer import Network
+from network.architecture import RANKS, sparse_matrices
+from network.precision import PRECISIONS, FloatArray, Precision
+from network.sparse import Sparse
+
+NAME = "pruned"
+SUMMARY = "a random network of ReLUs, of which masks keep the machine; for every length"
+MOST_UNITS = 96
+"""Hidden units of the network that is looked for: the masks of 9,216 weights."""
+FORMATS = ("float32", "float64")
+TRIED = (32, 40, 48, 56, 64, 80, 96, 128)
+"""Random units for each input, of which about half have a weight above 0."""
+GAIN, SCALE = 1.25, 0.5
+"""How steep a pair of units is between off and on, and how large on is. A pair is on or
+off whatever it reads within (1 − 1/GAIN)/2 of 0 or 1, if the letter is exact."""
+_FORM = re.compile(rf"{NAME}(?::(?P<told>.*))?")
+_OPTION = re.compile(r"(seed|units)=(\d{1,9})")
+
+
+class Choice(NamedTuple):
+    """Which random network.
+
+    Attributes:
+        seed: Of its weights.
+        units: For each input; None for the fewest of `TRIED` that can be proved.
+    """
+
+    seed: int = 0
+    units: int | None = None
+
+
+class Target(NamedTuple):
+    """The RNN h' = ReLU(h·W + U_a), logits h·R, that is looked for.
+
+    Attributes:
+        hidden: ``(hidden, hidden)``: W.
+        input: ``(letters, hidden)``: U.
+        unembed: ``(hidden, classes)``: R.
+        start: ``(hidden,)``.
+    """
+
+    hidden: FloatArray
+    input: FloatArray
+    unembed: FloatArray
+    start: FloatArray
+
+
+def choice(construction: str) -> Choice | None:
+    """What ``pruned:seed=3,units=28`` asks for; None if it is another construction.
+
+    Raises:
+        CompileError: If something after the colon means nothing.
+    """
+    found = _FORM.fullmatch(construction)
+    if found is None:
+        return None
+    told = found["told"].split(",") if found["told"] is not None else []
+    options = [_OPTION.fullmatch(each) for each in told]
+    given = {each[1]: int(each[2]) for each in options if each}
+    if len(given) < len(told):
+        raise CompileError(
+            f"after {NAME}: are seed and units, as {NAME}:seed=3,units=28"
+        )
+    units = given.get("units")
+    if units is not None and not 1 <= units <= TRIED[-1]:
+        raise CompileError(f"units are from 1 to {TRIED[-1]}, not {units}")
+    return Choice(given.get("seed", 0), units)
+
+
+def target(machine: Automaton) -> Target:
+    """Two units p and q for each rectangle; p − q is `SCALE` if it is on, and else 0.
+
+    With s = 1 if the state before is in its P and 0 if not, and l likewise of the letter,
+    let y = s + l − 3/2, which is 1/2 if the rectangle is on and at most −1/2 if not. Then
+    p = ReLU(GAIN·y + 1/2) and q = ReLU(GAIN·y − 1/2), times `SCALE`. Where y is off a
+    little, both move together and p − q does not: errors are not handed on.
+    """
+    units = Units.of(machine, -1)  # no state is silent
+    count, alive = len(units.arrived), len(units.alive)
+    reads, hears = np.zeros((alive, count)), np.zeros((len(machine.letters), count))
+    reads[units.on.states[:, 1], units.on.states[:, 0]] = 1.0
+    hears[units.on.letters[:, 1], units.on.letters[:, 0]] = 1.0
+    pair, difference = np.array([0.5, -0.5]), np.array([1.0, -1.0])
+    classes = shown(machine, "outputs" if machine.output else "states")
+    said = np.zeros((count, len(classes.names)))
+    said[np.arange(count), classes.of[units.alive[units.arrived]]] = 1.0
+    start = np.zeros(2 * count)
+    start[2 * units.first : 2 * units.first + 2] = GAIN / 2 + pair
+    drive = np.kron(GAIN * (hears - 1.5), np.ones(2)) + np.tile(pair, count)
+    reading = np.kron(reads[units.arrived], np.outer(difference, np.ones(2)))
+    maps = GAIN * reading, SCALE * drive, SCALE * np.kron(said, difference[:, None])
+    hidden, letters, readout = (np.asarray(x, np.float64) for x in maps)
+    return Target(hidden, letters, readout, SCALE * start)
+
+
+class Pruned(NamedTuple):
+    """What masks leave of a random network.
+
+    Attributes:
+        network: Architecture and tensors.
+        hidden: The masked maps of `Target`, by their names.
+        input: Likewise.
+        unembed: Likewise.
+    """
+
+    network: Network
+    hidden: Masked
+    input: Masked
+    unembed: Masked
+
+    @property
+    def near(self) -> bool:
+        """Whether no pair of units can turn that should not, rounding apart (`turned`)."""
+        return (
+            turned(self.hidden.off, self.input.off) < 1 and self.unembed.off < SCALE / 4
+        )
+
+
+def turned(hidden: float, letter: float) -> float:
+    """How near a pair can come to turning, relative to what turns it.
+
+    Let what drives a unit be off by E for the errors of its own weights: that is at most
+    the error of a letter's weight, and that of a recurrent one times p + q of the pair
+    that is on. Beside that the pair that is on hands on p − q, which is off by the
+    difference of what drives p and what drives q, so by 2E at most, times `GAIN`; what
+    both had in common is gone. Together (1 + 2·GAIN)·E, and SCALE·(GAIN − 1)/2 turns a
+    pair; until then p + q is at most SCALE·(2·GAIN − 1), and pairs that are off are 0.
+
+    Args:
+        hidden: The error of a recurrent weight.
+        letter: The error of a letter's weight.
+    """
+    own = hidden * SCALE * (2 * GAIN - 1) + letter
+    return (1 + 2 * GAIN) * own / (SCALE * (GAIN - 1) / 2)
+
+
+def pruned(machine: Automaton, precision: Precision, seed: int, units: int) -> Pruned:
+    """The machine in a random network.
+
+    Args:
+        machine: What it must compute; its outputs, if it has any.
+        precision: The format.
+        seed: Of the weights.
+        units: Random units for each input of a map.
+
+    Raises:
+        CompileError: If it needs too many hidden units.
+    """
+    wanted = target(machine)
+    hidden = len(wanted.start)
+    if hidden > MOST_UNITS:
+        raise CompileError(
+            f"{machine.name} needs {hidden} hidden units, and masks are looked for up to "
+            f"{MOST_UNITS}; leave --construction out"
+        )
+    maps = [
+        masked(name, seed, getattr(wanted, name), units, precision) for name in RANKS
+    ]
+    return Pruned(_network(wanted, maps, seed, units, precision), *maps)
+
+
+def _network(
+    wanted: Target, maps: list[Masked], seed: int, units: int, precision: Precision
+) -> Network:
+    tensors = {
+        "hidden.start": precision.round(wanted.start),
+        "hidden.bias": np.zeros(len(wanted.start)),
+        "unembed.bias": np.zeros(wanted.unembed.shape[1]),
+    }
+    sides = {
+        f"{name}.{side}": getattr(each, side)
+        for name, each in zip(RANKS, maps, strict=True)
+        for side in ("left", "right")
+    }
+    architecture = {
+        "kind": "rnn",
+        "dtype": precision.name,
+        "hidden": len(wanted.start),
+        "vocabulary": len(wanted.input),
+        "outputs": wanted.unembed.shape[1],
+        "ranks": {n: m.left.shape[1] for n, m in zip(RANKS, maps, strict=True)},
+        "entries": {name: len(held.values) for name, held in sides.items()},
+        "random": {"seed": seed, "units": units},
+    }
+    for name, held in sides.items():
+        tensors |= held.tensors(name)
+    return Network(architecture, tensors, {})
+
+
+def networks(
+    machine: Automaton, precision: Precision, chosen: Choice
+) -> Iterator[CompiledNetwork]:
+    """The networks to try to prove, those of fewer units first.
+
+    Raises:
+        CompileError: If no masks are near enough, or the format is too coarse.
+    """
+    if precision.name not in FORMATS:
+        raise CompileError(
+            f"{precision.name} rounds the sums of a pruned network too coarsely; take "
+            f"{' or '.join(FORMATS)}"
+        )
+    tried, found = TRIED if chosen.units is None else (chosen.units,), False
+    for units in tried:
+        made = pruned(stated(machine), precision, chosen.seed, units)
+        if made.near or chosen.units is not None:
+            found = True
+            yield CompiledNetwork(NAME, made.network, {}, None)
+    if not found:
+        raise CompileError(
+            f"no masks of {tried[-1]} random units for each input are near enough to "
+            f"{machine.name}; try another seed, as {NAME}:seed={chosen.seed + 1}"
+        )
+
+
+def is_random(
+    architecture: Mapping[str, Any], tensors: Mapping[str, FloatArray]
+) -> bool:
+    """Whether every weight of a pruned network is that of the random network it names.
+
+    Args:
+        architecture: With ``random``: the seed, and the units of each input.
+        tensors: Of the file.
+    """
+    told = architecture["random"]
+    precision = PRECISIONS[architecture["dtype"]]
+    for name, columns in sparse_matrices(architecture).items():
+        held = Sparse.named(tensors, name, columns)
+        whole = layer(name, told["seed"], *held.shape, precision)
+        if not np.array_equal(whole[held.rows, held.columns], held.values):
+            return False
+    return not any(tensors[name].any() for name in ("hidden.bias", "unembed.bias"))

@@ -1,0 +1,257 @@
+"""Pruned RNNs: proved for every length; damaged ones are refused or still right."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import krohn
+from algebra import zoo
+from algebra.errors import KrohnError
+from compiler.pruned import is_random
+from krohn import cli
+from krohn.compiled_model import CompiledModel
+from krohn.foreign import own_machine
+from network import modelfile
+from network.cache import Cache
+from network.model import Model
+from network.modelfile import ModelFile
+from program.errors import Refused
+from verify.checker.gated_recurrent import Box
+from verify.checker.model_file import FORMATS
+from verify.checker.model_file import Model as Checked
+from verify.checker.network import recheck
+from verify.checker.relu_boxes import opened
+from verify.proof import prove
+from verify.search.conversion import model_of
+
+MACHINES = ("C2", "FlipFlop", "Memory3")
+
+
+@cache
+def compiled(
+    name: str, construction: str = "pruned", dtype: str = "float32"
+) -> CompiledModel:
+    return krohn.compile(name, arch="rnn", construction=construction, dtype=dtype)
+
+
+def is_right(file: ModelFile, name: str) -> bool:
+    """Whether it says the right state on all words of 6 letters, and on long ones."""
+    machine, letters = zoo.machine(name), len(zoo.machine(name).letters)
+    short = np.array(list(product(range(letters), repeat=6)))
+    long = np.random.default_rng(0).integers(0, letters, (200, 64))
+    for words in (short, long):
+        states = machine.semiautomaton.trace(words, machine.start)
+        said = Model(file).network(torch.from_numpy(words)).argmax(dim=-1).numpy()
+        if not np.array_equal(said, states):
+            return False
+    return True
+
+
+@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_pruned_random_network_is_proved_for_words_of_every_length(
+    name: str, dtype: str, tmp_path: Path
+) -> None:
+    model = compiled(name, dtype=dtype)
+    assert model.summary()["verdict"] == "verified"
+    told = model.summary()["random"]
+    assert told["kept"] < told["weights"] / 4
+    assert is_right(model.file, name)
+    assert is_random(model.file.header["architecture"], model.file.tensors)
+    model.save(tmp_path / "f.safetensors")
+    assert krohn.verify(tmp_path / "f.safetensors").verdict == "verified"
+
+
+def test_the_evidence_is_checked_by_the_small_checker_alone(tmp_path: Path) -> None:
+    path, evidence = tmp_path / "f.safetensors", tmp_path / "e.json"
+    compiled("C2").save(path)
+    told = ("verify", str(path), "--proof", "--evidence", str(evidence))
+    assert cli.run(list(told)) == 0
+    shown = recheck(path.read_bytes(), evidence.read_bytes())
+    assert shown.facts()["length"] is None
+
+
+def test_other_seeds_are_other_networks_of_the_same_function() -> None:
+    one, other = compiled("C2"), compiled("C2", "pruned:seed=1")
+    assert other.summary()["verdict"] == "verified"
+    values = [m.file.tensors["hidden.right.values"] for m in (one, other)]
+    assert not np.intersect1d(*values).size
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_what_is_computed_lies_in_the_boxes(name: str) -> None:
+    """Two letters from random points of random boxes, as the runtime computes them."""
+    file = compiled(name).file
+    steps, start = opened(model_of(file))
+    generator, letters = np.random.default_rng(4), len(zoo.machine(name).letters)
+    net = Model(file).network
+    for _ in range(20):
+        on = generator.integers(0, 2, start.shape)
+        low = np.float64(np.float32(generator.uniform(0, 0.7, start.shape) * on))
+        box = Box(low, low + generator.choice([0.0, 1e-6, 1e-2, 0.2], start.shape))
+        found = steps.after(Box(box.low[None, None], box.high[None, None]))
+        inside = generator.uniform(*box, (50, len(low))).astype(np.float32)
+        inside = np.where((box.low <= inside) & (inside <= box.high), inside, low)
+        points = torch.from_numpy(inside.astype(np.float32))
+        for at, (a, b) in enumerate(product(range(letters), repeat=2)):
+            held = Cache(0, (points,))
+            for letter in (a, b):
+                word = torch.full((len(points),), letter)
+                _, held = net.step(word, held)
+            h = held.parts[0].numpy()
+            assert (found.low[0, at] <= h).all()
+            assert (h <= found.high[0, at]).all()
+
+
+Damage = Callable[[ModelFile, np.random.Generator], ModelFile]
+
+
+def _value(file: ModelFile, random: np.random.Generator) -> ModelFile:
+    """One number becomes another one: by a factor, its negative, or a new one."""
+    names = [n for n, t in file.tensors.items() if n[-7:] not in ("offsets", "columns")]
+    name = str(random.choice(names))
+    array = file.tensors[name].copy()
+    at = int(random.integers(array.size))
+    kinds = (array[at] * (1 + random.choice([1e-6, 1e-3, 0.1, 1.0])), -array[at])
+    array[at] = random.choice([*kinds, random.uniform(-2, 2)])
+    return _with(file, {name: array})
+
+
+def _many(file: ModelFile, random: np.random.Generator) -> ModelFile:
+    """All numbers of a tensor are off a little."""
+    names = [n for n in file.tensors if n.endswith(".values")]
+    name, size = str(random.choice(names)), random.choice([1e-5, 1e-3, 1e-2, 0.1])
+    array = file.tensors[name]
+    return _with(file, {name: array * (1 + size * random.uniform(-1, 1, array.shape))})
+
+
+def _place(file: ModelFile, random: np.random.Generator) -> ModelFile:
+    """An entry moves to another column."""
+    name = str(random.choice([n for n in file.tensors if n.endswith(".columns")]))
+    array = file.tensors[name].copy()
+    array[int(random.integers(array.size))] += random.choice([-1, 1])
+    return _with(file, {name: array})
+
+
+def _header(file: ModelFile, random: np.random.Generator) -> ModelFile:
+    """A size or rank of the header is another one."""
+    shape = dict(file.header["architecture"])
+    if random.integers(2):
+        name = str(random.choice(["hidden", "vocabulary", "outputs"]))
+        shape[name] += int(random.choice([-1, 1, 2**20]))
+    else:
+        name = str(random.choice(list(shape["ranks"])))
+        rank = shape["ranks"][name] + int(random.choice([-1, 1, 2**40]))
+        shape["ranks"] = {**shape["ranks"], name: rank}
+    return replace(file, header={**file.header, "architecture": shape})
+
+
+def _with(file: ModelFile, tensors: dict[str, np.ndarray]) -> ModelFile:
+    rounded = {
+        n: t if n.endswith((".offsets", ".columns")) else file.precision.round(t)
+        for n, t in tensors.items()
+    }
+    return replace(file, tensors={**file.tensors, **rounded})
+
+
+DAMAGE: tuple[Damage, ...] = (_value, _value, _many, _place, _header)
+
+
+def _check(name: str, count: int, seed: int) -> tuple[int, int]:
+    """How many damaged networks were refused, and how many verified, which are right."""
+    random, machine, file = (
+        np.random.default_rng(seed),
+        zoo.machine(name),
+        compiled(name).file,
+    )
+    refused = verified = 0
+    for _ in range(count):
+        damaged = DAMAGE[int(random.integers(len(DAMAGE)))](file, random)
+        if prove(damaged, machine).verdict == "verified":
+            assert is_right(damaged, name)
+            verified += 1
+        else:
+            refused += 1
+    return refused, verified
+
+
+@pytest.mark.parametrize("name", ["C2", "FlipFlop"])
+def test_damaged_networks_are_refused_or_right(name: str) -> None:
+    refused, verified = _check(name, 20, 1)
+    assert refused > 0
+    assert verified > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MACHINES)
+def test_500_damaged_networks_are_refused_or_right(name: str) -> None:
+    refused, verified = _check(name, 500, 2)
+    assert min(refused, verified) > 20
+
+
+@pytest.mark.parametrize("letter", range(4))
+def test_a_machine_with_another_transition_is_not_proved(letter: int) -> None:
+    file = compiled("Memory3").file
+    machine = file.header["machine"]
+    for state in range(3):
+        rows = [list(row) for row in machine["transitions"]]
+        rows[letter][state] = (rows[letter][state] + 1) % 3
+        header = {**file.header, "machine": {**machine, "transitions": rows}}
+        changed = replace(file, header=header)
+        assert prove(changed, own_machine(changed)).verdict != "verified"
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, 1e38, -1e38])
+def test_numbers_that_are_none_and_huge_ones_are_refused(number: float) -> None:
+    file = compiled("C2").file
+    for name in ("hidden.right.values", "hidden.start", "unembed.bias"):
+        array = file.tensors[name].copy()
+        array[0] = number
+        damaged = replace(file, tensors={**file.tensors, name: array})
+        assert prove(damaged, zoo.machine("C2")).verdict != "verified"
+
+
+def test_formats_of_16_bits_are_refused_by_checker_and_compiler() -> None:
+    model = model_of(compiled("C2").file)
+    narrow = Checked(FORMATS["bfloat16"], model.tensors, model.header)
+    with pytest.raises(Refused, match="too coarsely"):
+        opened(narrow)
+    with pytest.raises(KrohnError, match="too coarsely"):
+        krohn.compile("C2", arch="rnn", construction="pruned", dtype="bfloat16")
+
+
+def test_too_few_units_are_refused_with_what_to_do() -> None:
+    with pytest.raises(KrohnError, match="cannot be certified"):
+        krohn.compile("C2", arch="rnn", construction="pruned:units=4")
+
+
+def test_files_say_what_they_hold(tmp_path: Path) -> None:
+    path = tmp_path / "f.safetensors"
+    compiled("C2").save(path)
+    file = modelfile.read(path)
+    assert file.header["architecture"]["random"]["seed"] == 0
+    changed = dict(file.tensors)
+    changed["hidden.right.values"] = changed["hidden.right.values"] * 0.5
+    assert not is_random(file.header["architecture"], changed)
+
+
+def test_it_is_drawn_and_is_neither_attacked_nor_exported_to_onnx(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, picture = tmp_path / "f.safetensors", tmp_path / "f.svg"
+    compiled("C2").save(path)
+    assert cli.run(["draw", str(path), "-o", str(picture)]) == 0
+    assert "<svg" in picture.read_text()
+    for command, reason in (
+        (["verify", str(path), "--attack", "1"], "no attack"),
+        (["export", str(path), "--to", "onnx", "-o", str(tmp_path / "o")], "pruned"),
+    ):
+        capsys.readouterr()
+        assert cli.run(command) == 2
+        assert reason in capsys.readouterr().err
