@@ -117,6 +117,11 @@ def _of_source(file: ModelFile) -> tuple[tuple[str, ...], tuple[str, ...]]:
         KrohnError: If it is about something else, which says numbers or texts.
     """
     source = file.header["source"]
+    if source.get("kind") in ("hidden-markov", "posterior-head"):
+        raise KrohnError(
+            "the network says laws, or means: krohn decompile recovers the hidden Markov "
+            "model behind them"
+        )
     if source.get("kind") != "program" or "classes" not in source:
         raise KrohnError(
             f"the file is about a {source.get('kind')}; machines are learned from networks "

@@ -25,6 +25,8 @@ from sources.hidden_markov.model import HiddenMarkovModel
 DRAWS, SWEEPS = 8, 1000
 """How many random pairs (u, v) are tried; how often the best factors are fitted again."""
 UNIT = float(np.finfo(np.float64).eps)
+MOST_NUMBERS = 2**25
+"""Of a law's derivative: entries of the law, for each number of the model."""
 FORWARD = Task((2, 3), 1)
 TASKS = (FORWARD, Task((1, 3), 2), Task((1, 2), 3))
 """The tasks that a model can be decompiled from."""
@@ -162,6 +164,12 @@ def _bases(
         found.append((rank, basis, values))
     ranks = [rank for rank, _, _ in found]
     count = states or max(ranks)
+    numbers = size**3 * (size + count + 1) * count
+    demand(
+        numbers <= MOST_NUMBERS,
+        f"a law of {size} letters and {count} states is too large: its derivative has "
+        f"{numbers:,} entries, more than {MOST_NUMBERS:,}",
+    )
     demand(
         1 <= count <= size,
         f"{count} hidden states of {size} letters: their laws are not independent, and the "
@@ -274,7 +282,8 @@ def _onwards(given: FloatArray, first: FloatArray, second: FloatArray) -> Factor
     letters, size = first.shape
     equations = np.einsum("ix,xj->xij", before, first)
     equations[:, range(size), range(size)] -= first
-    _, _, kernel = np.linalg.svd(equations.reshape(letters * size, size))
+    rows = equations.reshape(letters * size, size)
+    kernel = np.linalg.svd(rows, full_matrices=False)[2]
     return first, transitions, _law(kernel[-1][:, None])[:, 0]
 
 

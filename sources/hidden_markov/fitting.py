@@ -36,6 +36,8 @@ def nearest(law: FloatArray, task: Task, parts: Parts) -> Parts:
         return (predictor(task, *_laws(roots, task)) - law).ravel()
 
     error = float(np.abs(predictor(task, *parts) - law).max())
+    if error <= len(law) * UNIT:  # no more than roundings
+        return parts
     roots = [np.sqrt(np.maximum(x, error)) for x in parts[: 2 + (task.given == 1)]]
     roots = _descended(told, roots)
     better = np.abs(told(roots)).max() < error

@@ -50,7 +50,7 @@ def moves(
         every = [predictor(task, values[0], values[1], law) for task in tasks]
         return np.concatenate([found.ravel() for found in every])
 
-    found: FloatArray = np.linalg.svd(derivative(told, parts))[1]
+    found: FloatArray = np.linalg.svd(derivative(told, parts), full_matrices=False)[1]
     return found
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from program.domains import FloatArray
 from program.errors import demand
 from sources import hidden_markov
-from sources.hidden_markov.aliases import PRINTED
+from sources.hidden_markov.aliases import PRINTED, same_power
 from sources.hidden_markov.masked import Task, factors
 from sources.hidden_markov.model import HiddenMarkovModel
 from sources.posterior_heads.head import LARGEST, PosteriorHead
@@ -24,10 +24,13 @@ EXAMPLES = {
     "7; the point after one with |x_i| at most 8 from the means; also :13given2, :R=4",
     "RanHMM3,5@7:23given1": "of a hidden Markov model that says letters in states: the law "
     "of two letters given one; 2given1, 13given2, …",
+    "Power1@4": "Power2@4 has another transition matrix with the same power 4, so that it "
+    "predicts the same point 4 steps ahead (Claim 3 of Liu 2024); :2given1, :R=4",
     "Twin1:2given1": "equation 2.47 of Liu 2024: Twin2 predicts any letter from any other "
     "in the same way, but not two letters from one",
 }
 """An example of each family, with what it is."""
+_POWER = re.compile(r"Power(?P<which>[12])@(?P<power>[2-8])")
 _GAUSSIAN = re.compile(r"GaussianHMM(?P<k>\d{1,9}),(?P<d>\d{1,9})@(?P<seed>\d{1,18})")
 _RADIUS = re.compile(r"R=(?P<radius>\d{1,9}(\.\d{1,9})?)")
 
@@ -39,9 +42,12 @@ def named(name: str) -> PosteriorHead | None:
         Refused: If a number of the name is too small or too large.
     """
     base, *options = name.split(":")
-    found = _GAUSSIAN.fullmatch(base)
-    if found is not None:
-        return _gaussian(name, found, options)
+    if (found := _GAUSSIAN.fullmatch(base)) is not None:
+        return _gaussian(name, found, *_asked(name, options, NEXT))
+    if (found := _POWER.fullmatch(base)) is not None:
+        which, power = int(found["which"]), int(found["power"])
+        ahead = Task((1 + power,), 1)
+        return power_twin(name, which, power, *_asked(name, options, ahead))
     if len(options) != 1 or "given" not in options[0]:
         return None
     if base in ("Twin1", "Twin2"):
@@ -97,14 +103,22 @@ def gaussian(
     return PosteriorHead.of(name, means, transitions, task, radius=far)
 
 
-def _gaussian(name: str, found: re.Match[str], options: list[str]) -> PosteriorHead:
-    """A random one: uniform means, and transitions that are a mean of permutations."""
-    k, d, seed = (int(found[part]) for part in ("k", "d", "seed"))
-    demand(
-        1 <= k <= LARGEST and 1 <= d <= LARGEST,
-        f"{name} needs 1 to {LARGEST} states and 1 to {LARGEST} coordinates",
-    )
-    task, radius = NEXT, None
+def power_twin(
+    name: str, which: int, power: int, task: Task, radius: float | None = None
+) -> PosteriorHead:
+    """One of a pair whose transitions have one power: points on a circle, lifted.
+
+    Raises:
+        Refused: If a number is out of range.
+    """
+    turn = 2 * np.pi * np.arange(3) / 3
+    means = np.array([np.cos(turn), -np.sin(turn), np.full(3, np.sqrt(0.5))])
+    return gaussian(name, means, same_power(power)[which - 1], task, radius)
+
+
+def _asked(name: str, options: list[str], usual: Task) -> tuple[Task, float | None]:
+    """The task and the radius that the parts of a name after a colon say."""
+    task, radius = usual, None
     for option in options:
         wide = _RADIUS.fullmatch(option)
         if wide is None:
@@ -112,6 +126,18 @@ def _gaussian(name: str, found: re.Match[str], options: list[str]) -> PosteriorH
         else:
             radius = float(wide["radius"])
             demand(radius > 0, f"the R of {name} is above 0")
+    return task, radius
+
+
+def _gaussian(
+    name: str, found: re.Match[str], task: Task, radius: float | None
+) -> PosteriorHead:
+    """A random one: uniform means, and transitions that are a mean of permutations."""
+    k, d, seed = (int(found[part]) for part in ("k", "d", "seed"))
+    demand(
+        1 <= k <= LARGEST and 1 <= d <= LARGEST,
+        f"{name} needs 1 to {LARGEST} states and 1 to {LARGEST} coordinates",
+    )
     random = Random(f"GaussianHMM {k} {d} {seed}")
     means = np.array(
         [[SPREAD * (2 * random.random() - 1) for _ in range(k)] for _ in range(d)]

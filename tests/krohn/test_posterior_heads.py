@@ -76,6 +76,13 @@ def test_two_models_of_one_function(tmp_path: Path) -> None:
             assert "within 0.000165 of the guesses of Twin2" in report.reason
 
 
+def test_two_transition_matrices_of_one_power(tmp_path: Path) -> None:
+    for task, verdict in (("5given1", "verified"), ("2given1", "undecided")):
+        path = tmp_path / f"{task}.safetensors"
+        krohn.compile(f"Power1@4:{task}", within=1e-10).save(path)
+        assert krohn.verify(path, f"Power2@4:{task}").verdict == verdict
+
+
 def test_an_error_that_cannot_be_kept_is_refused() -> None:
     with pytest.raises(KrohnError, match="off by"):
         krohn.compile("GaussianHMM3,2@7", within=1e-20)

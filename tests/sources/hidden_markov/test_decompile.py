@@ -50,6 +50,14 @@ def test_every_case_is_recovered(
         assert np.abs(np.sort(found.prior) - prior).max() <= most
 
 
+def test_a_larger_model_is_recovered_and_one_too_large_is_refused() -> None:
+    emissions, transitions, _ = chain(16, 8)
+    found = decompiled(predictor(FORWARD, emissions, transitions))
+    order = np.abs(emissions[:, :, None] - found.emissions[:, None]).max(axis=0)
+    assert order.min(axis=0).max() <= 1e-10
+    refused(np.full((64, 64, 64), 1 / 64**2), "too large", states=64)
+
+
 def test_the_law_of_the_first_state_is_recovered_as_well() -> None:
     emissions, transitions, _ = chain(5, 3)
     prior = np.array([0.7, 0.2, 0.1])
