@@ -1,19 +1,20 @@
 """Every machine of the zoo as a GPT-2: proved, and run in Hugging Face's library.
 
-``python benchmarks/gpt2.py [T] [NAME …]`` prints the table of docs/gpt2.md. Networks are
-strict, by the construction that `krohn compile` chooses; where that cannot be proved as a
-GPT-2, by `scan`.
+Networks are strict, by the construction that `krohn compile` chooses; where that cannot be
+proved as a GPT-2, by `scan`. The table stands in docs/gpt2.md.
 """
 
-import sys
 import tempfile
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 import torch
+from report import Row, Table, parser, publish
 
 import krohn
+from algebra.errors import KrohnError
 from algebra.zoo import catalogue
 from krohn.gpt2 import verify
 from network.exports import gpt2
@@ -21,7 +22,8 @@ from network.exports.gpt2_directory import open_logits, write
 from network.modelfile import ModelFile
 
 MOST_PARAMETERS = 150_000_000
-EVERY, RANDOM = 2_000, 2_000
+LENGTH, EVERY, RANDOM = 32, 2_000, 2_000
+TITLE = "the zoo as GPT-2s, T = 32"
 BATCH = 250
 
 
@@ -58,15 +60,15 @@ def wrong(file: ModelFile, directory: Path, length: int) -> tuple[int, int]:
     return count, bad
 
 
-def row(name: str, dtype: str, length: int) -> str:
+def row(name: str, dtype: str) -> Row:
     """A line of the table."""
     reasons = list[str]()
     for construction in ("auto", "scan"):
         try:
             file = krohn.compile(
-                name, length, construction, strict=True, dtype=dtype
+                name, LENGTH, construction, strict=True, dtype=dtype
             ).file
-        except Exception as error:
+        except KrohnError as error:
             reasons.append(f"{construction}: {str(error)[:90]}")
             continue
         chosen, size = file.header["construction"], parameters(file)
@@ -79,30 +81,48 @@ def row(name: str, dtype: str, length: int) -> str:
             if found.verdict != "verified":
                 reasons.append(f"{chosen}: {found.reason}")
                 continue
-            count, bad = wrong(file, Path(place), length)
-        sizes = gpt2.plan(file)
-        assert found.proof is not None
-        shape = f"{sizes.width} = {sizes.heads}·{sizes.size}"
-        layers = len(file.header["architecture"]["blocks"])
-        margin = found.proof.told["margin"]
-        told = f"| {shape}, {sizes.inner}, {layers} | 2^{np.log2(sizes.large):.0f} "
-        told += f"| verified | {margin:.3f} | {bad} of {count:,} |"
+            count, bad = wrong(file, Path(place), LENGTH)
         note = f"{chosen} ({reasons[0]})" if reasons else chosen
-        return f"| {name} | {dtype} | {note} {told}"
-    told = "; ".join(dict.fromkeys(reasons))
-    return f"| {name} | {dtype} | {told} | | | no | | |"
+        assert found.proof is not None
+        margin = found.proof.told["margin"]
+        told = {"margin": f"{margin:.3f}", "wrong words": f"{bad} of {count:,}"}
+        named = {"machine": name, "format": dtype, "construction": note}
+        return {**named, **shape(file), "proof": "verified", **told}
+    why = "; ".join(dict.fromkeys(reasons))
+    return {"machine": name, "format": dtype, "construction": why, "proof": "no"}
+
+
+def shape(file: ModelFile) -> Row:
+    """The sizes of the GPT-2 of a network."""
+    sizes, layers = gpt2.plan(file), len(file.header["architecture"]["blocks"])
+    width = f"{sizes.width} = {sizes.heads}·{sizes.size}"
+    return {
+        "D = heads·w, inner, layers": f"{width}, {sizes.inner}, {layers}",
+        "K": f"2^{np.log2(sizes.large):.0f}",
+    }
+
+
+def again(printed: dict[str, str]) -> Row:
+    """A line of the table as it is found now."""
+    return row(printed["machine"], printed["format"])
+
+
+AGAIN = {TITLE: again}
+
+
+def rows(names: list[str]) -> Iterator[Row]:
+    """Every machine in both formats."""
+    for dtype in ("float32", "bfloat16"):
+        yield from (row(name, dtype) for name in names)
 
 
 def main() -> None:
-    """Print the table."""
-    given = sys.argv[1:]
-    length = int(given.pop(0)) if given and given[0].isdigit() else 32
-    print("| machine | format | construction | D = heads·w, inner, layers | K ", end="")
-    print("| proof | margin | wrong words |")
-    print("|---|---|---|---|---|---|---|---|")
-    for dtype in ("float32", "bfloat16"):
-        for name in given or catalogue.names():
-            print(row(name, dtype, length), flush=True)
+    """Make the networks, and print the table."""
+    found = parser(__doc__)
+    found.add_argument("names", nargs="*", help="machines; all of the zoo by default")
+    options = found.parse_args()
+    names = options.names or list(catalogue.names())
+    publish([Table(TITLE, list(rows(names)))], options)
 
 
 if __name__ == "__main__":
