@@ -11,10 +11,12 @@ from sources import (
     posterior_heads,
     rewriting,
 )
+from sources.attention_targets import grid_function
 from sources.sequence_functions import catalogue
 
 FAMILIES = {
     "chain-of-thought": dynamic_programs.FAMILIES,
+    grid_function.KIND: grid_function.EXAMPLES,
     hidden_markov.KIND: hidden_markov.EXAMPLES | grammars.FAMILIES,
     in_context.KIND: in_context.EXAMPLES,
     kernels.KIND: kernels.EXAMPLES,

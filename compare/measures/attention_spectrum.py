@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from algebra.errors import KrohnError
+from compare.models.hugging_face import OWN
 from compare.models.recording import recording
 from network.attention_layer import AttentionLayer
 from network.evaluation_mode import evaluation_mode
@@ -200,6 +201,10 @@ def of_gpt2(body: Any, tokens: Tensor) -> list[Head]:
     parts: list[nn.Module] = [b.attn.c_attn for b in blocks if hasattr(b, "attn")]
     if not parts:
         raise KrohnError("queries and keys are read from networks like GPT-2 only")
+    if body.config._attn_implementation.startswith(f"{OWN}linear"):
+        raise KrohnError(
+            "linear attention has no logits, so its heads have no spectrum"
+        )
     with evaluation_mode(body), torch.no_grad(), recording(parts) as given:
         body(tokens)
     found = []

@@ -10,6 +10,7 @@ from krohn.source_kinds.attention_targets import AttentionTargets
 from krohn.source_kinds.base import SourceKind
 from krohn.source_kinds.blocks import TextsInBlocks, in_blocks
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
+from krohn.source_kinds.grid_functions import GridFunctions
 from krohn.source_kinds.hidden_markov import HiddenMarkovModels
 from krohn.source_kinds.in_context import InContexts
 from krohn.source_kinds.increasing_subsequences import IncreasingSubsequences
@@ -30,6 +31,7 @@ KINDS: dict[str, SourceKind[Any]] = {
     for kind in (
         AttentionTargets(),
         ChainsOfThought(),
+        GridFunctions(),
         HiddenMarkovModels(),
         InContexts(),
         Kernels(),

@@ -10,74 +10,18 @@ determine x_t. Here f has a block of coordinates for each t that F may be asked 
 Numbers are fractions, so a triple is checked exactly.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
 from math import prod
-from typing import TypeAlias
 
 from program.errors import demand
-
-Point: TypeAlias = tuple[Fraction, ...]
-Vector: TypeAlias = tuple[Fraction, ...]
-Inputs: TypeAlias = tuple[Point, ...]
-MOST_INPUTS = 100_000
-"""A function is checked on all inputs, which takes some seconds at most."""
-
-
-@dataclass(frozen=True, eq=False)
-class GridFunction:
-    """H̃: what each position says, for each choice of points.
-
-    Attributes:
-        pieces: I⁽¹⁾, I⁽²⁾, …: disjoint sets of points of [0, 1]^d.
-        values: For each of their products' elements, τ numbers.
-    """
-
-    pieces: tuple[tuple[Point, ...], ...]
-    values: Mapping[Inputs, Vector]
-
-    def __post_init__(self) -> None:
-        points = [point for piece in self.pieces for point in piece]
-        demand(bool(points), "a function has a position and a point at least")
-        demand(all(self.pieces), "each position needs a point")
-        demand(len(set(points)) == len(points), "a point belongs to two positions")
-        demand(len(set(map(len, points))) == 1, "points are of different dimensions")
-        inside = all(0 <= x <= 1 for point in points for x in point)
-        demand(inside, "points lie in [0, 1]^d")
-        count = prod(map(len, self.pieces))
-        demand(count <= MOST_INPUTS, f"more than {MOST_INPUTS:,} inputs")
-        whole = set(self.values) == set(product(*self.pieces))
-        demand(whole, "a value is missing, or one is too many")
-
-    @classmethod
-    def of(
-        cls,
-        pieces: Sequence[Sequence[Point]],
-        function: Callable[[Inputs], Vector],
-    ) -> "GridFunction":
-        """The function of all inputs made of these points."""
-        kept = tuple(map(tuple, pieces))
-        demand(prod(map(len, kept)) <= MOST_INPUTS, f"more than {MOST_INPUTS:,} inputs")
-        return cls(kept, {x: tuple(function(x)) for x in product(*kept)})
-
-    @property
-    def length(self) -> int:
-        """τ."""
-        return len(self.pieces)
-
-    @property
-    def dimensions(self) -> int:
-        """D."""
-        return len(self.pieces[0][0])
-
-    def asked(self) -> Iterator[tuple[Inputs, int, Fraction]]:
-        """All inputs, with each position and its value."""
-        for x, said in self.values.items():
-            for t, value in enumerate(said):
-                yield x, t, value
-
+from sources.attention_targets.grid_function import (
+    GridFunction,
+    Inputs,
+    Point,
+    Vector,
+)
 
 Maps = Mapping[Point, Vector]
 
@@ -164,7 +108,8 @@ def simple(function: GridFunction) -> Triple:
 
 
 def _code(s: int, length: int) -> Fraction:
-    return Fraction(s + 1, length)
+    """b_s, in [0, 1]: a binary fraction, which networks hold."""
+    return Fraction(s, 1 << (length - 1).bit_length())
 
 
 @dataclass(frozen=True, eq=False)

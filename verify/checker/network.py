@@ -22,6 +22,7 @@ from verify.checker import (
     generation,
     generator,
     gpt2,
+    grid_function,
     hidden_markov,
     in_context,
     kernel_attention,
@@ -435,6 +436,7 @@ CHECKS: dict[str, Check] = {
     "generator": generator.established,
     **dict.fromkeys(real_networks.KINDS, real_networks.established),
 }
+real_networks.CHECKS["attention-layer", grid_function.KIND] = grid_function.established
 real_networks.CHECKS["attention-layer", posterior_head.KIND] = (
     posterior_head.established
 )

@@ -13,7 +13,8 @@ from compare.measures.attention_spectrum import (
     of_layer,
     of_logits,
 )
-from compare.models.architecture import Gpt
+from compare.models import build
+from compare.models.architecture import EfficientGpt, Gpt, Positions
 from compare.models.hugging_face import gpt2, gpt_neox
 from network.attention_layer import AttentionLayer
 from sources.attention_targets.pod import gauss_legendre
@@ -130,6 +131,31 @@ def test_heads_of_gpt2_are_those_that_attend() -> None:
             torch.softmax(logits, dim=2).float(), seen[i // 3][:, i % 3]
         )
     assert (np.diff(heads[0].pooled(8).sigma) <= 0).all()
+
+
+@pytest.mark.parametrize("positions", ["learned", "sinusoidal", "none"])
+def test_networks_that_are_compared_are_read_through_their_bodies(
+    positions: Positions,
+) -> None:
+    shape = Gpt(depth=2, width=16, heads=2, inner=32, positions=positions)
+    network = build(shape, letters=3, classes=4, longest=12, seed=0).eval()
+    letters = torch.randint(3, (5, 12))
+    seen = network.inside(letters).attention
+    later = torch.ones(12, 12).triu(1).bool()
+    for i, head in enumerate(of_gpt2(network.body, letters)):
+        logits = torch.from_numpy(head.logits).masked_fill(later, -torch.inf)
+        weights = torch.softmax(logits, dim=2).float()
+        torch.testing.assert_close(weights, seen[i // 2][:, i % 2])
+        found = of_logits(head.centred.logits, 3)
+        assert found.corrected.shape == (3,)
+        assert expected_bias(head.centred.pooled(3), found.length).shape == (3,)
+
+
+def test_linear_attention_has_no_logits() -> None:
+    shape = EfficientGpt(depth=1, width=8, heads=1, attention="linear")
+    network = build(shape, letters=3, classes=2, longest=6, seed=0)
+    with pytest.raises(KrohnError, match="no logits"):
+        of_gpt2(network.body, torch.zeros(1, 4, dtype=torch.int64))
 
 
 def test_what_has_no_spectrum_is_refused() -> None:

@@ -8,12 +8,17 @@ import pytest
 
 from program.domains import FloatArray
 from program.errors import Refused
-from sources.attention_targets.pod import Quadrature, decompose
-from sources.attention_targets.universality import (
+from sources.attention_targets.grid_function import (
+    KIND,
     GridFunction,
     Inputs,
     Point,
     Vector,
+    levels,
+    named,
+)
+from sources.attention_targets.pod import Quadrature, decompose
+from sources.attention_targets.universality import (
     read_off,
     simple,
     superposed,
@@ -43,6 +48,7 @@ def pieces(length: int, points: int, dimensions: int = 1) -> list[list[Point]]:
 def drawn(*shape: int) -> GridFunction:
     random = Random(str(shape))
     return GridFunction.of(
+        "",
         pieces(*shape),
         lambda x: tuple(Fraction(random.randint(-9, 9), 7) for _ in x),
     )
@@ -59,7 +65,7 @@ SHAPES = [(1, 3), (2, 2), (2, 4, 2), (3, 3), (3, 2, 2), (4, 3)]
 @pytest.mark.parametrize("shape", SHAPES)
 def test_any_function_has_the_form_in_both_sizes(shape: tuple[int, ...]) -> None:
     length, dimensions = shape[0], shape[2] if len(shape) > 2 else 1
-    sort = GridFunction.of(pieces(*shape), ordered)
+    sort = GridFunction.of("", pieces(*shape), ordered)
     for function in (drawn(*shape), sort):
         small, large = simple(function), superposed(function)
         assert small.width == length * dimensions + 1
@@ -69,7 +75,7 @@ def test_any_function_has_the_form_in_both_sizes(shape: tuple[int, ...]) -> None
 
 
 def test_inner_functions_are_those_of_all_functions() -> None:
-    first, second = drawn(3, 3), GridFunction.of(pieces(3, 3), ordered)
+    first, second = drawn(3, 3), GridFunction.of("", pieces(3, 3), ordered)
     parts = [superposition(f) for f in (first, second)]
     assert parts[0].inner == parts[1].inner
     assert len(parts[0].inner) == 2 * 3 + 1
@@ -86,14 +92,14 @@ def test_the_printed_proof_fails_on_two_positions() -> None:
     grid = pieces(2, 2)
     digit = {grid[s][i]: Fraction(i << s, 4) for s in range(2) for i in range(2)}
     printed = {p: (y, Fraction(p in grid[1])) for p, y in digit.items()}
-    first = GridFunction.of(grid, lambda x: (digit[x[0]], Fraction(0)))
+    first = GridFunction.of("", grid, lambda x: (digit[x[0]], Fraction(0)))
     for sums in ({digit[a] + digit[b] for a in grid[0] for b in grid[1]},):
         assert len(sums) == 4  # the superposition itself is fine
     with pytest.raises(Refused, match="F cannot tell them"):
         read_off(first, printed)
     assert superposed(first).check(first) == simple(first).check(first) == 8
     # a function that is the same on both is no counterexample
-    parity = GridFunction.of(grid, lambda x: (digit[x[0]] * 2 + digit[x[1]],) * 2)
+    parity = GridFunction.of("", grid, lambda x: (digit[x[0]] * 2 + digit[x[1]],) * 2)
     assert read_off(parity, printed).check(parity) == 8
 
 
@@ -116,7 +122,7 @@ def test_damaged_triples_and_functions_are_refused() -> None:
     function = drawn(2, 2)
     found = simple(function)
     other = GridFunction(
-        function.pieces, dict.fromkeys(function.values, (Fraction(0),) * 2)
+        "", function.pieces, dict.fromkeys(function.values, (Fraction(0),) * 2)
     )
     with pytest.raises(Refused, match="another value"):
         found.check(other)
@@ -129,8 +135,35 @@ def test_damaged_triples_and_functions_are_refused() -> None:
         ((), "position"),
     ):
         with pytest.raises(Refused, match=told):
-            GridFunction(bad, {})
+            GridFunction("", bad, {})
     with pytest.raises(Refused, match="missing"):
-        GridFunction(function.pieces, {})
+        GridFunction("", function.pieces, {})
     with pytest.raises(Refused, match="100,000"):
-        GridFunction.of(pieces(9, 9), ordered)
+        GridFunction.of("", pieces(9, 9), ordered)
+
+
+def test_named_functions_and_what_files_say_of_them() -> None:
+    function = named("Sorted3,4")
+    assert function is not None
+    assert function.pieces[2] == tuple((Fraction(k, 16),) for k in range(8, 12))
+    x = (function.pieces[0][3], function.pieces[1][0], function.pieces[2][1])
+    assert function.values[x] == (0, 1, 3)
+    assert simple(function).check(function) == 3 * 4**3
+    for name in ("Sorted3,4", "RanGrid2,3@1", "Sorted1,1"):
+        found = named(name)
+        assert found is not None
+        again = GridFunction.from_wire({"kind": KIND, **found.to_wire()})
+        assert (again.pieces, again.values) == (found.pieces, found.values)
+    assert named("RanGrid2,3@1").values != named("RanGrid2,3@2").values
+    for name in ("Sorted3", "Sorted3,4@1", "RanGrid3,4", "sorted3,4"):
+        assert named(name) is None
+    for name in ("Sorted0,4", "Sorted3,0", "RanGrid30,30@1"):
+        with pytest.raises(Refused, match=name):
+            named(name)
+    third = GridFunction.of("", levels(1, 1), lambda x: (Fraction(1, 3),))
+    with pytest.raises(Refused, match="binary fraction"):
+        third.to_wire()
+    wire = {"kind": KIND, **function.to_wire()}
+    for bad in ([[0, 1]] * 64, [[float("nan")] * 3] * 64, [[0.0] * 3] * 63):
+        with pytest.raises(Refused):
+            GridFunction.from_wire(wire | {"values": bad})

@@ -1,0 +1,171 @@
+"""Functions on grids in the commands: encoded inputs, a network that is exact on all."""
+
+from dataclasses import replace
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import KrohnError
+from compiler.compiled_network import CompiledNetwork
+from compiler.errors import CompileError
+from compiler.grid_function import NAME, grid_function
+from compiler.pipeline import Options
+from krohn.progress import Progress
+from krohn.source_kinds.base import USUAL, How
+from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences
+from network.architecture import parameters
+from network.modelfile import ModelFile
+from network.precision import FloatArray
+from program.errors import Refused
+from sources.attention_targets.grid_function import KIND, GridFunction, named
+from sources.attention_targets.universality import simple, superposed
+from verify.testing.simulation_result import Simulation
+
+
+class GridFunctions(RealSequences[GridFunction]):
+    """Functions of finitely many inputs: ``Sorted3,4``, ``RanGrid3,4@5``, or an object."""
+
+    wire = KIND
+    source = GridFunction
+    takes = frozenset()
+
+    def named(self, text: str) -> GridFunction | None:
+        """The function of a name; None if it is of another form."""
+        try:
+            return named(text)
+        except Refused as reason:
+            raise KrohnError(str(reason)) from None
+
+    def build(
+        self,
+        source: GridFunction,
+        length: int | None,
+        options: Options,
+        how: How = USUAL,
+    ) -> tuple[CompiledNetwork, dict[str, Any]]:
+        """The network of its triple, with the error that the checker shows."""
+        if length not in (None, source.length):
+            raise CompileError(
+                f"{source.name} is about inputs of {source.length} points; leave -T out"
+            )
+        how.made({"transformer": NAME})
+        try:
+            source.to_wire()
+        except Refused as reason:
+            raise CompileError(f"{source.name}: {reason}") from None
+        network = grid_function(source, options.precision)
+        built = CompiledNetwork(NAME, network, {}, None)
+        built, claim = self.with_error(source, built, source.length, options)
+        if 2 * claim["error"] >= _least_gap(source):
+            raise CompileError(
+                f"{options.precision.name} is too narrow: outputs could be off by "
+                f"{claim['error']:.3g}, and so not tell values apart; say float64"
+            )
+        return built, claim
+
+    def explain(
+        self,
+        source: GridFunction,
+        length: int | None,
+        options: Options,
+        how: How = USUAL,
+    ) -> dict[str, Any]:
+        """Its triples, checked exactly, and what its network needs."""
+        built, claim = self.build(source, length, options, how)
+        shape, small = built.network.architecture, simple(source)
+        large = superposed(source)
+        return {
+            "name": source.name,
+            "kind": self.wire,
+            "claim": self.claim,
+            "error": claim["error"],
+            "length": source.length,
+            "dimensions": source.dimensions,
+            "inputs": len(source.values),
+            "triple": f"ρ = ln 2 · [same position], n = {small.width}",
+            "as_superposition": f"n = {large.width}",
+            "exact_values": min(small.check(source), large.check(source)),
+            "construction": NAME,
+            "m_h": shape["d_qk"],
+            "units": [shape["features_units"], shape["output_units"]],
+            "parameters": parameters(shape),
+            "dtype": options.precision.name,
+        }
+
+    def box(self, source: GridFunction) -> Box:
+        """The smallest box around the points."""
+        points = np.array([p for piece in source.pieces for p in piece], np.float64)
+        names = tuple(f"x{k + 1}" for k in range(source.dimensions))
+        return Box(names, points.min(axis=0), points.max(axis=0))
+
+    def least(self, source: GridFunction, length: int) -> int:
+        """All positions are there."""
+        return length
+
+    def check(self, source: GridFunction, x: FloatArray) -> None:
+        """Refuse what is no input: position t has a point of its own set."""
+        for t, (point, piece) in enumerate(
+            zip(x.tolist(), source.pieces, strict=False)
+        ):
+            own = [[float(y) for y in p] for p in piece]
+            if point not in own:
+                told = " ".join(",".join(f"{y:g}" for y in p) for p in own[:8])
+                raise KrohnError(
+                    f"vector {t + 1} is no point of its position; it has {told}"
+                )
+
+    def reference(self, source: GridFunction) -> RealReference:
+        """The table itself."""
+        table = source.values
+
+        def run(x: FloatArray) -> FloatArray:
+            rows = [tuple(map(tuple, row)) for row in x.tolist()]
+            return np.array([[[float(y)] for y in table[row]] for row in rows])
+
+        return RealReference(run, 0.0)
+
+    def sampled(
+        self, source: GridFunction, shape: tuple[int, int], rng: np.random.Generator
+    ) -> FloatArray:
+        """``(count, τ, d)``: random points of the positions."""
+        drawn = [
+            np.array(piece, np.float64)[rng.integers(len(piece), size=shape[0])]
+            for piece in source.pieces
+        ]
+        return np.stack(drawn, axis=1)
+
+    def adversarial(
+        self,
+        source: GridFunction,
+        file: ModelFile,
+        count: int,
+        rng: np.random.Generator,
+    ) -> FloatArray:
+        """None is worse than others: the first of all inputs, in order."""
+        return _all(source)[:count]
+
+    def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
+        """Run all inputs, of which there are finitely many."""
+        source = self.of_file(file)
+        if length < source.length:
+            raise KrohnError(f"an input has {source.length} points, not {length}")
+        return replace(self.held(file, _all(source), progress), every=True)
+
+    def covers(self, file: ModelFile) -> str:
+        """What a proof is about, in words."""
+        source, error = self.of_file(file), file.header["claim"]["error"]
+        return (
+            f"all {len(source.values):,} inputs of {source.length} points of the grid: "
+            f"every output within {error:.3g}"
+        )
+
+
+def _least_gap(source: GridFunction) -> float:
+    """Between any two values of a function."""
+    values = sorted({float(y) for said in source.values.values() for y in said})
+    return min((b - a for a, b in pairwise(values)), default=float("inf"))
+
+
+def _all(source: GridFunction) -> FloatArray:
+    return np.array(list(product(*source.pieces)), np.float64)
