@@ -20,8 +20,9 @@ from algebra.structure import Counter, Memory, as_counter, as_memory
 from compiler.constructions.cascade_search import decomposed
 from compiler.errors import CompileError
 from compiler.held_components import Affine, Held, Sum, flips, latches, switches
+from compiler.recurrent_layer import Layer, table
 from compiler.transformer import Network
-from network.precision import FloatArray, Precision
+from network.precision import Precision
 
 ROUNDING, SIGNS, SELECTIVE = "rounding", "signs", "selective"
 """The forms: decays are the same for all letters, or (`SELECTIVE`) a letter chooses."""
@@ -32,7 +33,7 @@ FORMS = {
 }
 METHODS = {ROUNDING: "auto", SIGNS: "auto", SELECTIVE: "prime"}
 """How machines are decomposed: parities can be turned by a decay, other counters not."""
-MOST_UNITS, MOST_COORDINATES = 4_096, 50_000
+MOST_COORDINATES = 50_000
 DIGITS = 5
 """Letters whose signs fit into a number: 3^5 beginnings of a significand at most."""
 
@@ -157,46 +158,6 @@ def ssm(
     return Network({**head, **said}, tensors, {})
 
 
-@dataclass(frozen=True, eq=False)
-class Layer:
-    """One layer: a recurrence, what reads it, and a table of letters and states.
-
-    Attributes:
-        held: The recurrence; its rows are the letters of the layer.
-        table: Two affine layers with a ReLU between them.
-    """
-
-    held: Held
-    table: tuple[Affine, Affine]
-
-    def shape(self) -> dict[str, object]:
-        """How an architecture says it."""
-        inner, outer = self.table
-        return {
-            "coordinates": len(self.held.start),
-            "decode": [layer.weight.shape[1] for layer in self.held.decode],
-            "hidden": inner.weight.shape[1],
-            "symbols": outer.weight.shape[1],
-        }
-
-    def tensors(self, selective: bool) -> dict[str, FloatArray]:
-        """Its tensors by name."""
-        held = self.held
-        found = {
-            "start": held.start,
-            "decay": held.decay if selective else held.decay[0],
-            "input": held.addend,
-        }
-        every = {f"decode.{j}": layer for j, layer in enumerate(held.decode)}
-        for name, layer in {
-            **every,
-            "table.0": self.table[0],
-            "table.1": self.table[1],
-        }.items():
-            found |= {f"{name}.weight": layer.weight, f"{name}.bias": layer.bias}
-        return found
-
-
 Holder = Callable[[Part, int, int], Held]
 """From a component, its size and its start state to how it is held."""
 
@@ -228,7 +189,7 @@ def _layers(taken: Parts, of: list[int], outputs: int, holder: Holder) -> list[L
         none = Memory((None,) * len(symbols))
         rows = {(i, 0): of[0] for i in range(len(symbols))}
         held = holder(none, 1, 0)
-        return [Layer(held, _table(len(symbols), held.patterns, rows, outputs))]
+        return [Layer(held, table(len(symbols), held.patterns, rows, outputs))]
     layers, last, found = list[Layer](), len(taken.parts) - 1, _occurring(taken)
     for i, part in enumerate(taken.parts):
         after = sorted(set(found[i].values()))
@@ -247,7 +208,7 @@ def _layers(taken: Parts, of: list[int], outputs: int, holder: Holder) -> list[L
         held = holder(part, size, taken.start[i])
         emitted = cascade.wiring.emit[i][[w for w, _ in symbols]]
         held = held._replace(decay=held.decay[emitted], addend=held.addend[emitted])
-        layers.append(Layer(held, _table(len(symbols), held.patterns, rows, width)))
+        layers.append(Layer(held, table(len(symbols), held.patterns, rows, width)))
         symbols = after
     return layers
 
@@ -288,42 +249,6 @@ def _occurring(taken: Parts) -> list[Rows]:
                 "take --arch rnn"
             )
     return found
-
-
-def _table(
-    symbols: int, patterns: FloatArray, rows: dict[tuple[int, int], int], width: int
-) -> tuple[Affine, Affine]:
-    """1 at what the rows say of a symbol and a state, 0 elsewhere.
-
-    A unit is on at one symbol and one state; or at a symbol, where the state is all one.
-
-    Args:
-        symbols: How many there are.
-        patterns: ``(states, units)``: as `Held` has them.
-        rows: From a symbol and a state to a number below ``width``.
-        width: How many outputs there are.
-    """
-    every: dict[int, dict[int, int]] = {}
-    for (s, q), to in rows.items():
-        every.setdefault(s, {})[q] = to
-    units: list[tuple[int, FloatArray, int]] = []
-    for s, told in every.items():
-        if len(told) == len(patterns) and len({*told.values()}) == 1:
-            units.append((s, 0 * patterns[0], told[0]))
-        else:
-            units.extend((s, patterns[q], to) for q, to in told.items())
-    if len(units) > MOST_UNITS:
-        raise CompileError(
-            f"a layer would have {len(units):,} units, and {MOST_UNITS:,} is the most; "
-            "take --arch rnn"
-        )
-    weight = np.zeros((symbols + patterns.shape[1], len(units)))
-    outer = np.zeros((len(units), width))
-    bias = np.zeros(len(units))
-    for u, (s, pattern, to) in enumerate(units):
-        weight[s, u], weight[symbols:, u], outer[u, to] = 1, pattern, 1
-        bias[u] = -(pattern > 0).sum()
-    return Affine(weight, bias), Affine(outer, np.zeros(width))
 
 
 def _shrinks(precision: Precision) -> int:

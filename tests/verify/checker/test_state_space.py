@@ -21,7 +21,9 @@ from program.errors import Refused
 from verify.checker.model_file import FORMATS
 from verify.checker.network import recheck
 from verify.checker.rounded_steps import Affine, rounded, step
+from verify.checker.state_space_layers import opened, reached, sums
 from verify.proof import prove
+from verify.search.conversion import model_of
 from verify.search.find import find
 
 ROUNDING, SIGNS, SELECTIVE = "rounding", "signs", "selective"
@@ -430,3 +432,31 @@ def test_the_command(tmp_path: Path) -> None:
     assert run(["run", file, "1"]) == 0
     assert run(["draw", file, "-o", str(tmp_path / "d.svg")]) == 0
     assert run(["explain", "FlipFlop", "--arch", "ssm", "--json"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "scale"), [("C2", 1), ("C5", 1), ("C5", 2), ("C3", 0.5)]
+)
+def test_sums_are_all_that_words_reach_or_more(name: str, scale: float) -> None:
+    """Theorem D9: the same numbers lead to the same numbers."""
+    model = model_of(file_of(name, ROUNDING, 40))
+    (layer,), form = opened(model), model.format
+    layer = layer._replace(addend=layer.addend * scale)
+    more, known = sums(layer, form, 40), reached(layer, form, 40)
+    assert more is not None
+    at = {h: i for i, h in enumerate(more.values[:, 0])}
+    assert {*known.values[:, 0]} <= {*at}
+    assert (len(at) == len(known.values)) == (scale != 2)
+    assert more.values[more.start] == known.values[known.start]
+    for h, moves in zip(known.values[:, 0], known.moves, strict=True):
+        if (moves >= 0).all():
+            found = more.values[more.moves[at[h]], 0]
+            assert np.array_equal(found, known.values[moves, 0])
+    assert sums(layer, form, None) is None
+    assert sums(layer, form, 2**25) is None
+
+
+@pytest.mark.slow
+def test_a_parity_of_a_million_letters() -> None:
+    proof = prove(file_of("C2", ROUNDING, 10**6), machine_of("C2"))
+    assert (proof.verdict, proof.length) == ("verified", 10**6)

@@ -1,0 +1,255 @@
+"""The layers of a state space model, each as a finite machine.
+
+Lemmas and Theorem D9 of docs/state-space-models.md.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from program.domains import FloatArray, IntArray
+from program.errors import demand
+from verify.checker.affine_arithmetic import FINEST, finest
+from verify.checker.model_file import Format, Model
+from verify.checker.rounded_steps import Affine, step
+
+MOST_VALUES, MOST_LETTERS, MOST_SUMS = 2**17, 2**17, 2**25
+MOST_LAYERS, CELLS, MOST_TERMS = 2**9, 2**22, 2**34
+UNKNOWN = -1
+
+
+class Layer(NamedTuple):
+    """h' = a ⊙ h + b, and a table of a letter and of h.
+
+    Attributes:
+        start: ``(1, coordinates)``.
+        decay: ``(letters, coordinates)``.
+        addend: ``(letters, coordinates)``.
+        decode: What reads h, a ReLU behind each.
+        inner: What reads the letter, as a unit vector, and the decoded h; then a ReLU.
+        outer: What says the next letter, as a unit vector; or the logits.
+    """
+
+    start: FloatArray
+    decay: FloatArray
+    addend: FloatArray
+    decode: tuple[Affine, ...]
+    inner: Affine
+    outer: Affine
+
+
+class Finite(NamedTuple):
+    """A layer as a machine, for words up to the claimed length.
+
+    Attributes:
+        says: ``(classes, letters)``: the next letter; the logit that is ahead.
+        moves: ``(classes, letters)``: the class after the letter; `UNKNOWN` where that
+            is after the longest word.
+        start: The class before a word.
+        values: How many hidden states there are.
+        margin: By how much the logit is ahead, at least.
+        sure: Whether all of it is exact, or rounds alike in every way.
+    """
+
+    says: IntArray
+    moves: IntArray
+    start: int
+    values: int
+    margin: float
+    sure: bool
+
+
+@dataclass(frozen=True)
+class Reached:
+    """The hidden states of a layer over all words of its letters.
+
+    Attributes:
+        values: ``(states, coordinates)``.
+        moves: ``(states, letters)``: which one comes next; `UNKNOWN` for some letter
+            where none comes before the end.
+        start: Which one is first.
+        sure: Whether every step rounds alike in every way.
+    """
+
+    values: FloatArray
+    moves: IntArray
+    start: int
+    sure: bool
+
+
+def sums(layer: Layer, form: Format, length: int | None) -> Reached | None:
+    """All numbers that a layer of one sum can hold before the last letter, and more.
+
+    None if it is no such layer, or not all sums are exact, or there are too many.
+    """
+    plain = layer.decay.shape[1] == 1 and (layer.decay == 1).all()
+    grid = max(finest(layer.start), finest(layer.addend))
+    if length is None or not plain or grid > FINEST:
+        return None
+    start, steps = (x * 2.0**grid for x in (layer.start[0, 0], layer.addend[:, 0]))
+    low = start + (length - 1) * min(steps.min(), 0.0)
+    high = start + (length - 1) * max(steps.max(), 0.0)
+    exact = max(-low, high) < 2.0**form.digits and 2.0**-grid >= form.smallest
+    count = high - low + 1
+    if not exact or count * len(steps) > MOST_SUMS:
+        return None
+    at = np.arange(int(count))
+    after = at[:, None] + steps.astype(np.int64)
+    moves = np.where((after >= 0) & (after < count), after, UNKNOWN)
+    values = (low + at[:, None]) * 2.0**-grid
+    return Reached(values, moves, int(start - low), True)
+
+
+def reached(layer: Layer, form: Format, length: int | None) -> Reached:
+    """All h before a letter of a word of up to ``length`` letters.
+
+    Raises:
+        Refused: If there are too many, or one leaves the format's range.
+    """
+    number = {layer.start.tobytes(): 0}
+    values, moves, sure = [layer.start], list[IntArray](), True
+    now, letters, width = layer.start, *layer.decay.shape
+    read = 1
+    while len(now) and (length is None or read < length):
+        demand(read <= MOST_LETTERS, "new hidden states come after too many letters")
+        demand(
+            len(now) * layer.decay.size <= CELLS, "a layer has too many hidden states"
+        )
+        found = step(now[:, None], layer.decay, layer.addend, form)
+        sure &= bool(found.sure.all())
+        after, last = found.after.reshape(-1, width), len(number)
+        new = [number.setdefault(row.tobytes(), len(number)) for row in after]
+        demand(len(number) <= MOST_VALUES, "a layer has too many hidden states")
+        at = np.array(new)
+        moves.append(at.reshape(-1, letters))
+        first = np.unique(at, return_index=True)[1]
+        now = after[first[at[first] >= last]]
+        values.append(now)
+        read += 1
+    moves.append(np.full((len(now), letters), UNKNOWN))
+    return Reached(np.concatenate(values), np.concatenate(moves), 0, sure)
+
+
+def said(
+    layer: Layer, h: FloatArray, form: Format, final: bool
+) -> tuple[IntArray, float, bool]:
+    """``(states, letters)``: what the table says; with the margin, and whether it is sure.
+
+    `UNKNOWN` where that is not one letter, or no logit is ahead.
+    """
+    sure = True
+    for affine in layer.decode:
+        h, alike = affine.exact(h, form, True)
+        sure &= alike
+    letters = len(layer.decay)
+    x = np.hstack([np.tile(np.eye(letters), (len(h), 1)), h.repeat(letters, axis=0)])
+    hidden, alike = layer.inner.exact(x, form, True)
+    y, exact = layer.outer.exact(hidden, form, False)
+    sure &= alike & exact
+    most, best = y.max(axis=1), y.argmax(axis=1)
+    rest = np.where(np.arange(y.shape[1]) == best[:, None], -np.inf, y).max(axis=1)
+    if final:
+        ahead = most > rest
+        margin = float((most - rest)[ahead].min(initial=np.inf))
+    else:
+        ahead, margin = (most == 1) & ((y != 0).sum(axis=1) == 1), np.inf
+    says = np.where(ahead, best, UNKNOWN).reshape(-1, letters)
+    return says, margin, sure
+
+
+def finite(layer: Layer, form: Format, length: int | None, final: bool) -> Finite:
+    """A layer as a machine whose states are hidden states that nothing tells apart."""
+    found = sums(layer, form, length) or reached(layer, form, length)
+    letters = len(layer.decay)
+    wide = sum(layer.inner.weight.shape) + layer.outer.weight.shape[1]
+    each = letters * max(wide, *(a.weight.shape[1] for a in layer.decode))
+    demand(each <= 4 * CELLS, "a layer is too large to be followed")
+    each_table = letters * (layer.inner.weight.size + layer.outer.weight.size)
+    each_state = each_table + sum(a.weight.size for a in layer.decode)
+    demand(
+        len(found.values) * each_state <= MOST_TERMS,
+        "a layer is too large to be followed",
+    )
+    size, parts = max(1, CELLS // each), list[tuple[IntArray, float, bool]]()
+    for low in range(0, len(found.values), size):
+        parts.append(said(layer, found.values[low : low + size], form, final))
+    says, margins, sure = zip(*parts, strict=True)
+    table = np.concatenate(says)
+    of, classes = _classes(table, found.moves)
+    first = np.unique(of, return_index=True)[1]
+    moves = np.full((classes, letters), UNKNOWN)
+    known = found.moves >= 0
+    moves[of[known.all(axis=1)]] = of[found.moves[known.all(axis=1)]]
+    alike = found.sure and all(sure)
+    return Finite(
+        table[first], moves, int(of[found.start]), len(of), min(margins), alike
+    )
+
+
+def _classes(says: IntArray, moves: IntArray) -> tuple[IntArray, int]:
+    """``(states,)`` classes that the table tells apart, if letters lead on from these.
+
+    Else every hidden state is a class.
+    """
+    each, known = np.arange(len(says)), (moves >= 0).all(axis=1)
+    of = np.unique(_keys(says), return_inverse=True)[1]
+    count = int(of.max()) + 1
+    led = np.full((count, says.shape[1]), UNKNOWN)
+    led[of[known]] = of[moves[known]]
+    return (
+        (of, count) if (led[of[known]] == of[moves[known]]).all() else (each, len(says))
+    )
+
+
+def _keys(says: IntArray) -> IntArray:
+    """``(states,)``: equal for equal rows, and only for these."""
+    base, keys = int(says.max()) + 2, np.zeros(len(says), np.int64)
+    for column in says.T + 1:
+        keys = np.unique(keys * base + column, return_inverse=True)[1]
+    return keys
+
+
+def opened(model: Model) -> list[Layer]:
+    """The layers that a file holds.
+
+    Raises:
+        Refused: If its tensors are others than its architecture says.
+    """
+    shape, tensors = model.header["architecture"], dict(model.tensors)
+    told, rows = shape["layers"], shape["vocabulary"]
+    demand(0 < len(told) <= MOST_LAYERS, "too many layers, or none")
+    layers = list[Layer]()
+    for i, each in enumerate(told):
+        at, width = f"layers.{i}.", each["coordinates"]
+        start, decay, addend = (
+            tensors.pop(at + n) for n in ("start", "decay", "input")
+        )
+        own = (rows, width) if shape["selective"] is True else (width,)
+        fits = start.shape == (width,) and decay.shape == own
+        demand(fits and addend.shape == (rows, width), "other tensors than stated")
+        sizes = [width, *each["decode"]]
+        decode = [
+            _affine(tensors, f"{at}decode.{j}", pair) for j, pair in _pairs(sizes)
+        ]
+        sizes = [rows + sizes[-1], each["hidden"], each["symbols"]]
+        table = [_affine(tensors, f"{at}table.{j}", pair) for j, pair in _pairs(sizes)]
+        rows, whole = each["symbols"], np.broadcast_to(decay, addend.shape)
+        layers.append(Layer(start[None] + 0.0, whole, addend, tuple(decode), *table))
+    demand(not tensors and rows == shape["outputs"], "other tensors than stated")
+    demand(shape["selective"] in (True, False), "other tensors than stated")
+    return layers
+
+
+def _pairs(sizes: list[int]) -> "enumerate[tuple[int, int]]":
+    return enumerate(pairwise(sizes))
+
+
+def _affine(
+    tensors: dict[str, FloatArray], name: str, shape: tuple[int, int]
+) -> Affine:
+    weight, bias = (tensors.pop(f"{name}.{part}") for part in ("weight", "bias"))
+    fits = weight.shape == shape and bias.shape == shape[1:]
+    demand(fits, "other tensors than stated")
+    return Affine(weight, bias)
