@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from network.architecture import sparse_matrices
 from network.cache import Cache, Grow, Tree
 from network.full_precision import in_full
+from network.stepping import Stepping
 
 
 class SparseMatrix(nn.Module):
@@ -75,16 +76,12 @@ def _held(
     return sparse[whole] if whole in sparse else nn.Parameter(tensors[whole])
 
 
-class Rnn(nn.Module):
+class Rnn(Stepping):
     """h_t = ReLU(h_{t-1} W + x_t U + b), logits h_t R + c; no limit on the length.
 
     W is the product of two sparse matrices in large networks, U and R are sparse then. In
     pruned networks U and R are products, too.
     """
-
-    length = None
-    bushy = 16
-    """The most nodes below a word that a pass of `branch` should cover at once."""
 
     def __init__(
         self, architecture: Mapping[str, Any], tensors: Mapping[str, Tensor]
@@ -106,25 +103,9 @@ class Rnn(nn.Module):
         """What `step` needs: the hidden state ``(batch, hidden)`` before a word."""
         return Cache(0, (self.initial.expand(batch, -1),))
 
-    def step(self, tokens: Tensor, cache: Cache) -> tuple[Tensor, Cache]:
-        """One more letter ``(batch,)`` for every word: logits and the new cache."""
-        logits, grow = self.branch(tokens[:, None], cache, Tree(1))
-        return logits[:, 0], grow(0, len(tokens))
-
     @in_full
     def branch(self, tokens: Tensor, cache: Cache, tree: Tree) -> tuple[Tensor, Grow]:
-        """All the ways in which a tree continues every word, one step a generation.
-
-        Args:
-            tokens: ``(batch, nodes)`` letter indices, or ``(branches,)`` if they
-                are the same below every node.
-            cache: What `start` or an earlier step returned.
-            tree: How the nodes hang together.
-
-        Returns:
-            Logits ``(batch, nodes, states)``, and a function that makes the cache of
-            all ``batch · leaves`` words.
-        """
+        """As `Stepping.branch`; what siblings remember is multiplied once for all."""
         if tokens.dim() == 1:
             tokens = tokens[tree.last.to(tokens.device)][None]
         h = cache.parts[0][:, None]

@@ -6,8 +6,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from network.cache import Cache, Grow, Tree
+from network.cache import Cache
 from network.full_precision import in_full
+from network.stepping import Parts, Stepping
 
 
 class Affine(nn.Module):
@@ -74,12 +75,8 @@ class Layer(nn.Module):
         return torch.cat([self.initial.expand_as(h[:, :1]), h[:, :-1]], dim=1)
 
 
-class StateSpace(nn.Module):
+class StateSpace(Stepping):
     """Layers of diagonal recurrences; the last one says the logits. No longest word."""
-
-    length = None
-    bushy = 16
-    """The most nodes below a word that a pass of `branch` should cover at once."""
 
     def __init__(
         self, architecture: Mapping[str, Any], tensors: Mapping[str, Tensor]
@@ -111,42 +108,7 @@ class StateSpace(nn.Module):
     def _each(self) -> list[Layer]:
         return [layer for layer in self.layers if isinstance(layer, Layer)]
 
-    def step(self, tokens: Tensor, cache: Cache) -> tuple[Tensor, Cache]:
-        """One more letter ``(batch,)`` for every word: logits and the new cache."""
-        logits, grow = self.branch(tokens[:, None], cache, Tree(1))
-        return logits[:, 0], grow(0, len(tokens))
-
-    @in_full
-    def branch(self, tokens: Tensor, cache: Cache, tree: Tree) -> tuple[Tensor, Grow]:
-        """All the ways in which a tree continues every word, one step a generation.
-
-        Args:
-            tokens: ``(batch, nodes)`` letter indices, or ``(branches,)`` if they
-                are the same below every node.
-            cache: What `start` or an earlier step returned.
-            tree: How the nodes hang together.
-
-        Returns:
-            Logits ``(batch, nodes, classes)``, and a function that makes the cache of
-            all ``batch · leaves`` words.
-        """
-        if tokens.dim() == 1:
-            tokens = tokens[tree.last.to(tokens.device)][None]
-        parts, words = cache.parts, len(cache.parts[0])
-        generations = []
-        for letters in torch.split(tokens, tree.sizes, dim=1):
-            parts = tuple(p.repeat_interleave(tree.branches, dim=0) for p in parts)
-            read = letters.expand(words, -1).reshape(-1)
-            logits, parts = self._read(read, parts)
-            generations.append(logits.view(words, -1, logits.shape[-1]))
-        seen, leaves = cache.seen + tree.generations, parts
-        return torch.cat(generations, dim=1), lambda first, last: Cache(
-            seen, tuple(part[first:last] for part in leaves)
-        )
-
-    def _read(
-        self, tokens: Tensor, parts: tuple[Tensor, ...]
-    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+    def heard(self, tokens: Tensor, parts: Parts) -> tuple[Tensor, Parts]:
         """Logits ``(batch, classes)`` of a letter ``(batch,)``, and all h after it."""
         x, after = self._symbols(tokens), []
         for layer, h in zip(self._each, parts, strict=True):

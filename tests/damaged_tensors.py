@@ -1,10 +1,14 @@
 """Model files with one tensor damaged, in one entry, some units or as a whole."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
-from linear_networks import changed
+from linear_networks import changed, outputs, shown
 
 from network.modelfile import ModelFile
 from network.precision import FloatArray
+from program.errors import Refused
 
 WHOLE = ("scale", "swap rows", "swap columns", "negate all")
 SINGLE = ("zero", "negate", "nudge", "more", "not a number", "infinite", "copy")
@@ -21,6 +25,38 @@ def mutant(file: ModelFile, seed: int) -> ModelFile:
     else:
         _single(tensor, kind, random)
     return changed(file, **{name: file.precision.round(tensor)})
+
+
+def survivors(
+    file: ModelFile,
+    count: int,
+    words: Any,
+    off: Callable[[ModelFile], float],
+    beside: float,
+) -> tuple[int, int]:
+    """How many mutants are still proved, and how many of these say something else.
+
+    Of every one that is proved the error that is shown is held against a measured one.
+
+    Args:
+        file: What is damaged.
+        count: So many times.
+        words: What all are run on.
+        off: How far a mutant is off at most, as measured.
+        beside: How far what is measured can be off itself.
+    """
+    right = outputs(file, words)
+    proved = other = 0
+    for seed in range(count):
+        damaged = mutant(file, seed)
+        try:
+            error = shown(damaged).error
+        except Refused:
+            continue
+        proved += 1
+        other += not np.array_equal(outputs(damaged, words), right)
+        assert off(damaged) <= error + beside, seed
+    return proved, other
 
 
 def _whole(tensor: FloatArray, kind: str, random: np.random.Generator) -> FloatArray:
