@@ -15,7 +15,7 @@ import numpy as np
 
 from compiler.transformer import Network
 from network.precision import FloatArray, Precision
-from sources.attention_targets.target import AttentionTarget, joined
+from sources.attention_targets.target import AttentionTarget, Outer, joined
 
 NAME = "pod"
 Tensors = dict[str, FloatArray]
@@ -64,12 +64,14 @@ def attention_layer(
         rank: m_h: so many terms of ρ are kept.
         knots: The pieces that [0, 1] has, a power of two; about as many has the range of F.
     """
-    points = np.arange(knots + 1) / knots
+    points = np.arange(2 * knots + 1) / (2 * knots)
     pod, values = target.pod, joined(points * target.points, target.f)
     root, at = np.sqrt(pod.sigma[:rank]), points[:, None]
     output, shift, widths = _outer(target, knots)
     bases = (pod.phi(at, rank) * root, pod.psi(at, rank) * root, values - shift)
-    features, hidden = tents([Axis(float(knots), np.hstack(bases))], "features")
+    features, hidden = tents(
+        [Axis(float(knots), levelled(np.hstack(bases)))], "features"
+    )
     outputs, n = values.shape[1], 2 * rank + values.shape[1]
     parts = np.split(np.eye(n), [rank, 2 * rank], axis=1)
     heads = dict(zip(("query", "key", "value"), parts, strict=True))
@@ -93,6 +95,19 @@ def attention_layer(
     return Network(architecture, _normal(tensors, precision), {})
 
 
+def levelled(values: FloatArray) -> FloatArray:
+    """``(K + 1, columns)``: knots of a line near ``(2K + 1, columns)`` values.
+
+    The line through every other value misses those between by Mh²/8, all to one side
+    where a function is curved to one side. Each knot moves by half of what is missed next
+    to it: both are then off by half as much, one to either side.
+    """
+    knots, between = values[::2], values[1::2]
+    missed = between - (knots[1:] + knots[:-1]) / 2
+    beside = np.concatenate([missed[:1], missed, missed[-1:]])
+    return np.asarray(knots + (beside[1:] + beside[:-1]) / 4)
+
+
 def _outer(target: AttentionTarget, knots: int) -> tuple[Tensors, float, list[int]]:
     """F̂, what f must be lowered by so that it reads numbers from 0 on, and its widths."""
     outer, n = target.outer, target.f.shape[1]
@@ -103,11 +118,21 @@ def _outer(target: AttentionTarget, knots: int) -> tuple[Tensors, float, list[in
     shift = float(np.floor(low / step) * step)
     # One more, so that rounding does not lead beyond the last.
     count = int(np.ceil((high - shift) / step)) + 1
-    places = shift + step * np.arange(count + 1)
-    values = outer(np.tile(places[:, None], n))
+    places = shift + step / 2 * np.arange(2 * count + 1)
+    values = levelled(_extended(outer, places))
     axes = [Axis(1 / step, values * (np.arange(n) == i)) for i in range(n)]
     made, widths = tents(axes, "output")
     return made, shift, widths
+
+
+def _extended(outer: Outer, places: FloatArray) -> FloatArray:
+    """``(places, n)``: F, and beyond its points the lines of the last two."""
+    inside = np.clip(places, outer.low, outer.high)
+    beyond = (places - inside)[:, None] / outer.step
+    ends = np.diff(outer.values, axis=0)
+    slope = np.where(beyond > 0, ends[-1], ends[0])
+    found = outer(np.tile(inside[:, None], outer.values.shape[1]))
+    return np.asarray(found + beyond * slope)
 
 
 def _normal(tensors: Tensors, precision: Precision) -> Tensors:

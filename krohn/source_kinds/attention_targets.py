@@ -1,6 +1,7 @@
 """Targets of attention in the commands: real sequences in, F of weighted means out."""
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -141,8 +142,7 @@ class AttentionTargets(RealSequences[AttentionTarget]):
     ) -> FloatArray:
         """A query whose logits are worst, and keys where they are most too high or low.
 
-        Two keys share the weight as evenly as their number allows, and are those that make
-        the product of the difference of errors and of the difference of f largest.
+        Two keys share the weight, so that it moves as far as their numbers allow.
         """
         grid = np.arange(source.points + 1) / source.points
         apart, true = _logits(source, file, grid)
@@ -171,7 +171,8 @@ def _worst(
 ) -> Iterator[tuple[float, FloatArray]]:
     """Inputs, in steps of the grid, of one query that pairs of keys pull apart.
 
-    Each with the product that says how bad it is.
+    Each with twice what the mean of two keys moves, of which many may be the same: the
+    share of the first is σ of its logit, and tanh(x/2) = 2σ(x) − 1.
     """
     f = source.f[:, 0]
     scale = np.ptp(apart) / max(np.ptp(f), 2.0**-50)
@@ -181,18 +182,16 @@ def _worst(
         for sign in (1, -1)
         for pick in (np.argmax, np.argmin)
     }
-    pairs = [
-        (float(abs((apart[i] - apart[j]) * (f[i] - f[j]))), i, j)
-        for i in ends
-        for j in ends
-        if i < j
-    ]
-    others = source.length - 1
-    for bad, i, j in sorted(pairs)[-2:] if others > 1 else []:
-        share = others / (1 + np.exp(true[i] - true[j]))
-        for many in {int(np.floor(share)), int(np.ceil(share))}:
-            many = min(max(many, 1), others - 1)
-            yield bad, np.array([row, *[i] * many, *[j] * (others - many)])
+    others, found = source.length - 1, []
+    for i, j in product(ends, ends) if others > 1 else ():
+        gap, moved = true[i] - true[j], apart[i] - apart[j]
+        share = int(others / (1 + np.exp(gap + moved / 2)))
+        for many in {min(max(n, 1), others - 1) for n in (share, share + 1)}:
+            before = np.log(many / (others - many)) + gap
+            bad = np.tanh((before + moved) / 2) - np.tanh(before / 2)
+            keys = np.array([row, *[i] * many, *[j] * (others - many)])
+            found.append((float(abs(bad * (f[i] - f[j]))), keys))
+    yield from sorted(found, key=lambda pair: -pair[0])[:2]
 
 
 def _finest(source: AttentionTarget) -> tuple[int, int]:

@@ -1,6 +1,6 @@
 """Targets of attention: an attention layer says F(Σ softmax[ρ] f) up to a derived error.
 
-Theorem A2 of docs/attention-targets.md. Both what is stated and what the tensors compute
+Theorem T3 of docs/attention-targets.md. Both what is stated and what the tensors compute
 are linear between knots, along each axis; so the largest difference is at a knot of one or
 the other, and is found by looking at all of them.
 """
@@ -59,10 +59,12 @@ class Mean(NamedTuple):
     Attributes:
         error: ``(n,)``: how far it can be from that of the target, less a shift.
         high: ``(n,)``: its largest values, as it is computed.
+        size: ``(n,)``: the largest by absolute value.
     """
 
     error: FloatArray
     high: FloatArray
+    size: FloatArray
 
 
 def source_of(said: Mapping[str, Any]) -> Source:
@@ -175,13 +177,14 @@ def logits_noise(form: Format, length: int, asked: Axis, keys: Axis) -> float:
     sums = terms * unit / (1 - terms * unit) * peak + terms * UNDERFLOW
     relative = (length + 1) * (relative_error(form) + unit)
     demand(relative < 2.0**-4, "too long")
-    return float((products + sums + 8 * unit * peak + 2 * relative) * INFLATION)
+    exponentials = 8 * unit * peak + relative / (1 - relative)
+    return float((products + sums + exponentials) * INFLATION)
 
 
 def means(
     layer: Layer, source: Source, values: Axis, half: float, shift: FloatArray
 ) -> Mean:
-    """Of the vectors that are aggregated: Lemma A3, the error of f̂, and rounding."""
+    """Of the vectors that are aggregated: Lemma T2, the error of f̂, and rounding."""
     form, off = layer.form, rounding([values], layer.form)
     low, high = values.values.min(axis=0), values.values.max(axis=0)
     weights = np.tanh(half / 2) * (high - low + 2 * off)
@@ -196,7 +199,9 @@ def means(
     demand(largest * 2 * layer.length <= form.largest, "a mean can overflow")
     rounded = sums / (1 - sums) * largest + 4 * layer.length * UNDERFLOW * (1 + largest)
     error = weights + apart + own + source.moduli[1] + off + rounded
-    return Mean(error * INFLATION, (high + off + rounded) * INFLATION)
+    more = off + rounded
+    high = high + more + (INFLATION - 1) * largest
+    return Mean(error * INFLATION, high, (largest + more) * INFLATION)
 
 
 def _shift(layer: Layer, source: Source, values: Axis) -> FloatArray:
@@ -215,7 +220,7 @@ def _outer(
     if source.outer is None:
         demand(len(layer.output) == 1, "F̂ is not the identity")
         demand(np.array_equal(layer.output[0][0], np.eye(n)), "F̂ is not the identity")
-        added = form.sum_unit * (mean.high + np.abs(shift)) * (shift != 0)
+        added = form.sum_unit * (mean.size + np.abs(shift)) * (shift != 0)
         return float(((mean.error + 2 * added) * INFLATION).max()), 0.0
     axes = axes_of(layer.output)
     demand(len(axes) == n, "F̂ is not one function for each number")

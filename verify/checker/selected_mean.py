@@ -1,6 +1,6 @@
 """Means over what is selected exactly: an attention layer says them up to its leak.
 
-Theorem A4 of docs/attention-targets.md. The tables must be those of the theorem for some
+Theorem T4 of docs/attention-targets.md. The tables must be those of the theorem for some
 Λ, which is read from the tensors; only logarithms may be rounded.
 """
 
@@ -96,7 +96,7 @@ def established(model: Model) -> Established:
     terms = layer.query.shape[1] + 4
     sums = 0.0 if looks.exact else terms * unit / (1 - terms * unit) * looks.peak
     demand(looks.peak <= form.largest / 4, "a logit can overflow")
-    noise = (2 * relative + rounded + sums) * INFLATION
+    noise = (relative / (1 - relative) + rounded + sums) * INFLATION
     # Equal logits are the maximum: what is left of their exponents is rounded once (A7).
     right = noise + (2 if looks.exact else 8) * unit * looks.near
     wrong = noise + 8 * unit * looks.peak

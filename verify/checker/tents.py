@@ -1,6 +1,6 @@
-"""Sums of tents: ReLU networks that are linear between knots, without rounding (A1).
+"""Sums of tents: ReLU networks that are linear between knots and hardly round.
 
-Their two hidden layers must be what Lemma A1 of docs/attention-targets.md says, number by
+Their two hidden layers must be what Lemma T1 of docs/attention-targets.md says, number by
 number; only the values at the knots are free.
 """
 
@@ -98,7 +98,7 @@ def _tents(scales: FloatArray, pieces: IntArray) -> tuple[FloatArray, ...]:
 
 
 def rounding(axes: list[Axis], form: Format) -> FloatArray:
-    """``(outputs,)``: what the sum of tents can be off by (Lemma A1)."""
+    """``(outputs,)``: what the sum of tents can be off by (Lemma T1)."""
     size = sum(np.abs(axis.values).max(axis=0) for axis in axes)
     terms, unit = 2 * len(axes), form.sum_unit
     relative = (terms + 3) * unit / (1 - (terms + 3) * unit)

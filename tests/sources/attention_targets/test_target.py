@@ -40,7 +40,7 @@ def test_the_reference_is_the_formula_up_to_the_moduli() -> None:
 
 @pytest.mark.parametrize("points", [16, 64, 256])
 def test_moduli_bound_what_lies_between_the_points(points: int) -> None:
-    """Theorem A0: M·h²/8 along each axis."""
+    """Lemma T0: M·h²/8 along each axis."""
     target = smooth(points=points)
     u, v = np.random.default_rng(1).uniform(size=(2, 400))
     right = 3 * np.exp(-((u[:, None] - v) ** 2)) + u[:, None] * v

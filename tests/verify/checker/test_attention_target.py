@@ -26,7 +26,7 @@ def sine(knots: int, options: str = "", rank: int = 6) -> ModelFile:
 @pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
 @pytest.mark.parametrize("scale", [1.0, 64.0, 0.25])
 def test_tents_are_exact(dtype: str, scale: float) -> None:
-    """Lemma A1: no rounding until the values are multiplied, but for 1 − x at the first."""
+    """Lemma T1: no rounding until the values are multiplied, but for 1 − x at the first."""
     import ml_dtypes
 
     precision, pieces = PRECISIONS[dtype], 32
@@ -71,7 +71,7 @@ def test_the_checker_reads_tents_as_they_are_written() -> None:
 
 @pytest.mark.parametrize("half", [1e-3, 0.3, 2.0])
 def test_a_mean_moves_by_tanh_at_most(half: float) -> None:
-    """Lemma A3, which is reached: by two groups with equal weight in the middle."""
+    """Lemma T2, which is reached: by two groups with equal weight in the middle."""
     random, worst = np.random.default_rng(0), 0.0
     for _ in range(2000):
         p = random.dirichlet(np.full(5, 0.4))
@@ -143,6 +143,21 @@ def test_the_functions_that_are_meant_are_within_the_error_too() -> None:
 
     off = np.abs(said(file, x)[..., 0] - right).max()
     assert target.moduli.rho / 20 < off <= shown(file).error
+
+
+def test_a_shift_that_is_undone_is_nearly_no_error() -> None:
+    """Values are lowered by 8, and the output adds 8: numbers of 8 are rounded."""
+    file = built(smooth(F=None), 5, 32, "float32")
+    before = shown(file).error
+    tensors = {n: t.copy() for n, t in file.tensors.items()}
+    tensors["features.2.weight"][:, -2:] -= 8
+    tensors["output.0.bias"] += 8
+    moved = ModelFile(file.header, tensors, file.precision)
+    moved.header["claim"]["error"] = 1.0
+    assert before < shown(moved).error < before + 400 * 2.0**-24 * 9
+    assert measured(moved, inputs(moved, 100)) <= shown(moved).error
+    tensors["output.0.bias"] += 2.0**-6
+    assert shown(moved).error > before + 2.0**-7
 
 
 def changed(file: ModelFile, **told: Any) -> ModelFile:
