@@ -117,15 +117,13 @@ def _of_source(file: ModelFile) -> tuple[tuple[str, ...], tuple[str, ...]]:
         KrohnError: If it is about something else, which says numbers or texts.
     """
     source = file.header["source"]
-    if source.get("kind") in ("hidden-markov", "posterior-head"):
+    kind = source.get("kind")
+    if kind != "program" or "classes" not in source:
+        laws = kind in ("hidden-markov", "posterior-head")
+        hint = "; krohn decompile recovers the model behind it" if laws else ""
         raise KrohnError(
-            "the network says laws, or means: krohn decompile recovers the hidden Markov "
-            "model behind them"
-        )
-    if source.get("kind") != "program" or "classes" not in source:
-        raise KrohnError(
-            f"the file is about a {source.get('kind')}; machines are learned from networks "
-            "that say one of several classes after each letter"
+            f"the file is about a {kind}; machines are learned from networks that say one "
+            f"of several classes after each letter{hint}"
         )
     return names(source, "letters"), names(source, "classes")
 
