@@ -223,7 +223,8 @@ def _outer(
         added = form.sum_unit * (mean.size + np.abs(shift)) * (shift != 0)
         return float(((mean.error + 2 * added) * INFLATION).max()), 0.0
     axes = axes_of(layer.output)
-    demand(len(axes) == n, "F̂ is not one function for each number")
+    outputs = axes[0].values.shape[1]
+    demand(len(axes) == n == outputs, "F̂ is not one function for each number")
     found, worst = 0.0, 0.0
     for i, axis in enumerate(axes):
         others = np.delete(axis.values, i, axis=1)

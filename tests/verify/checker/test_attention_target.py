@@ -216,6 +216,20 @@ def test_other_architectures_are_refused(told: dict[str, Any]) -> None:
         shown(file)
 
 
+@pytest.mark.parametrize("more", [1, -1])
+def test_another_number_of_outputs_is_refused(more: int) -> None:
+    file = built(smooth(), 4, 32)
+    tensors = {n: t.copy() for n, t in file.tensors.items()}
+    for name in ("output.2.weight", "output.2.bias"):
+        one = tensors[name]
+        added = np.concatenate([one, 0 * one[..., :1]], axis=-1)
+        tensors[name] = added if more > 0 else one[..., :1].copy()
+    header = copy.deepcopy(file.header)
+    header["architecture"]["outputs"] += more
+    with pytest.raises(Refused):
+        shown(ModelFile(header, tensors, file.precision))
+
+
 def test_a_smaller_claim_is_refused() -> None:
     file = built(smooth(), 4, 32)
     file.header["claim"]["error"] *= 0.999
