@@ -109,7 +109,8 @@ Within = Annotated[
     float | None,
     typer.Option(
         metavar="E",
-        help="How far an output of a hidden Markov model's network may be off.",
+        help="How far an output of a network of real numbers may be off: of hidden Markov "
+        "models and kernels, and of targets of attention.",
     ),
 ]
 

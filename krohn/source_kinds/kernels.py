@@ -21,6 +21,7 @@ from program.errors import Refused
 from sources import kernels
 from sources.kernels import Kernel
 from sources.kernels.complexity import complexity, decay, under_mixing
+from sources.kernels.prediction import causal_floor, invariant_floor
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 CONSTRUCTIONS = {"rnn": "linear-rnn", "transformer": "kernel-attention"}
 TAPS = 5
 """The length of a filter that is spoken of where none is given: that of the paper."""
-LONGEST_EXPLAINED = 1024
 
 
 def kernel(
@@ -141,7 +141,6 @@ class Kernels(RealSequences[Kernel]):
     ) -> dict[str, Any]:
         """What it is, how hard for RNNs, and what its networks need."""
         kernel = source.of_length(length)
-        first, second = complexity(kernel)
         largest = max((abs(base) for _, base in kernel.modes), default=0.0)
         return {
             "name": kernel.name,
@@ -154,12 +153,7 @@ class Kernels(RealSequences[Kernel]):
             "modes": len(kernel.modes),
             "largest_eigenvalue": largest,
             "stable": largest < 1,
-            "c1": first,
-            "c2": second,
-            "c_rnn": first * second,
-            "rate": f"{first * second:.4g}/m with m units, up to a constant",
-            "decay": decay(kernel),
-            f"c_rnn_after_filter_of_{TAPS}": under_mixing(kernel, TAPS),
+            **(_complexity(kernel) if kernel.causal else _floors(kernel)),
             "dtype": options.precision.name,
             "networks": self._networks(kernel, options, how),
         }
@@ -182,7 +176,7 @@ class Kernels(RealSequences[Kernel]):
                 shape = built.network.architecture
                 row |= {"error": claim["error"], "width": kind_of(shape).width(shape)}
                 rows.append({**row, "parameters": parameters(shape)})
-        return rows
+        return sorted(rows, key=lambda row: "why_not" in row)
 
     def box(self, source: Kernel) -> Box:
         """One number."""
@@ -231,6 +225,27 @@ class Kernels(RealSequences[Kernel]):
         axes.set_ylabel("ρ(s)")
         axes.set_title(source.name)
         return figure
+
+
+def _complexity(kernel: Kernel) -> dict[str, Any]:
+    """How hard it is for linear RNNs."""
+    first, second = complexity(kernel)
+    return {
+        "c1": first,
+        "c2": second,
+        "c_rnn": first * second,
+        "rate": f"{first * second:.4g}/m with m units, up to a constant",
+        "decay": decay(kernel),
+        f"c_rnn_after_filter_of_{TAPS}": under_mixing(kernel, TAPS),
+    }
+
+
+def _floors(kernel: Kernel) -> dict[str, Any]:
+    """What causal networks lose of permuted inputs that are uniform on the box."""
+    return {
+        "causal_floor": causal_floor(kernel),
+        "one_kernel_floor": invariant_floor(kernel),
+    }
 
 
 def _asked(

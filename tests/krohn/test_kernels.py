@@ -69,7 +69,9 @@ def test_explain_says_how_hard_it_is() -> None:
     told = said("explain", "Exp32", "--within", "0.1")
     assert told["c_rnn"] == pytest.approx(2)
     assert told["stable"] is True
-    assert said("explain", "Exp32:swap=10")["causal"] is False
+    moved = said("explain", "Exp32:swap=10")
+    assert moved["causal"] is False
+    assert moved["causal_floor"] == pytest.approx(4 * 3.01e-2, rel=2e-3)
     rows = [row for row in told["networks"] if row["arch"] == "rnn"]
     assert [row["width"] for row in rows] == [1, 1]
 

@@ -20,6 +20,7 @@ from sources.kernels import (
     swapped,
 )
 from sources.kernels.complexity import complexity, decay, under_mixing
+from sources.kernels.families import random_filter
 
 
 def exactly(kernel: Kernel, s: int) -> Fraction:
@@ -82,6 +83,14 @@ def test_inputs_that_are_exchanged_are_read_before_they_come() -> None:
     assert matrix[0, 22] == 1.0
     same = permuted(of("Exp8"), range(8))
     assert same.causal
+
+
+def test_the_printed_filter_reads_the_future() -> None:
+    """Erratum A23: (θ * x)[t] = Σ_s θ(s) x(t + s) makes a map with no kernel."""
+    weights = random_filter(5, 1)
+    ahead = sum(w * np.eye(32, k=j) for j, w in enumerate(weights))
+    printed = of("Exp32").matrix() @ ahead
+    assert np.abs(np.triu(printed, 1)).sum() > 0.3 * np.abs(printed).sum()
 
 
 def test_a_kernel_without_its_first_value_can_stay_causal() -> None:
