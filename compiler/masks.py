@@ -61,8 +61,8 @@ def _sums(numbers: FloatArray) -> FloatArray:
 class Masked:
     """A random map of two layers, x ↦ ReLU(x·left)·right, of which masks keep a part.
 
-    Each inner unit keeps one input, by a weight above 0. So for inputs that are not
-    negative the inner ReLU changes nothing, and the map is x·left·right.
+    Each inner unit keeps one input, by a weight above 0, whatever the map is. So for
+    inputs that are not negative the inner ReLU changes nothing; the map is x·left·right.
 
     Attributes:
         left: ``(inputs, units)``: what is kept of the first layer.
@@ -124,8 +124,7 @@ def masked(
         off = max(off, abs(float(products[chosen].sum() - target[row, column])))
     read = np.zeros((inputs, width), bool)
     for row in range(inputs):
-        own = _own(first, row, units)
-        read[row, own] = kept[own].any(axis=1)
+        read[row, _own(first, row, units)] = True
     return Masked(_kept(first, read), _kept(second, kept & (second != 0)), off)
 
 

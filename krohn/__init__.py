@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from krohn.decompiling import decompile
     from krohn.decomposition import decompose
     from krohn.equivalence import equivalent
+    from krohn.equivalence.models import twins
     from krohn.examination import examine
     from krohn.explanation import explain
     from krohn.exporting import Export, export
@@ -74,6 +75,7 @@ __all__ = [
     "program",
     "read",
     "stream",
+    "twins",
     "verify",
     "zoo",
 ]
@@ -96,6 +98,7 @@ _LAZY = {
     "verify": "krohn.verification",
     "Report": "krohn.report",
     "equivalent": "krohn.equivalence",
+    "twins": "krohn.equivalence.models",
     "examine": "krohn.examination",
     "Export": "krohn.exporting",
     "export": "krohn.exporting",

@@ -1,12 +1,15 @@
 """``krohn equivalent`` and ``krohn crasp``."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from algebra.errors import KrohnError
 from krohn import show
 from krohn.commands import options as common
 from krohn.commands.terminal import CANNOT, DONE, REFUTED, emit, progress
+from krohn.sources import MODEL
 
 if TYPE_CHECKING:
     from krohn.equivalence import Answer
@@ -28,31 +31,58 @@ def equivalent(
     left: Annotated[
         str,
         typer.Argument(
-            metavar="A", help="A .crasp file, crasp:NAME, or a machine, as regex:(ab)*."
+            metavar="A",
+            help="A .crasp file, crasp:NAME, a machine, as regex:(ab)*; or a model file.",
         ),
     ],
     right: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
-    length: Upto = 100,
+    length: Annotated[
+        int | None,
+        typer.Option(
+            "-T", "--length", min=1, help="All words of up to so many letters; 100."
+        ),
+    ] = None,
     always: Always = False,
     included: Annotated[
         bool, typer.Option("--included", help="Only whether B accepts all that A does.")
     ] = False,
     as_json: common.Json = False,
 ) -> int:
-    """Decide whether two counting programs or machines accept the same words."""
+    """Decide whether two counting programs or machines accept the same words.
+
+    Of two model files: whether they are one function, and which tensors are the same.
+    """
+    from krohn.equivalence import USUAL_LENGTH
     from krohn.equivalence import equivalent as decided
 
+    if Path(left).suffix in MODEL and Path(right).suffix in MODEL:
+        return _twins(left, right, length is not None or always or included, as_json)
     relation = "included" if included else "equal"
     with progress() as report:
         found = decided(
             left,
             right,
-            length,
+            USUAL_LENGTH if length is None else length,
             relation="included" if included else "equal",
             every_length=always,
             progress=lambda done, total: report(f"exploring: {relation}", done, total),
         )
     emit(found.to_object(), as_json, lambda: show.equivalence(found))
+    return CODES[found.verdict]
+
+
+def _twins(left: str, right: str, options: bool, as_json: bool) -> int:
+    """The answer of two model files."""
+    if options:
+        raise KrohnError(
+            "-T, --always and --included are for programs and machines; networks are "
+            "compared on all words that they are proved for"
+        )
+    from krohn.equivalence.models import twins
+
+    with progress() as report:
+        found = twins(left, right, lambda done, total: report("proving", done, total))
+    emit(found.to_object(), as_json, lambda: show.twins(found))
     return CODES[found.verdict]
 
 

@@ -1,5 +1,5 @@
 """Whether two counting programs or machines accept the same words (docs/counting.md)."""
 
-from krohn.equivalence.question import Answer, equivalent
+from krohn.equivalence.question import USUAL_LENGTH, Answer, equivalent
 
-__all__ = ["Answer", "equivalent"]
+__all__ = ["USUAL_LENGTH", "Answer", "equivalent"]

@@ -2,13 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
 
 from algebra.errors import KrohnError
 from krohn.equivalence.exploration import explore
-from krohn.equivalence.systems import Relation, read, systems_of
+from krohn.equivalence.systems import Relation, Source, read, system_of, systems_of
 
 USUAL_LENGTH = 100
+Side = Literal["left", "right"]
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,8 @@ class Answer:
         explored: All words of up to so many letters were decided.
         length: The longest words that the verdict is about; None for every length.
         word: A shortest word on which the relation does not hold.
+        accepts: Which of the two accepts this word, ``"left"`` or ``"right"``; the other
+            one does not.
         memories: How many pairs of memories words of that length lead to.
         invariant: What z3 found for words of every length, as SMT-LIB text.
     """
@@ -34,6 +39,7 @@ class Answer:
     explored: int
     length: int | None
     word: tuple[str, ...] | None
+    accepts: Side | None
     memories: int
     invariant: str
 
@@ -80,9 +86,11 @@ def equivalent(
         "relation": relation,
         "memories": found.pairs,
         "explored": found.length,
+        "accepts": None,
     }
     if found.word is not None:
         word = tuple(first.letters[a] for a in found.word)
+        said["accepts"] = _accepting(first, found.word)
         return Answer(
             **said, verdict="refuted", length=len(word), word=word, invariant=""
         )
@@ -97,3 +105,12 @@ def equivalent(
     return Answer(
         **said, verdict=verdict, length=None, word=None, invariant=proof.invariant
     )
+
+
+def _accepting(left: Source, word: tuple[int, ...]) -> Side:
+    """Which of two sources accepts a word that one of them alone accepts."""
+    system = system_of(left, left.letters)
+    memory, says = system.start[None], np.zeros(1, bool)
+    for letter in word:
+        memory, says = system.step(memory, np.array([letter]))
+    return "left" if says[0] else "right"

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import z3
 
 Relation = Literal["equal", "included"]
+Source = CountingProgram | Automaton
 NONE = 2**40
 """No sum within any length that can be explored is so large."""
 
@@ -197,7 +198,7 @@ def systems_of(
         )
     if isinstance(left, CountingProgram) and isinstance(right, CountingProgram):
         return Counting(_wrong(left, right, relation)), _rejecting(letters)
-    first, second = (_system(x, letters) for x in (left, right))
+    first, second = (system_of(x, letters) for x in (left, right))
     return first, second
 
 
@@ -220,8 +221,12 @@ def _rejecting(letters: tuple[str, ...]) -> Acceptor:
     )
 
 
-def _system(source: CountingProgram | Automaton, letters: tuple[str, ...]) -> System:
-    """A source, its letters in an order."""
+def system_of(source: Source, letters: tuple[str, ...]) -> System:
+    """A source, its letters in an order.
+
+    Raises:
+        KrohnError: If it is a machine that accepts no words.
+    """
     if isinstance(source, CountingProgram):
         builder = Builder(letters)
         return Counting(builder.program(source.name, builder.copied(source)))
@@ -237,7 +242,7 @@ def _system(source: CountingProgram | Automaton, letters: tuple[str, ...]) -> Sy
     return Acceptor(letters, source.transitions[order], source.start, accepting)
 
 
-def read(source: object) -> CountingProgram | Automaton:
+def read(source: object) -> Source:
     """A counting program, its file or name, or what a machine can be read from.
 
     Raises:

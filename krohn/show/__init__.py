@@ -4,7 +4,7 @@ from krohn.show.batch import batch
 from krohn.show.cascade import decomposition
 from krohn.show.comparison import beliefs, comparison
 from krohn.show.decompiled import decompiled
-from krohn.show.equivalence import counting_program, equivalence
+from krohn.show.equivalence import counting_program, equivalence, twins
 from krohn.show.explanation import explanation, facts, zoo
 from krohn.show.grammar import grammar
 from krohn.show.learning import learned
@@ -31,5 +31,6 @@ __all__ = [
     "replay",
     "report",
     "steps",
+    "twins",
     "zoo",
 ]

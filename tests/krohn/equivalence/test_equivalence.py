@@ -10,6 +10,7 @@ import pytest
 
 import krohn
 from algebra.errors import KrohnError
+from krohn import cli
 from krohn.counting_programs import derived
 from krohn.equivalence import equivalent
 from krohn.equivalence.systems import read
@@ -137,10 +138,37 @@ def test_the_commands(call: Call, tmp_path: Path) -> None:
     code, found = call("equivalent", file, "regex:(ab)*", "--always")
     assert (code, found["verdict"]) == (0, "verified")
     code, found = call("equivalent", file, "regex:(ab)*a")
-    assert (code, found["word"]) == (1, ["a"])
+    assert (code, found["word"], found["accepts"]) == (1, ["a"], "right")
+    code, found = call("equivalent", "regex:(ab)*a", file)
+    assert (found["word"], found["accepts"]) == (["a"], "left")
+    code, found = call("equivalent", "crasp:Dyck1", "crasp:Dyck1")
+    assert (code, found["accepts"]) == (0, None)
     code, found = call("crasp", "regex:(a*b)*")
     assert code == 2
     assert "not in C-RASP" in found["error"]
     code, found = call("crasp", "regex:(ab)*", "-o", tmp_path / "turns.txt")
     assert code == 2
     assert "must end with .crasp" in found["error"]
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("crasp:Dyck1", "regex:(\\(\\))*"),
+        ("regex:(a|b)*a", "crasp:MoreAThanB"),
+        ("crasp:Majority", "crasp:MoreAThanB"),
+    ],
+)
+def test_the_one_that_accepts_the_word_is_named(left: str, right: str) -> None:
+    for first, second in ((left, right), (right, left)):
+        answer = equivalent(first, second, 12)
+        assert answer.word is not None
+        word = "".join(answer.word)
+        sides = {"left": first, "right": second}
+        for side, source in sides.items():
+            assert accepted(source, len(word))[word] == (side == answer.accepts)
+
+
+def test_the_show_names_the_side(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["equivalent", "regex:(ab)*", "regex:(ab)*a"]) == 1
+    assert "regex:(ab)*a accepts it, and the other does not" in capsys.readouterr().out

@@ -1,0 +1,172 @@
+"""Whether two model files compute one function, and which tensors they have in common."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from algebra.automaton import Automaton
+from algebra.errors import KrohnError
+from compiler.pruned import is_random
+from krohn.compiled_model import CompiledModel
+from krohn.foreign import own_machine
+from krohn.learning.machines import beside, observed
+from krohn.open_model import Model
+from krohn.sources import MODEL
+from krohn.verification import verify
+from network import modelfile
+from network.modelfile import ModelFile
+
+
+@dataclass(frozen=True)
+class Twins:
+    """What is known of two networks.
+
+    Attributes:
+        left: The name of the first.
+        right: The name of the second.
+        verdict: ``"verified"``: one function; ``"refuted"``: two; ``"undecided"`` if one of
+            them is not proved.
+        reason: Why it is undecided.
+        length: The longest words that the verdict is about; None for every length.
+        word: A shortest word after which they say different things.
+        says: What each says then, as it was run.
+        shared: The tensors that are equal byte by byte.
+        others: How many tensors are in both and differ, or in one of them alone.
+        random: If both are masks of one random network.
+    """
+
+    left: str
+    right: str
+    verdict: str
+    reason: str
+    length: int | None
+    word: tuple[str, ...] | None
+    says: tuple[str, str] | None
+    shared: tuple[str, ...]
+    others: int
+    random: bool
+
+    def to_object(self) -> dict[str, Any]:
+        """As ``--json`` prints it."""
+        return {
+            key: list(value) if isinstance(value, tuple) else value
+            for key, value in vars(self).items()
+        }
+
+
+def twins(
+    left: object,
+    right: object,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Twins:
+    """Decide whether two networks compute one function, and compare their tensors.
+
+    Each is proved to compute the machine that its file states, for words up to some length
+    or of every length. The machines are followed side by side, so that the networks are
+    one function if these never show different things; else the first word on which they
+    do is run through both.
+
+    Args:
+        left: A model file, or what `krohn.compile` returns.
+        right: Another one.
+        progress: Called with how many of the steps are done, and of how many.
+
+    Raises:
+        KrohnError: If a file cannot be read, is about no machine, or has other letters.
+    """
+    files = [_file(source) for source in (left, right)]
+    machines = [own_machine(file) for file in files]
+    if sorted(machines[0].letters) != sorted(machines[1].letters):
+        raise KrohnError(
+            f"the networks have different letters: {' '.join(machines[0].letters)}, and "
+            f"{' '.join(machines[1].letters)}"
+        )
+    names = [_called(s, m) for s, m in zip((left, right), machines, strict=True)]
+    said: dict[str, Any] = {
+        "left": names[0],
+        "right": names[1],
+        **_tensors(*files),
+        "length": _covered(files),
+        "word": None,
+        "says": None,
+        "reason": "",
+    }
+    for done, (name, file) in enumerate(zip(names, files, strict=True)):
+        progress(done, 3)
+        report = verify(file, proof=True)
+        if report.verdict != "verified":
+            why = f"{name} is {report.verdict}: {report.reason}"
+            return Twins(**{**said, "reason": why}, verdict="undecided")
+    progress(2, 3)
+    shown = [
+        observed(m, f.header["claim"].get("shows", "states"), "moore")
+        for m, f in zip(machines, files, strict=True)
+    ]
+    found, most = beside(*shown), said["length"]
+    progress(3, 3)
+    if found.word is None or (most is not None and len(found.word) > most):
+        return Twins(**said, verdict="verified")
+    word = tuple(shown[0].letters[a] for a in found.word)
+    says = [Model(file).run(list(word))[-1] for file in files]
+    if says[0] == says[1]:  # arithmetic here is not as the proofs assume
+        why = f"both were run, and say {says[0]} after {' '.join(word)}"
+        return Twins(**{**said, "reason": why}, verdict="undecided")
+    told = {"word": word, "says": tuple(says), "length": len(word)}
+    return Twins(**{**said, **told}, verdict="refuted")
+
+
+def _file(source: object) -> ModelFile:
+    if isinstance(source, CompiledModel):
+        return source.file
+    if isinstance(source, str | Path) and Path(source).suffix in MODEL:
+        return modelfile.read(source)
+    if isinstance(source, ModelFile):
+        return source
+    raise KrohnError(
+        f"{source} is no model file; two networks are compared, or two programs or machines"
+    )
+
+
+def _called(source: object, machine: Automaton) -> str:
+    return str(source) if isinstance(source, str | Path) else machine.name
+
+
+def _covered(files: list[ModelFile]) -> int | None:
+    """The longest words that both files are about; None for every length."""
+    lengths = [file.header["claim"].get("length") for file in files]
+    return min((n for n in lengths if n is not None), default=None)
+
+
+def _tensors(left: ModelFile, right: ModelFile) -> dict[str, Any]:
+    """Which tensors two files have in common, byte by byte."""
+    same_format = left.precision.name == right.precision.name
+    mine, yours = left.tensors, right.tensors
+    shared = tuple(
+        name
+        for name in sorted(mine.keys() & yours.keys())
+        if same_format and _equal(mine[name], yours[name])
+    )
+    return {
+        "shared": shared,
+        "others": len(mine.keys() | yours.keys()) - len(shared),
+        "random": _one_random(left, right),
+    }
+
+
+def _equal(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
+    """Whether two tensors have the same bytes: 0 and −0 are told apart."""
+    return one.shape == other.shape and one.tobytes() == other.tobytes()
+
+
+def _one_random(left: ModelFile, right: ModelFile) -> bool:
+    """Whether all weights of both are those of one random network."""
+    shapes: list[Mapping[str, Any]] = [f.header["architecture"] for f in (left, right)]
+    drawn = [(s.get("random"), s.get("hidden"), s["dtype"]) for s in shapes]
+    if drawn[0] != drawn[1] or drawn[0][0] is None:
+        return False
+    return all(
+        is_random(s, f.tensors) for s, f in zip(shapes, (left, right), strict=True)
+    )
