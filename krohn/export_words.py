@@ -1,6 +1,6 @@
 """The words on which an export is held against the network that it was made from."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -70,7 +70,7 @@ def run(
     longest = beside.longest or DEFAULT_SAMPLE_LENGTH
     longest = min(longest, LONGEST_SAMPLE)
     machine, judge, against = _judge(file, beside)
-    words = count or max(4, min(WORDS, SCORES // longest**2))
+    words = _many(longest, count)
     done = sample(judge, machine, words, longest, seed, progress)
     _check(home, done.counterexample, beside)
     return Ran(done.words, done.length, beside.deviation, against)
@@ -151,6 +151,19 @@ def _judge(
     return Automaton(still, name="the file"), _Alike(beside, chooses), against
 
 
+def _many(length: int, count: int | None) -> int:
+    """How many words are run, of so many letters; as many as asked for."""
+    return count or max(4, min(WORDS, SCORES // length**2))
+
+
+def _batches(words: int, length: int, progress: Progress) -> Iterator[slice]:
+    """As many words at once as fit."""
+    batch = at_once(length)
+    for first in range(0, words, batch):
+        yield slice(first, first + batch)
+        progress(min(words, first + batch), words)
+
+
 def _texts(
     file: ModelFile,
     beside: Beside,
@@ -163,19 +176,17 @@ def _texts(
     from krohn.source_kinds.chains_of_thought import ChainsOfThought
 
     source, rng = ChainsOfThought().of_file(file), np.random.default_rng(seed)
-    words = count or max(4, min(WORDS, SCORES // source.length**2))
+    words = _many(source.length, count)
     low, high = np.array(source.prompt).T
     prompts, start = rng.integers(low, high + 1, size=(words, len(low))), len(low)
-    batch = at_once(source.length)
-    for first in range(0, words, batch):
-        texts = source.continued(prompts[first : first + batch])
+    for rows in _batches(words, source.length, progress):
+        texts = source.continued(prompts[rows])
         logits = beside(torch.from_numpy(texts[:, :-1]))[:, start - 1 :]
         wrong = differs(logits, torch.from_numpy(texts[:, start:]))
         if wrong is not None:
             row = texts[int(wrong.any(dim=1).int().argmax())]
             shown = " ".join(source.tokens[token] for token in row[:start])
             raise KrohnError(f"{home.title} writes another text after {shown}")
-        progress(min(words, first + batch), words)
     _check(home, None, beside)
     return Ran(words, source.length, beside.deviation, "the source")
 
@@ -192,13 +203,10 @@ def _prompts(
     from krohn.source_kinds.in_context import InContexts
 
     source = InContexts().of_file(file)
-    words = count or max(4, min(WORDS, SCORES // source.length**2))
+    words = _many(source.length, count)
     prompts = source.sampled(words, np.random.default_rng(seed))
-    batch = at_once(source.length)
-    for first in range(0, words, batch):
-        tokens = source.laid_out(prompts[first : first + batch])
-        beside(torch.from_numpy(tokens))
-        progress(min(words, first + batch), words)
+    for rows in _batches(words, source.length, progress):
+        beside(torch.from_numpy(source.laid_out(prompts[rows])))
     _check(home, None, beside)
     return Ran(words, source.length, beside.deviation, "nothing")
 

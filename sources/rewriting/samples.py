@@ -72,16 +72,3 @@ def _before(
         return None
     changed = window[rule.start : rule.stop]
     return (*around[1:start], *changed, *around[after:-1])
-
-
-def random_text(system: Rewriting, line: Line, rng: np.random.Generator) -> list[Line]:
-    """The lines of a text where each time chance says which place that fits is taken.
-
-    Chains of thought of data sets are such texts: the place is random there, so that only
-    the last line is determined.
-    """
-    lines = [line]
-    while found := list(system.found(lines[-1])):
-        rule, at = found[rng.integers(len(found))]
-        lines.append(system.rewritten(lines[-1], rule, at))
-    return lines

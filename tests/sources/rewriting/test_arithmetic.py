@@ -12,7 +12,7 @@ from program.errors import Refused
 from program.rewriting import Line, Rewriting
 from sources.rewriting import named, usual_length
 from sources.rewriting.arithmetic import arithmetic, no_value
-from sources.rewriting.samples import random_line, random_text
+from sources.rewriting.samples import random_line
 
 INTEGERS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add,
@@ -91,6 +91,15 @@ def test_random_expressions(prime: int) -> None:
         sizes.append(sum(name in "+-*/" for name in names))
         assert last_of(system, line) == [str(value(parsed("".join(names)), prime))]
     assert max(sizes) > 10
+
+
+def random_text(system: Rewriting, line: Line, rng: np.random.Generator) -> list[Line]:
+    """The lines of a text where each time chance says which place that fits is taken."""
+    lines = [line]
+    while found := list(system.found(lines[-1])):
+        rule, at = found[rng.integers(len(found))]
+        lines.append(system.rewritten(lines[-1], rule, at))
+    return lines
 
 
 def test_any_place_that_fits_leads_to_the_same_value() -> None:
