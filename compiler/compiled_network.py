@@ -10,11 +10,11 @@ from compiler.construction_choice.best_first_search import Search
 from compiler.construction_choice.objectives import COMPROMISE
 from compiler.construction_choice.planning import MOST_PARAMETERS, Planning, plans
 from compiler.construction_choice.stages import Plan, Request, branch
-from compiler.cost import Cost
+from compiler.cost import Cost, predict
 from compiler.errors import CompileError
 from compiler.gated_recurrent import gru, lstm
 from compiler.output_programs import least
-from compiler.pipeline import Observer, Options, optimise
+from compiler.pipeline import Observer, Options, arrange, optimise
 from compiler.rnn import elman
 from compiler.transformer import Network, describe, lower
 from network.precision import Precision
@@ -91,6 +91,22 @@ def compile_program(
     if best is None:
         raise CompileError(known.reasons())
     return realise(best)
+
+
+def as_written(name: str, program: Program, options: Options) -> CompiledNetwork:
+    """A Transformer for a Program that is lowered in one way, without any search.
+
+    Args:
+        name: What the construction is called.
+        program: Its channels need no domains yet.
+        options: Number format and form.
+
+    Raises:
+        CompileError: If it cannot be lowered; the message says which channel.
+    """
+    layout, features = arrange(optimise(program, options), options)
+    cost = predict(layout, features, options.strict, options.activation)
+    return realise(Plan(name, program, layout, features, cost, options))
 
 
 def realise(plan: Plan, observe: Observer | None = None) -> CompiledNetwork:

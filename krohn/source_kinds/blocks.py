@@ -7,13 +7,11 @@ import numpy as np
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from algebra.minimisation import reachable
-from compiler.compiled_network import CompiledNetwork
+from compiler.compiled_network import CompiledNetwork, as_written
 from compiler.constructions.blocks import NAME, blocks
 from compiler.constructions.scan import MOST_POINTS, levels
-from compiler.cost import predict
 from compiler.errors import CompileError
-from compiler.pipeline import Options, arrange, optimise
-from compiler.transformer import describe, lower
+from compiler.pipeline import Options
 from krohn.option_rules import IN_BLOCKS
 from krohn.progress import Progress
 from krohn.source_kinds.base import (
@@ -60,12 +58,8 @@ class TextsInBlocks(ReadableKind[Blocks]):
                 f"{source.name} has {len(source.states)} states; maps of up to "
                 f"{MOST_POINTS} are composed"
             )
-        program = optimise(blocks(source, length), options)
-        layout, features = arrange(program, options)
-        form = options.strict, options.activation
-        network = lower(layout, features, *form)
-        cost = predict(layout, features, *form)
-        built = CompiledNetwork(NAME, network, describe(layout, network), cost)
+        program = blocks(source, length)
+        built = as_written(NAME, program, options)
         return built, {"length": program.length, "letters": length}
 
     def explain(

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from algebra.errors import KrohnError
-from compiler.compiled_network import CompiledNetwork
+from compiler.compiled_network import CompiledNetwork, as_written
 from compiler.constructions.chain_of_thought import (
     ATTENTION,
     NAME,
     block_size,
     chain_of_thought,
 )
-from compiler.cost import predict
 from compiler.errors import CompileError
-from compiler.pipeline import Options, arrange, optimise
-from compiler.transformer import describe, lower
+from compiler.pipeline import Options
 from krohn.progress import Progress
 from krohn.source_kinds import recurrence_facts
 from krohn.source_kinds.base import USUAL, How, SourceKind, sizes, stated
@@ -118,16 +116,12 @@ class ChainsOfThought(SourceKind[Source]):
         if attention not in ATTENTION:
             known = ", ".join(ATTENTION)
             raise CompileError(f"--attention takes {known}, not {attention!r}")
+        seen = Sparse(block_size(source), 1, 1) if attention == "sparse" else None
         try:
-            program = optimise(chain_of_thought(source, attention), options)
+            program = chain_of_thought(source, attention)
+            built = as_written(NAME, program, replace(options, sparse=seen))
         except Refused as reason:
             raise CompileError(f"{source.name}: {reason}") from None
-        seen = Sparse(block_size(source), 1, 1) if attention == "sparse" else None
-        layout, features = arrange(program, options)
-        form = options.strict, options.activation
-        network = lower(layout, features, *form, sparse=seen)
-        cost = predict(layout, features, *form)
-        built = CompiledNetwork(NAME, network, describe(layout, network), cost)
         return built, {"length": program.length}
 
     def explain(
