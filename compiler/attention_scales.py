@@ -189,7 +189,7 @@ COARSE = 2.0**-11
 
 def check_count(
     length: int,
-    most: int,
+    most: float,
     scale: float,
     precision: Precision,
     plateau: float = STEP_PLATEAU,
@@ -203,7 +203,7 @@ def check_count(
 
     Args:
         length: T.
-        most: The largest sum.
+        most: The largest sum that is told from its neighbours.
         scale: C: a position that counts weighs 1/C.
         precision: The format.
         plateau: How far off the readers of the sum tolerate.

@@ -1,5 +1,7 @@
 """Which position features a Program needs, and what a format can hold of it."""
 
+import numpy as np
+
 from compiler.attention import Lowering, flags
 from compiler.attention.block_sum import blocks, check_block_sum
 from compiler.attention.latest import fits_plainly
@@ -24,7 +26,12 @@ from program import (
     PrefixSum,
     Program,
     Shift,
+    Sum,
+    Table,
 )
+
+HALF_STEP = 1 / 2
+"""Two whole numbers that are less than this off are apart."""
 
 
 def positions(
@@ -133,13 +140,37 @@ def budget(
         Lowering.of[kind].largest(features)  # refuses what the format cannot hold
     for name, operation in program.operations.items():
         if isinstance(operation, (PrefixSum, MarkedSum)):
-            most = max(program.domains[name])
             common = Lowering.of[type(operation)].gain(program, operation)
             plateau = _plateau(program, name, activation)
+            # Other sums need only be nearer to themselves than to their neighbours.
+            most = max(program.domains[name]) * plateau / HALF_STEP
+            most = max(most, _told_apart(program, name))
             check_count(program.length, most, common, precision, plateau)
         elif isinstance(operation, BlockSum):
             most, blocks = max(program.domains[name]), features.block_entries
             check_block_sum(program.length, operation.size, most, blocks, precision)
+
+
+def _told_apart(program: Program, name: str) -> int:
+    """The largest value of a channel that a reader tells from the value below it.
+
+    A number is off in proportion to itself, and a sum of two is not below either of them.
+    """
+    every, found = max(program.domains[name]), 0
+    if name in program.outputs:
+        return every
+    for reader, operation in program.operations.items():
+        if name not in operation.reads:
+            continue
+        function = operation.function if isinstance(operation, Map) else None
+        if isinstance(function, Sum):
+            found = max(found, _told_apart(program, reader))
+        elif isinstance(function, Table) and len(operation.reads) == 1:
+            differs = np.flatnonzero(np.diff(function.values)) + 1
+            found = max(found, int(function.rows[differs].max(initial=0)))
+        else:
+            return every
+    return min(found, every)
 
 
 def _plateau(program: Program, name: str, activation: str) -> float:

@@ -1,6 +1,6 @@
 """Model files of others: tensors, perhaps an alphabet, but no machine and no Program."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -107,6 +107,26 @@ def with_names(
             notes.append(BY_ORDER.format("states"))
         stated["states"] = list(machine.states)
     return replace(file, header={**file.header, "machine": stated}), tuple(notes)
+
+
+def saying_outputs(
+    file: ModelFile, letters: Sequence[str], classes: Sequence[str]
+) -> ModelFile:
+    """The same network, told as one that says outputs, whatever its classes are.
+
+    Args:
+        file: A network that says classes, of a machine or of another source.
+        letters: Their names.
+        classes: Theirs.
+    """
+    machine = {
+        "letters": list(letters),
+        "states": list(classes),
+        "output": {"names": list(classes)},
+    }
+    header = {key: value for key, value in file.header.items() if key != "source"}
+    claim = {**header["claim"], "shows": "outputs"}
+    return replace(file, header={**header, "machine": machine, "claim": claim})
 
 
 def _check(count: int, names: tuple[str, ...], what: str = "letters") -> None:

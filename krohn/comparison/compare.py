@@ -15,6 +15,7 @@ from compare.training.devices import usable
 from krohn.comparison.assembling import assemble
 from krohn.comparison.belief_comparison import belief_source, compare_beliefs
 from krohn.comparison.belief_result import BeliefComparison
+from krohn.comparison.counting import counting_task
 from krohn.comparison.result import Comparison
 from krohn.comparison.settings import Settings, check, run_folder
 from krohn.progress import Progress, silent
@@ -65,7 +66,7 @@ def compare(
     Args:
         machine: Anything that `krohn.automaton` takes, or a task of the thesis by name
             (`compare.tasks.catalogue.names`); or a hidden Markov model or linear system,
-            or its name (``Cyclic-DET5,5@3``).
+            or its name (``Cyclic-DET5,5@3``); or a counting program (``crasp:Dyck1``).
         preset: Sizes and recipes: ``"desk"`` or ``"paper"`` (docs/compare.md).
         depth: Layers of the Transformer that is trained; None for the preset's. On a
             hidden Markov model, of the deepest one.
@@ -108,9 +109,16 @@ def compare(
                 f"{model.name} is no file of a machine: leave out --complete and --as"
             )
         return compare_beliefs(model, settings, command, progress)
-    asked = named_task(machine, complete, kind)
+    counting = counting_task(machine, preset, length)
+    asked = counting or named_task(machine, complete, kind)
     check(asked)
-    settings = replace(settings, named=_named(machine, asked, complete, kind))
+    if counting is not None and (complete != "reject" or kind is not None):
+        raise KrohnError(
+            f"{counting.name} is no file of a machine: leave out --complete and --as"
+        )
+    if counting is None:
+        named = _named(machine, asked, complete, kind)
+        settings = replace(settings, named=named)
     usable(device)
     told = progress or silent
     again = command or f"krohn.compare({asked.name!r}, preset={preset!r}, …)"

@@ -6,10 +6,12 @@ from dataclasses import dataclass, replace
 from algebra.errors import KrohnError
 from compare.tasks.task import Task
 from compiler.construction_choice.planning import planning
+from krohn.comparison.counting import CountingTask
 from krohn.comparison.model_results import Proved
 from krohn.compilation import compile as compiled
 from krohn.compilation import options_of
 from krohn.compiled_model import CompiledModel
+from krohn.foreign import saying_outputs
 from krohn.sources import OWN
 from network.model import Model
 from network.modelfile import ModelFile
@@ -59,13 +61,18 @@ def derive(
                 raise
             remark = remark or f"No network for {length} letters was certified: {error}"
             continue
-        return Derived(Model(found.file), found.file, _proved(task, found), remark)
+        file = found.file
+        if isinstance(task, CountingTask):
+            file = saying_outputs(file, task.letters, task.classes)
+        return Derived(Model(file), file, _proved(task, found), remark)
     raise KrohnError("there are no words to compile for")
 
 
 def _compiled(
     task: Task, length: int, progress: Callable[[int, int], None] | None
 ) -> CompiledModel:
+    if isinstance(task, CountingTask):
+        return compiled(task.program, length, progress=progress)
     observed = OWN if task.shows == "outputs" else None
     _check_size(task, length)
     return compiled(task.machine, length, observation=observed, progress=progress)

@@ -13,7 +13,7 @@ from algebra.errors import KrohnError
 from algebra.formats import json_format
 from algebra.shown import Shows
 from krohn.compiled_model import CompiledModel
-from krohn.foreign import names_machine, own_machine, with_names
+from krohn.foreign import names_machine, own_machine, saying_outputs, with_names
 from krohn.open_model import Model
 from krohn.sources import OWN, machine_of
 from network import modelfile, strict_json
@@ -100,7 +100,12 @@ def _of_file(file: ModelFile, machine: object, observation: str | None) -> Asked
         if shows == "outputs" and own.output is not None:
             classes = own.output.names
     length = modelfile.claimed_length(file.header)
-    model = Model(_saying(file, letters, classes))
+    if kind_of(file.header["architecture"]).answers != "classes":
+        raise KrohnError(
+            "the network says laws; machines are learned from networks that say one of "
+            "several classes after each letter"
+        )
+    model = Model(saying_outputs(file, letters, classes))
     if not model.causal:
         raise KrohnError("what it says after a letter depends on later ones")
     return Asked(model, shows, wanted, length, name)
@@ -126,25 +131,6 @@ def _of_source(file: ModelFile) -> tuple[tuple[str, ...], tuple[str, ...]]:
             f"of several classes after each letter{hint}"
         )
     return names(source, "letters"), names(source, "classes")
-
-
-def _saying(
-    file: ModelFile, letters: tuple[str, ...], classes: tuple[str, ...]
-) -> ModelFile:
-    """The same network, told as one that says outputs with the names of its classes."""
-    if kind_of(file.header["architecture"]).answers != "classes":
-        raise KrohnError(
-            "the network says laws; machines are learned from networks that say one of "
-            "several classes after each letter"
-        )
-    machine = {
-        "letters": list(letters),
-        "states": list(classes),
-        "output": {"names": list(classes)},
-    }
-    header = {key: v for key, v in file.header.items() if key != "source"}
-    claim = {**header["claim"], "shows": "outputs"}
-    return replace(file, header={**header, "machine": machine, "claim": claim})
 
 
 def _trained(path: str, machine: object, observation: str | None) -> Asked:

@@ -590,3 +590,8 @@ def test_explain_says_what_an_error_costs(
     assert call("explain", "C2", "--within", 0.1)[0] == 2
     assert cli.run(["explain", "examples/weather.json", "-T", "64"]) == 0
     assert not {"True", "False"} & set(capsys.readouterr().out.split())
+
+
+def test_a_machine_is_compiled_before_it_is_run(command: Command) -> None:
+    said = command("run", "C2", "1").trouble
+    assert "krohn compile C2 -T 64 -o F.safetensors" in said

@@ -113,15 +113,32 @@ class Stream:
         return Noisy(x.value, np.zeros_like(read.slopes), x.total, x.form)
 
     def halves(self, added: Channel, base: FloatArray) -> Noisy:
-        """The stream with half a sum in either of its two parts, with noise of both."""
+        """The stream with half a sum in either of its two parts, with noise of both.
+
+        Of each part it is the largest noise of the values that it can have in the sum.
+        """
         parts = [self.channel(n) for n in added.inputs]
         dims, x = [c.span.start for c in parts], base.copy()
-        slopes = np.zeros((2, *x.shape))
-        x[:, dims] = np.append(added.later, added.bos)[:, None] / 2
-        slopes[[0, 1], :, dims] = [[self.read(c.name).max()] for c in parts]
+        slopes, sums = np.zeros((2, *x.shape)), np.append(added.later, added.bos)
+        x[:, dims] = sums[:, None] / 2
+        first, second = parts
+        noise = [
+            self.beneath(first, second, sums),
+            self.beneath(second, first, sums),
+        ]
+        slopes[[0, 1], :, dims] = noise
         rest = np.zeros_like(x)
         rest[:, dims] = [self.alone(c.name) for c in parts]
         return Noisy(x, slopes, rest, self.form)
+
+    def beneath(self, part: Channel, other: Channel, sums: IntArray) -> FloatArray:
+        """``(sums,)``: the largest noise of a part of sums, its values below each.
+
+        The other part is not below the least value of its domain.
+        """
+        most = np.maximum.accumulate(self.read(part.name))
+        at = np.searchsorted(part.domain, sums - other.domain[0], side="right") - 1
+        return np.asarray(most[np.maximum(at, 0)])
 
 
 def owners(program: Statement, snapshot: int, d: int) -> tuple[IntArray, list[str]]:

@@ -10,6 +10,9 @@ from verify.checker.attention.scores import scores_of
 from verify.checker.model_file import FloatArray, Format
 from verify.checker.residual_stream import per_value
 
+WHOLE = 2**53
+"""Below it, sums and their products with floats are what they are."""
+
 
 class Summed(Rule):
     """The sum over all positions so far."""
@@ -60,17 +63,25 @@ def added_up(heads: Heads, channel: Channel, gain: float) -> tuple[FloatArray, L
     grown *= (1 + form.unit) ** 2 if narrow(form) else 1.0
     demand(1 / total >= form.smallest, "the weights of a sum are too small")
     leaked = 2 * aside / total * np.exp(second) * grown
-    noise, largest = heads.carried(source).max(), max(source.domain)
+    noise, largest = heads.carried(source).max(), int(max(source.domain))
     heads.check_sums(largest + noise)
+    demand(largest * len(t) < WHOLE, "a sum of numbers that are too large")
     share = gain / total
-    most = np.minimum(counted * float(largest), channel.domain[-1])
-    error = most * (np.abs(share - 1) + 4 * OWN_UNIT + share * (grown - 1))
-    error += gain * (leaked * largest + noise * (grown * np.exp(first) + leaked))
-    worst = heads.written(channel, most, error * INFLATION).max()
+    scale = np.abs(share - 1) + 4 * OWN_UNIT + share * (grown - 1)
+    more = gain * (leaked * largest + noise * (grown * np.exp(first) + leaked))
+    # A sum so large is reached at its first position, and may be at all later ones.
+    values = np.minimum(channel.domain, counted[-1] * largest)
+    at = np.searchsorted(counted * largest, values)
+    off = (values * _from_then_on(scale)[at] + _from_then_on(more)[at]) * INFLATION
+    worst = heads.written(channel, values.astype(np.float64), off)
     widest = max(first, second)
     look = Look(float(leaked.max()), 0.0, widest, widest)
-    values = channel.domain
-    return per_value(channel, values, np.full(len(values), worst)), look
+    return per_value(channel, channel.domain, worst), look
+
+
+def _from_then_on(x: FloatArray) -> FloatArray:
+    """The largest of each number and those after it."""
+    return np.maximum.accumulate(x[::-1])[::-1]
 
 
 def uneven(q: Noisy, k: Noisy, peak: float) -> float:

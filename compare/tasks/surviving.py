@@ -1,0 +1,73 @@
+"""Words of an acceptor of which many are nearly accepted, however few those are."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from algebra.automaton import Automaton
+from algebra.errors import KrohnError
+from algebra.semiautomaton import IntArray
+
+YES = ("1", "accept")
+"""What an acceptor shows where it accepts."""
+NEVER = 2**40
+"""More letters than any word has."""
+
+
+@dataclass(frozen=True)
+class Surviving:
+    """Letters after which the word can still be accepted, for a while; then any letters.
+
+    In half of the words letters are alike; each other word has its own bias, uniform
+    among all (Dirichlet). Half of the words never leave what can be accepted within the
+    length; the others may from a uniform position on, and have uniform letters there.
+    """
+
+    def draw(
+        self, machine: Automaton, rng: np.random.Generator, count: int, length: int
+    ) -> IntArray:
+        """Letter indices ``(count, length)``.
+
+        Raises:
+            KrohnError: If the machine is no acceptor.
+        """
+        left = _left(machine)
+        letters = len(machine.letters)
+        bias = rng.dirichlet(np.ones(letters), size=count)
+        bias[rng.random(count) < 0.5] = 1 / letters
+        until = rng.integers(2 * length, size=count)
+        words = np.empty((count, length), dtype=np.int64)
+        state = np.full(count, machine.start)
+        for t in range(length):
+            after = machine.transitions[:, state].T
+            weights = bias * (left[after] <= length - t - 1)
+            free = (t >= until) | ~weights.any(axis=1)
+            weights[free] = 1
+            bounds = weights.cumsum(axis=1)
+            drawn = rng.random((count, 1)) * bounds[:, -1:]
+            words[:, t] = (drawn >= bounds[:, :-1]).sum(axis=1)
+            state = machine.transitions[words[:, t], state]
+        return words
+
+    @property
+    def said(self) -> str:
+        """What it is, in a few words."""
+        return "letters after which the word can still be accepted, then any"
+
+
+@lru_cache(maxsize=8)
+def _left(machine: Automaton) -> IntArray:
+    """``(states,)``: how many letters lead to acceptance; `NEVER` if none do."""
+    output = machine.output
+    names = () if output is None or output.on != "states" else output.names
+    yes = [name for name in names if name in YES]
+    if output is None or len(yes) != 1:
+        raise KrohnError(f"{machine.name} accepts no words")
+    found = np.where(output.table == names.index(yes[0]), 0, NEVER)
+    while True:
+        after = found[machine.transitions].min(axis=0)
+        new = np.minimum(found, np.minimum(after + 1, NEVER))
+        if np.array_equal(new, found):
+            return found
+        found = new
