@@ -9,7 +9,7 @@ import numpy as np
 
 from program.domains import BoolArray, FloatArray
 from program.errors import demand
-from verify.checker.affine_arithmetic import FINEST, finest
+from verify.checker.affine_arithmetic import FINEST, UNDERFLOW, finest
 from verify.checker.model_file import Format
 
 SPLIT = 2.0**27 + 1
@@ -32,7 +32,8 @@ class Step(NamedTuple):
 
     Attributes:
         after: round(round(a · h) + b).
-        sure: Whether round(a · h + b) is the same, and nothing is subnormal.
+        sure: Whether round(a · h + b) is the same, also if it is rounded to the digits of
+            sums before, and nothing is subnormal, or was before it was rounded.
     """
 
     after: FloatArray
@@ -64,10 +65,18 @@ def step(h: FloatArray, a: FloatArray, b: FloatArray, form: Format) -> Step:
     part, exponent = np.frexp(after)
     share = np.where(np.abs(part) == 0.5, 0.25, 0.5) * (after != 0)
     half = np.ldexp(share, exponent - form.digits)
-    same = (rest == 0) | (np.abs(off) < SLACK * half)
+    twice = 4 * form.sum_unit / form.unit if form.sum_unit < form.unit else 0.0
+    same = (rest == 0) | (np.abs(off) < (SLACK - twice) * half)
     lost = (product == 0) & (h != 0) & (a != 0)
-    tiny = [(x != 0) & (np.abs(x) < form.smallest) for x in (product, after)]
-    return Step(after + 0.0, np.asarray(same & ~lost & ~tiny[0] & ~tiny[1]))
+    tiny = _tiny(product, rest, form) | _tiny(after, off, form)
+    return Step(after + 0.0, np.asarray(same & ~lost & ~tiny))
+
+
+def _tiny(x: FloatArray, off: FloatArray, form: Format) -> BoolArray:
+    """What may be flushed: a subnormal number, or one that was rounded up from there."""
+    size = np.abs(x)
+    below = (x != 0) & (size < form.smallest)
+    return np.asarray(below | ((size == form.smallest) & (off != 0)))
 
 
 def _product(h: FloatArray, a: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -122,7 +131,8 @@ class Affine(NamedTuple):
         if not relu:
             return total, bool(sure.all())
         unit = terms * form.sum_unit + 4 * form.unit
-        negative = total + 2 * unit * size < 0
+        tiny = (terms + 1) * UNDERFLOW + 2 * form.smallest
+        negative = total + 2 * (unit * size + tiny) < 0
         return np.where(negative, 0.0, np.maximum(total, 0.0)), bool(
             (sure | negative).all()
         )

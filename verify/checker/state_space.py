@@ -17,7 +17,13 @@ from verify.checker.model_file import (
     Model,
     WrongWord,
 )
-from verify.checker.state_space_layers import CELLS, Finite, finite, opened
+from verify.checker.state_space_layers import (
+    MOST_SUMS,
+    MOST_TERMS,
+    Finite,
+    finite,
+    opened,
+)
 
 MOST_TUPLES = 2**18
 ONE_LETTER = "a layer does not say one letter"
@@ -91,7 +97,7 @@ def beside(layers: list[Finite], machine: Machine, length: int | None) -> int:
     front, seen = Front(start, None, np.zeros(0, np.int64)), {start.tobytes()}
     while len(front.tuples) and (length is None or read < length):
         read += 1
-        many = len(front.tuples) * letters * len(layers) > 4 * CELLS
+        many = len(seen) * letters * len(layers) > MOST_SUMS
         demand(not many, "the layers have too many states together")
         x = np.tile(np.arange(letters), len(front.tuples))
         rows = front.tuples.repeat(letters, axis=0)
@@ -140,7 +146,11 @@ def established(model: Model, told: Any, machine: Machine | None) -> Established
     machine, layers = machine or model.machine, opened(model)
     demand(len(machine.transitions) == len(layers[0].decay), "other letters")
     last = len(layers) - 1
-    each = [finite(x, model.format, length, i == last) for i, x in enumerate(layers)]
+    each = list[Finite]()
+    for i, layer in enumerate(layers):
+        each.append(finite(layer, model.format, length, i == last))
+        work = sum(x.work for x in each)
+        demand(work <= 2 * MOST_TERMS, "the layers are too large together")
     tuples = beside(each, machine, length)
     demand(all(x.sure for x in each), "a number may be rounded in more than one way")
     margin = min(each[-1].margin, LARGEST_FLOAT64)

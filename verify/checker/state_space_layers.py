@@ -51,6 +51,7 @@ class Finite(NamedTuple):
         values: How many hidden states there are.
         margin: By how much the logit is ahead, at least.
         sure: Whether all of it is exact, or rounds alike in every way.
+        work: How many terms were added up to see this; a letter counts as some.
     """
 
     says: IntArray
@@ -59,6 +60,7 @@ class Finite(NamedTuple):
     values: int
     margin: float
     sure: bool
+    work: int
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,9 @@ def reached(layer: Layer, form: Format, length: int | None) -> Reached:
         sure &= bool(found.sure.all())
         after, last = found.after.reshape(-1, width), len(number)
         new = [number.setdefault(row.tobytes(), len(number)) for row in after]
-        demand(len(number) <= MOST_VALUES, "a layer has too many hidden states")
+        many = len(number) * layer.decay.size > MOST_SUMS
+        many |= len(number) > MOST_VALUES
+        demand(not many, "a layer has too many hidden states")
         at = np.array(new)
         moves.append(at.reshape(-1, letters))
         first = np.unique(at, return_index=True)[1]
@@ -168,10 +172,9 @@ def finite(layer: Layer, form: Format, length: int | None, final: bool) -> Finit
     demand(each <= 4 * CELLS, "a layer is too large to be followed")
     each_table = letters * (layer.inner.weight.size + layer.outer.weight.size)
     each_state = each_table + sum(a.weight.size for a in layer.decode)
-    demand(
-        len(found.values) * each_state <= MOST_TERMS,
-        "a layer is too large to be followed",
-    )
+    work = len(found.values) * each_state
+    demand(work <= MOST_TERMS, "a layer is too large to be followed")
+    work += len(found.values) * letters * (MOST_TERMS // MOST_SUMS)
     size, parts = max(1, CELLS // each), list[tuple[IntArray, float, bool]]()
     for low in range(0, len(found.values), size):
         parts.append(said(layer, found.values[low : low + size], form, final))
@@ -183,9 +186,8 @@ def finite(layer: Layer, form: Format, length: int | None, final: bool) -> Finit
     known = found.moves >= 0
     moves[of[known.all(axis=1)]] = of[found.moves[known.all(axis=1)]]
     alike = found.sure and all(sure)
-    return Finite(
-        table[first], moves, int(of[found.start]), len(of), min(margins), alike
-    )
+    start, margin = int(of[found.start]), min(margins)
+    return Finite(table[first], moves, start, len(of), margin, alike, work)
 
 
 def _classes(says: IntArray, moves: IntArray) -> tuple[IntArray, int]:

@@ -18,10 +18,11 @@ from network.model import Model
 from network.modelfile import ModelFile, pack
 from network.precision import PRECISIONS
 from program.errors import Refused
+from verify.checker import state_space, state_space_layers
 from verify.checker.model_file import FORMATS
 from verify.checker.network import recheck
 from verify.checker.rounded_steps import Affine, rounded, step
-from verify.checker.state_space_layers import opened, reached, sums
+from verify.checker.state_space_layers import Layer, opened, reached, sums
 from verify.proof import prove
 from verify.search.conversion import model_of
 from verify.search.find import find
@@ -460,3 +461,90 @@ def test_sums_are_all_that_words_reach_or_more(name: str, scale: float) -> None:
 def test_a_parity_of_a_million_letters() -> None:
     proof = prove(file_of("C2", ROUNDING, 10**6), machine_of("C2"))
     assert (proof.verdict, proof.length) == ("verified", 10**6)
+
+
+def test_what_vanishes_does_not_make_a_sum_negative() -> None:
+    """Lemma D8: products below the least number are 0, or flushed, and others are not.
+
+    A unit that is less than 0 over the reals says the least number, which the next ones
+    make 1: the network answers as if the bit were set.
+    """
+    file = file_of("FlipFlop", ROUNDING)
+    tiny = 2.0**-100 * np.array([1, 7 / 16, 7 / 16, 7 / 16])
+    second = np.zeros((5, 2))
+    second[0, 0], second[1:, 1] = 1, 2.0**-49 * np.array([1, -1, -1, -1])
+    stages = [
+        (np.ones((1, 1)), np.array([-8388616.0])),
+        (np.array([[1.0, 0, 0, 0, 0]]), np.array([0, *tiny])),
+        (second, np.zeros(2)),
+        (np.diag([1, 2.0**127]), np.zeros(2)),
+        (np.array([[1.0], [2.0**22]]), np.zeros(1)),
+    ]
+    tensors = dict(file.tensors)
+    for i, stage in enumerate(stages):
+        for part, tensor in zip(("weight", "bias"), stage, strict=True):
+            tensors[f"layers.0.decode.{i}.{part}"] = tensor
+    shape = {**file.header["architecture"]}
+    shape["layers"] = [{**shape["layers"][0], "decode": [1, 5, 2, 2, 1]}]
+    file = replace(file, header={**file.header, "architecture": shape}, tensors=tensors)
+    machine = machine_of("FlipFlop")
+    assert not agrees(file, machine, 9)
+    assert prove(file, machine).verdict != "verified"
+
+
+def test_a_fused_step_may_be_rounded_to_the_digits_of_sums_before() -> None:
+    """Lemma D7: as kernels do that widen 16 bits, add, and store once."""
+    form, tried = FORMATS["float16"], 0
+    for h in range(1025, 1400, 2):
+        a = 513 * pow(h, -1, 2048) % 2048  # just above the middle of two numbers
+        if not (a >= 1024 and h * a < 2**21):
+            continue
+        tried += 1
+        x, y, z = (np.array([v]) for v in (4.0 * h, a / 1024, -(2**-8 - 2**-18)))
+        found = step(x, y, z, form)
+        t = [torch.from_numpy(v).float() for v in (x, y, z)]
+        stored = (t[0] * t[1] + t[2]).half().item()
+        exact = Fraction(x[0]) * Fraction(y[0]) + Fraction(z[0])
+        assert found.after[0] == nearest(exact, form.digits) != stored
+        assert not found.sure[0]
+    assert tried > 9
+
+
+@pytest.mark.parametrize("dtype", FORMATS)
+def test_what_is_rounded_up_to_the_least_number_may_be_flushed(dtype: str) -> None:
+    """Lemma D7: some machines flush what is subnormal before it is rounded."""
+    form = FORMATS[dtype]
+    below = 2.0 - 2.0 ** (2 - form.digits)
+    h, a = np.array([form.smallest * 2**20 * below]), np.array([2.0**-21])
+    assert step(2 * h, a, np.zeros(1), form).sure[0]
+    odd = a * (1 + 2.0 ** (1 - form.digits))
+    assert not step(h, odd, np.zeros(1), form).sure[0]
+
+
+def test_hidden_states_are_followed_at_a_bounded_cost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A letter costs as much as a hidden state: neither may be many of the other."""
+    calls, known = [], state_space_layers.step
+    monkeypatch.setattr(state_space_layers, "MOST_SUMS", 2**12)
+    monkeypatch.setattr(
+        state_space_layers, "step", lambda *x: calls.append(0) or known(*x)
+    )
+    none = Affine(np.ones((65, 1)), np.zeros(1))
+    ones = np.ones((64, 1))
+    layer = Layer(ones[:1], ones, ones, (), none, none)
+    with pytest.raises(Refused, match="too many hidden states"):
+        reached(layer, FORMATS["float32"], None)
+    assert len(calls) == 64
+
+
+@pytest.mark.parametrize("bound", ["MOST_TERMS", "MOST_SUMS"])
+def test_all_layers_together_have_a_bounded_cost(
+    bound: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, machine = file_of("C2xC2", ROUNDING, 20), machine_of("C2xC2")
+    monkeypatch.setattr(state_space, bound, 8)
+    proof = prove(file, machine)
+    assert proof.verdict == "undecided"
+    assert proof.reason is not None
+    assert "together" in proof.reason
