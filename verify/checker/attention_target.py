@@ -21,6 +21,8 @@ from verify.checker.tents import Axis, axes_of, joined, rounding
 
 KIND = "attention-target"
 MOST_POINTS, MOST_LENGTH, MOST_WIDTH, ENTRIES = 2**12, 2**12, 2**8, 2**21
+EXACT = 2.0**50
+"""Whole numbers below, and sums of two of them, are exact in float64."""
 
 
 class Outer(NamedTuple):
@@ -207,9 +209,13 @@ def means(
 def _shift(layer: Layer, source: Source, values: Axis) -> FloatArray:
     """``(n,)``: by how much f̂ is less than f; any number is right, some errors less."""
     if source.outer is None:
-        return layer.output[-1][1]
+        found = layer.output[-1][1]
+        demand(found.shape == source.f.shape[1:], "another number of outputs")
+        return found
     step = min(source.outer.step, 1 / axes_of(layer.output)[0].scale)
-    return np.asarray(np.rint((source.f[0] - values.values[0]) / step) * step)
+    apart = np.rint((source.f[0] - values.values[0]) / step)
+    demand(np.abs(apart) < EXACT, "f̂ is too far from f")
+    return np.asarray(apart * step)
 
 
 def _outer(
@@ -234,6 +240,7 @@ def _outer(
         slope = axis.slope * float(mean.error[i])
         rounded = float(rounding(axes, form)[i])
         total = (slope + apart + source.moduli[2] + rounded) * INFLATION
+        demand(np.isfinite(total), "no error is shown")
         found, worst = max(found, total), max(worst, apart)
     return found, worst
 
@@ -243,8 +250,11 @@ def _apart(source: Source, axis: Axis, i: int, shift: float) -> float:
     outer, off = source.outer, source.moduli[1]
     assert outer is not None
     step = min(outer.step, 1 / axis.scale)
-    low, high = source.f[:, i].min() - off, source.f[:, i].max() + off
+    low, high = source.f[:, i].min(), source.f[:, i].max()
+    if off:
+        low, high = np.nextafter(low - off, -np.inf), np.nextafter(high + off, np.inf)
     first, last = np.floor(low / step), np.ceil(high / step)
+    demand(max(-first, last) < EXACT, "the knots of F̂ are no numbers of float64")
     demand(last - first <= 8 * MOST_POINTS, "the knots of F̂ are too close")
     # Differences are linear between knots, and so largest there or at an end.
     points = np.clip(step * np.arange(first, last + 1), low, high)
@@ -253,5 +263,8 @@ def _apart(source: Source, axis: Axis, i: int, shift: float) -> float:
     demand(high - shift <= axis.high, "F̂ does not reach as far as F")
     right = joined((points - outer.low) / outer.step, outer.values)[:, i]
     found = np.abs(axis.at(points - shift)[:, i] - right).max()
-    own = 8 * OWN_UNIT * (np.abs(axis.values).max() + np.abs(outer.values).max())
+    # An end may lie between the knots, and its place is off by its own unit.
+    rows = 8 + 2 * max(len(axis.values), len(outer.values))
+    own = np.abs(axis.values).max() + np.abs(outer.values).max()
+    own *= rows * OWN_UNIT
     return float((found + own) * INFLATION)

@@ -87,7 +87,10 @@ def established(model: Model) -> Established:
     held = source.points.astype(STORED[form.name]).astype(np.float64)
     demand(np.array_equal(held, source.points), f"{form.name} does not hold a point")
     widest = max(bias.size for _, bias in [*layer.features, *layer.output])
-    demand(len(source.values) * max(widest, length) <= CELLS, "too many inputs")
+    points, keys = len(source.points), layer.query.shape[1]
+    wide = max(widest, length * layer.value.shape[1])
+    demand(max(len(source.values), points) * wide <= CELLS, "too many inputs")
+    demand(points * max(points, keys) <= CELLS, "too many points")
     features = through(layer.features, exact(source.points, form))
     asked, offered, values = (
         features.affine(weight, np.zeros(weight.shape[1]))

@@ -74,6 +74,7 @@ def _code(layer: Layer, source: Source, slots: int) -> FloatArray:
     """
     code, held = layer.code, layer.code.shape[1] - (slots if slots > 1 else 0)
     demand(held > 0, "positions have no code")
+    demand(layer.features[0][1].size >= 1 + held, "f̂ is another network")
     right = [np.eye(1 + held)]
     if slots > 1:
         most = source.largest * (1 + 2 * layer.form.unit)
@@ -138,8 +139,14 @@ def _dot(
     """
     noise = np.broadcast_to(noise, right.shape)
     one, other = np.abs(left.value), np.abs(right)
-    terms = (one > 0).astype(float) @ (other > 0)
-    rounds = np.maximum(terms - 1, 0) + (inexact(left.value) @ inexact(right) > 0)
+    off, apart = left.error > 0, noise > 0
+    terms = ((one > 0) | off).astype(float) @ ((other > 0) | apart)
+    # What can be off may be any number, and not the power of two that it should be.
+    rough = (
+        np.where(off, 1.0, inexact(left.value)),
+        np.where(apart, 1.0, inexact(right)),
+    )
+    rounds = np.maximum(terms - 1, 0) + (rough[0] @ rough[1] > 0)
     unit = form.sum_unit + OWN_UNIT
     sums = rounds * unit / (1 - rounds * unit) * ((one + left.error) @ (other + noise))
     error = sums + left.error @ (other + noise) + one @ noise + terms * UNDERFLOW

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from program.errors import demand
-from verify.checker.affine_arithmetic import INFLATION, OWN_UNIT
+from verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, UNDERFLOW
 from verify.checker.attention.heads import relative_error
 from verify.checker.attention_layer import Layer, layer_of
 from verify.checker.model_file import FloatArray, Format, Model
@@ -18,6 +18,12 @@ from verify.checker.real_networks import Established
 
 KIND, LARGEST, LATEST, FARTHEST = "posterior-head", 64, 9, 2.0**20
 SUM = 1e-9
+RARE, RAREST = 2.0**-50, 2.0**-800
+"""Less than the probability of a state, and of a letter in one state.
+
+So no product that counts is below the normal range: what is lost there is 2^-1074 each,
+and is divided by at most eight priors, or by the probability of a letter.
+"""
 # A logarithm and an exponential of the checker's own are off by so many units.
 OWN = 4
 
@@ -79,6 +85,8 @@ class Stated:
             columns.append(self.emissions)
             said = (self.emissions > 0).any(axis=1)
             demand(said, "no state says one of the letters")
+            often = self.emissions.max(axis=1) >= RAREST
+            demand(often, "one of the letters is too rare")
         else:
             known = type(self.radius) is float and 0 < self.radius <= FARTHEST
             demand(known, "no radius is said")
@@ -86,7 +94,7 @@ class Stated:
         for laws in columns:
             demand(laws >= 0, "a probability is negative")
             demand(np.abs(laws.sum(axis=0) - 1) <= SUM, "a law does not add up to 1")
-        demand(self.prior > 0, "a state never occurs")
+        demand(self.prior >= RARE, "a state never occurs, or too rarely")
         kept = np.abs(self.transitions @ self.prior - self.prior).max()
         demand(kept <= SUM, "the prior is not stationary")
 
@@ -118,7 +126,8 @@ class Stated:
         """
         roundings = 20 * (len(self.prior) + 4) * OWN_UNIT
         sizes = self.guesses(np.abs(self.emissions))
-        return self.guesses(self.emissions), roundings * INFLATION * sizes
+        off = roundings * INFLATION * sizes + UNDERFLOW
+        return self.guesses(self.emissions), off
 
 
 def _numbers(said: Any, shape: tuple[int, ...]) -> FloatArray:
@@ -182,7 +191,8 @@ def _points(
     key, bias = layer.key - means.T, layer.bias - right
     apart = np.abs(key[:, None] - key[None]).sum(axis=2) * radius
     apart += np.abs(bias[:, None] - bias[None]) + own[:, None] + own[None]
-    apart += 2 * OWN * OWN_UNIT * (apart + _size(layer, radius))
+    means_size = float(np.abs(means).sum(axis=0).max()) * radius
+    apart += 2 * OWN * OWN_UNIT * (apart + _size(layer, radius) + means_size)
     rounding = _rounding(layer, radius, len(means) + 1)
     spread = np.ptp(layer.value, axis=0)
     return {

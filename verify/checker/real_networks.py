@@ -66,6 +66,9 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     demand(type(length) is int and length > 0, "the file claims no length")
     shown = CHECKS[pair](model)
     demand(shown.length == length, "the claim is about another length")
+    # Comparisons with NaN choose a side: a part that is no number is no bound.
+    whole = 0 <= shown.error < float("inf")
+    demand(whole, "no error is shown")
     linear_system.claimed(claim, shown.error)
     demand(shown.error <= said.get("error", float("inf")), "the error is not shown")
     return shown
