@@ -16,6 +16,8 @@ SPLIT = 2.0**27 + 1
 WIDE = 2.0**500
 """Factors up to here, and products from its inverse on, split without overflow."""
 SLACK = 1 - 2.0**-20
+CELL = 2**7
+"""How many terms of a product take as long as one number that is looked at."""
 
 
 def rounded(x: FloatArray, form: Format) -> FloatArray:
@@ -102,6 +104,11 @@ class Affine(NamedTuple):
 
     weight: FloatArray
     bias: FloatArray
+
+    @property
+    def cost(self) -> int:
+        """Of `exact` for one row, in terms."""
+        return self.weight.size + CELL * sum(self.weight.shape)
 
     def exact(self, x: FloatArray, form: Format, relu: bool) -> tuple[FloatArray, bool]:
         """What it gives in the format, by sums in any order; and whether that is sure.

@@ -16,7 +16,7 @@ from verify.checker.model_file import Format, Model
 from verify.checker.rounded_steps import Affine, step
 
 MOST_VALUES, MOST_LETTERS, MOST_SUMS = 2**17, 2**17, 2**25
-MOST_LAYERS, CELLS, MOST_TERMS = 2**9, 2**22, 2**34
+MOST_LAYERS, CELLS, MOST_TERMS = 2**9, 2**22, 2**39
 UNKNOWN = -1
 
 
@@ -170,8 +170,8 @@ def finite(layer: Layer, form: Format, length: int | None, final: bool) -> Finit
     wide = sum(layer.inner.weight.shape) + layer.outer.weight.shape[1]
     each = letters * max(wide, *(a.weight.shape[1] for a in layer.decode))
     demand(each <= 4 * CELLS, "a layer is too large to be followed")
-    each_table = letters * (layer.inner.weight.size + layer.outer.weight.size)
-    each_state = each_table + sum(a.weight.size for a in layer.decode)
+    of_table = letters * (layer.inner.cost + layer.outer.cost)
+    each_state = of_table + sum(a.cost for a in layer.decode)
     work = len(found.values) * each_state
     demand(work <= MOST_TERMS, "a layer is too large to be followed")
     work += len(found.values) * letters * (MOST_TERMS // MOST_SUMS)
@@ -179,15 +179,15 @@ def finite(layer: Layer, form: Format, length: int | None, final: bool) -> Finit
     for low in range(0, len(found.values), size):
         parts.append(said(layer, found.values[low : low + size], form, final))
     says, margins, sure = zip(*parts, strict=True)
-    table = np.concatenate(says)
-    of, classes = _classes(table, found.moves)
+    said_of = np.concatenate(says)
+    of, classes = _classes(said_of, found.moves)
     first = np.unique(of, return_index=True)[1]
     moves = np.full((classes, letters), UNKNOWN)
     known = found.moves >= 0
     moves[of[known.all(axis=1)]] = of[found.moves[known.all(axis=1)]]
     alike = found.sure and all(sure)
     start, margin = int(of[found.start]), min(margins)
-    return Finite(table[first], moves, start, len(of), margin, alike, work)
+    return Finite(said_of[first], moves, start, len(of), margin, alike, work)
 
 
 def _classes(says: IntArray, moves: IntArray) -> tuple[IntArray, int]:

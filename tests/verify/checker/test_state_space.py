@@ -22,7 +22,7 @@ from verify.checker import state_space, state_space_layers
 from verify.checker.model_file import FORMATS
 from verify.checker.network import recheck
 from verify.checker.rounded_steps import Affine, rounded, step
-from verify.checker.state_space_layers import Layer, opened, reached, sums
+from verify.checker.state_space_layers import Layer, finite, opened, reached, sums
 from verify.proof import prove
 from verify.search.conversion import model_of
 from verify.search.find import find
@@ -548,3 +548,13 @@ def test_all_layers_together_have_a_bounded_cost(
     assert proof.verdict == "undecided"
     assert proof.reason is not None
     assert "together" in proof.reason
+
+
+def test_a_long_chain_of_small_layers_costs_what_it_takes() -> None:
+    """A number that is looked at takes longer than a term of a product."""
+    one = Affine(np.ones((1, 1)), np.zeros(1))
+    ones, table = np.ones((1, 1)), Affine(np.ones((2, 1)), np.zeros(1))
+    layer = Layer(ones, ones, ones, (one,) * 1000, table, one)
+    with pytest.raises(Refused, match="too large to be followed"):
+        finite(layer, FORMATS["float64"], 2**22, True)
+    assert finite(layer, FORMATS["float64"], 2**4, True).values == 16
