@@ -17,6 +17,8 @@ from verify.checker.rounded_steps import Affine, step
 
 MOST_VALUES, MOST_LETTERS, MOST_SUMS = 2**17, 2**17, 2**25
 MOST_LAYERS, CELLS, MOST_TERMS = 2**9, 2**22, 2**39
+ROUND = 2**18
+"""How many terms take as long as a round that follows letters."""
 UNKNOWN = -1
 
 
@@ -73,12 +75,14 @@ class Reached:
             where none comes before the end.
         start: Which one is first.
         sure: Whether every step rounds alike in every way.
+        rounds: How often all letters were followed, one round after the other.
     """
 
     values: FloatArray
     moves: IntArray
     start: int
     sure: bool
+    rounds: int
 
 
 def sums(layer: Layer, form: Format, length: int | None) -> Reached | None:
@@ -101,7 +105,7 @@ def sums(layer: Layer, form: Format, length: int | None) -> Reached | None:
     after = at[:, None] + steps.astype(np.int64)
     moves = np.where((after >= 0) & (after < count), after, UNKNOWN)
     values = (low + at[:, None]) * 2.0**-grid
-    return Reached(values, moves, int(start - low), True)
+    return Reached(values, moves, int(start - low), True, 0)
 
 
 def reached(layer: Layer, form: Format, length: int | None) -> Reached:
@@ -133,7 +137,8 @@ def reached(layer: Layer, form: Format, length: int | None) -> Reached:
         values.append(now)
         read += 1
     moves.append(np.full((len(now), letters), UNKNOWN))
-    return Reached(np.concatenate(values), np.concatenate(moves), 0, sure)
+    every = np.concatenate(values), np.concatenate(moves)
+    return Reached(*every, 0, sure, read - 1)
 
 
 def said(
@@ -175,6 +180,7 @@ def finite(layer: Layer, form: Format, length: int | None, final: bool) -> Finit
     work = len(found.values) * each_state
     demand(work <= MOST_TERMS, "a layer is too large to be followed")
     work += len(found.values) * letters * (MOST_TERMS // MOST_SUMS)
+    work += found.rounds * ROUND
     size, parts = max(1, CELLS // each), list[tuple[IntArray, float, bool]]()
     for low in range(0, len(found.values), size):
         parts.append(said(layer, found.values[low : low + size], form, final))

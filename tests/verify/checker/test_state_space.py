@@ -22,7 +22,14 @@ from verify.checker import state_space, state_space_layers
 from verify.checker.model_file import FORMATS
 from verify.checker.network import recheck
 from verify.checker.rounded_steps import Affine, rounded, step
-from verify.checker.state_space_layers import Layer, finite, opened, reached, sums
+from verify.checker.state_space_layers import (
+    MOST_TERMS,
+    Layer,
+    finite,
+    opened,
+    reached,
+    sums,
+)
 from verify.proof import prove
 from verify.search.conversion import model_of
 from verify.search.find import find
@@ -558,3 +565,16 @@ def test_a_long_chain_of_small_layers_costs_what_it_takes() -> None:
     with pytest.raises(Refused, match="too large to be followed"):
         finite(layer, FORMATS["float64"], 2**22, True)
     assert finite(layer, FORMATS["float64"], 2**4, True).values == 16
+
+
+def test_letters_that_lead_on_one_by_one_are_counted() -> None:
+    """Many layers that are followed for many letters: no array is large."""
+    one, table = (
+        Affine(np.ones((1, 1)), np.zeros(1)),
+        Affine(np.ones((2, 1)), np.ones(1)),
+    )
+    ones = np.ones((1, 1))
+    layer = Layer(0 * ones, ones, 2.0**-40 * ones, (one,), table, one)
+    found = finite(layer, FORMATS["float64"], 2**10, False)
+    assert found.values == 2**10
+    assert found.work * 2**12 > MOST_TERMS
