@@ -1,4 +1,7 @@
-"""Numbers with their nouns, and texts cut to a length."""
+"""Numbers with their nouns, words by their runs, and texts cut to a length."""
+
+from collections.abc import Iterable
+from itertools import groupby
 
 
 def count(number: int, noun: str, plural: str = "s") -> str:
@@ -9,3 +12,9 @@ def count(number: int, noun: str, plural: str = "s") -> str:
 def cut(text: str, limit: int) -> str:
     """A text of at most ``limit`` characters, the last one ``…`` if some are missing."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def in_runs(word: Iterable[str]) -> str:
+    """Letters in a row as powers: ``1^128 0``."""
+    runs = [(letter, len(list(group))) for letter, group in groupby(word)]
+    return " ".join(f"{a}^{n}" if n > 1 else a for a, n in runs)

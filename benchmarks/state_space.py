@@ -6,7 +6,6 @@ python benchmarks/state_space.py [--edges]
 import argparse
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import torch
 import krohn
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
+from algebra.wording import in_runs
 from compiler.compiled_network import stated
 from compiler.state_space import ROUNDING, SELECTIVE, SIGNS, Parts
 from network.model import Model
@@ -112,8 +112,7 @@ def _edge(machine: Automaton, form: str, dtype: str) -> str:
     assert proof.word is not None
     said = Model(file).run([machine.letters[a] for a in proof.word])[-1]
     trace = machine.semiautomaton.trace(np.array([proof.word]), machine.start)[0]
-    runs = [(machine.letters[a], len(list(g))) for a, g in groupby(proof.word)]
-    word = " ".join(f"{a}^{n}" if n > 1 else a for a, n in runs)
+    word = in_runs(machine.letters[a] for a in proof.word)
     ends = f"{machine.states[trace[-1]]}, {said}"
     return f"{most:,} | {word} | {ends}"
 

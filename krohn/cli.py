@@ -108,13 +108,11 @@ def everywhere(
             context.with_resource(redirect_stdout(nowhere))
 
 
-def main() -> None:
-    """Run the command; every problem is one line on standard error and exit code 2."""
-    sys.exit(run(sys.argv[1:]))
-
-
 def run(arguments: list[str]) -> int:
-    """The command with its arguments; returns the exit code."""
+    """The command with its arguments; returns the exit code.
+
+    Every problem is one line on standard error, and exit code 2.
+    """
     wants_json = "--json" in arguments
     try:
         # What was asked for is kept for commands that say how to ask again.

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 from algebra.automaton import Automaton
 from algebra.budget import Budget, steps_of
 from algebra.near_names import near
+from algebra.wording import cut, in_runs
 from compiler import gated_recurrent, gated_rnn, generator, pruned, state_space
 from compiler.compiled_network import (
     CompiledNetwork,
@@ -28,11 +29,13 @@ from krohn.source_kinds.base import How
 from krohn.source_kinds.linear_systems import as_system
 from krohn.sources import machine_of
 from network.precision import PRECISIONS, Precision
-from verify.proof import prove
+from verify.proof import Proof, prove
 
 Architecture = Literal["transformer", "rnn", "lstm", "gru", "ssm"]
 AS_MATRICES = {products.NAME: multiplied, beliefs.NAME: filtered}
 """Constructions that take a machine as another source."""
+LONGEST_SHOWN = 200
+"""In characters, of a word on which a network is wrong."""
 POSITIONS = ("dyadic", "circle")
 ACTIVATIONS = ("relu", "sine", "gelu")
 """What tables of whole numbers can be made of."""
@@ -139,8 +142,16 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
             file = with_evidence(file, proof)
             seconds = time.monotonic() - began
             return CompiledModel(file, built.construction, proof, seconds)
-        reasons.append(f"{built.construction}: {proof.reason}")
+        reasons.append(f"{built.construction}: {_wrong(proof, source)}")
     raise _uncertified(source.name, length, arch, dtype, reasons)
+
+
+def _wrong(proof: Proof, machine: Automaton) -> str:
+    """Why a network is not proved; a word on which it is wrong by the names of letters."""
+    if proof.word is None:
+        return proof.reason
+    word = in_runs(machine.letters[a] for a in proof.word)
+    return f"it is wrong after {cut(word, LONGEST_SHOWN)}"
 
 
 def _uncertified(
@@ -151,11 +162,11 @@ def _uncertified(
     # A wider format has no fewer scores, rows or cases to look at.
     noisy = not all("too many" in reason for reason in reasons)
     wider = "--dtype float64, " if noisy and dtype != "float64" else ""
-    other = (
-        "a shorter length, or another construction"
-        if arch == "transformer"
-        else "fewer states"
-    )
+    ways = {
+        "transformer": "a shorter length, or another construction",
+        "ssm": f"a shorter length (`krohn explain {name} --arch ssm` says the longest)",
+    }
+    other = ways.get(arch, "fewer states")
     return CompileError(
         f"{name} cannot be certified in {dtype}{at}, so nothing was written "
         f"({'; '.join(reasons)}). Try {wider}{other}"

@@ -41,8 +41,8 @@ def stated_machine(file: Headed) -> dict[str, Any]:
     """
     if "source" in file.header:
         raise KrohnError(
-            f"the file is about a {file.header['source'].get('kind')}, not about a "
-            "machine; run, verify --proof, --exhaustive and --sample, and draw take it"
+            f"the file is about another source, {file.header['source'].get('kind')!r}, "
+            "not about a machine; `krohn run` and `krohn verify` take it"
         )
     found: dict[str, Any] = file.header["machine"]
     return found

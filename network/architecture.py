@@ -54,6 +54,12 @@ class Kind:
     bounded: bool = False
     answers: Literal["classes", "laws", "reals"] = "classes"
 
+    @property
+    def called(self) -> str:
+        """With its article: an RNN, a GRU, an attention layer."""
+        spelled = "AEFHILMNORSX" if self.title.isupper() else "AEIOUaeiou"
+        return f"{'an' if self.title[0] in spelled else 'a'} {self.title}"
+
 
 def kind_of(architecture: Architecture) -> Kind:
     """The kind of the networks of an architecture.

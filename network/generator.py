@@ -92,7 +92,7 @@ class Generator(nn.Module):
         shape = file.header["architecture"]
         kind = kind_of(shape)
         if kind.answers != "laws":
-            raise ModelFileError(f"this is a {kind.title}, not a generator")
+            raise ModelFileError(f"this is {kind.called}, not a generator")
         dtype = getattr(torch, file.precision.name)
         tensors = {n: torch.from_numpy(a).to(dtype) for n, a in file.tensors.items()}
         self.header: Mapping[str, Any] = file.header

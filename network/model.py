@@ -57,9 +57,7 @@ class Model(nn.Module):
         kind = kind_of(architecture)
         if kind.answers != "classes":
             says, opens = _OTHERS[kind.answers]
-            raise ModelFileError(
-                f"it is a {kind.title}, which has {says}; open {opens}"
-            )
+            raise ModelFileError(f"it is {kind.called}, which has {says}; open {opens}")
         self.letters, self.states, self.classes = _alphabets(file)
         self.length = modelfile.claimed_length(file.header)
         dtype = getattr(torch, file.precision.name)

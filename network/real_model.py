@@ -24,7 +24,7 @@ def real_network(file: ModelFile) -> nn.Module:
     """
     shape = file.header["architecture"]
     if (kind := kind_of(shape)).answers != "reals":
-        raise ModelFileError(f"this is a {kind.title}, which reads letters")
+        raise ModelFileError(f"this is {kind.called}, which reads letters")
     dtype = getattr(torch, file.precision.name)
     tensors = {n: torch.from_numpy(a).to(dtype) for n, a in file.tensors.items()}
     return NETWORKS[shape["kind"]](shape, tensors).eval()

@@ -71,7 +71,7 @@ def longest(
     kind = kind_of(header["architecture"])
     if kind.recurrent and claimed is None:
         return (
-            f"An {kind.title} has no longest word: what is proved of it holds for every "
+            f"A{kind.called[1:]} has no longest word: what is proved of it holds for every "
             "length."
         )
     if not names_machine(file):

@@ -209,7 +209,9 @@ class SourceKind(ABC, Generic[S]):
     @property
     def called(self) -> str:
         """What a source of this kind is called in messages."""
-        return f"a {self.wire.replace('-', ' ')}"
+        return (
+            f"{'an' if self.wire[0] in 'aeiou' else 'a'} {self.wire.replace('-', ' ')}"
+        )
 
     @abstractmethod
     def named(self, text: str) -> S | None:

@@ -72,7 +72,7 @@ def _check(file: ModelFile) -> None:
     shape = file.header["architecture"]
     transforms = kind_of(shape).program
     if not transforms and shape.get("kind") not in STEPS:
-        raise ExportError(f"no graph is known for a {kind_of(shape).title}")
+        raise ExportError(f"no graph is known for {kind_of(shape).called}")
     if any(is_index(name) for name in file.tensors):
         raise ExportError(
             "only RNNs of up to 1,024 units go to ONNX, and none that are pruned"

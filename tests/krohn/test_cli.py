@@ -15,6 +15,7 @@ import pytest
 import krohn
 from algebra.formats import json_format
 from krohn import cli
+from krohn.__main__ import main
 from network import modelfile
 
 Json = dict[str, Any]
@@ -467,6 +468,30 @@ def test_an_interruption_is_one_line_and_2(
     done = command("compile", "Grid4", "-T", 4, "-o", tmp_path / "model.safetensors")
     assert done.code == 2
     assert done.trouble == "krohn: interrupted; nothing was written"
+
+
+def test_an_interruption_while_the_command_is_loaded_is_one_line_and_2(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Interrupting:
+        def find_spec(self, name: str, *rest: object) -> None:
+            if name == "krohn.cli":
+                raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "krohn.cli")
+    monkeypatch.delattr("krohn.cli")
+    monkeypatch.setattr(sys, "meta_path", [Interrupting(), *sys.meta_path])
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 2
+    assert capsys.readouterr().err == "krohn: interrupted; nothing was written\n"
+
+
+def test_a_word_on_which_a_network_is_wrong_is_told_whole(command: Command) -> None:
+    how = ("--arch", "ssm", "--dtype", "bfloat16", "-T", 129, "-o", "no.safetensors")
+    done = command("compile", "C5", *how)
+    assert done.code == 2
+    assert "it is wrong after 1^128 0)" in done.trouble
 
 
 def test_running_out_of_memory_is_2(

@@ -49,6 +49,12 @@ def test_every_kind_tells_the_sizes_of_its_networks() -> None:
     assert seen == {kind.title for kind in reading}
 
 
+def test_articles_are_those_of_speech() -> None:
+    assert KINDS["rnn"].called == "an RNN"
+    assert KINDS["gru"].called == "a GRU"
+    assert KINDS["attention-layer"].called == "an attention layer"
+
+
 @pytest.mark.parametrize("name", ["mamba", None, 3, ["rnn"]])
 def test_a_kind_that_is_not_known_is_refused_in_a_sentence(name: object) -> None:
     with pytest.raises(ModelFileError, match=r"known are 'transformer', 'rnn'"):

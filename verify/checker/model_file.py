@@ -28,7 +28,8 @@ class WrongWord(Refused):
     """
 
     def __init__(self, word: tuple[int, ...]) -> None:
-        super().__init__(f"another class is said after the letters {word[:40]}")
+        said = f"after the letters {word}" if len(word) < 40 else "after a longer word"
+        super().__init__(f"another class is said {said}")
         self.word = word
 
 
