@@ -13,7 +13,7 @@ from program.errors import demand
 from verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, UNDERFLOW
 from verify.checker.attention.heads import relative_error
 from verify.checker.attention_layer import Layer, layer_of
-from verify.checker.model_file import FloatArray, Format, Model
+from verify.checker.model_file import FloatArray, Format, Model, names
 from verify.checker.real_networks import Established
 
 KIND, LARGEST, LATEST, FARTHEST = "posterior-head", 64, 9, 2.0**20
@@ -56,7 +56,8 @@ class Stated:
             Refused: If it states no such model.
         """
         demand(said["kind"] == KIND, "this is no posterior head")
-        d, k = len(said["letters"]), len(said["prior"])
+        letters = names(said, "letters")
+        d, k = len(letters), len(said["prior"])
         demand(
             0 < d <= LARGEST and 0 < k <= LARGEST, "it has too many states or letters"
         )
@@ -70,6 +71,9 @@ class Stated:
             said.get("radius"),
         )
         found._check_times()
+        pairs = [f"{a},{b}" for a in letters for b in letters]
+        right = letters if len(found.predicted) == 1 else pairs
+        demand(said["classes"] == right, "its outputs have other names")
         found._check_laws()
         return found
 
@@ -131,8 +135,9 @@ class Stated:
 
 
 def _numbers(said: Any, shape: tuple[int, ...]) -> FloatArray:
-    found = np.array(said, np.float64)
-    demand(found.shape == shape, "its numbers have another shape")
+    found = np.array(said)
+    real = found.dtype == np.float64 and found.shape == shape
+    demand(real, "its numbers are no real ones, or have another shape")
     demand(np.isfinite(found), "it has something that is no number")
     return found
 

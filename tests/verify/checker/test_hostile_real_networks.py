@@ -200,3 +200,24 @@ def test_differences_of_keys_that_the_checker_rounds_away_are_counted() -> None:
     file = head_file(said, key, np.array([2.0**-25, 0.0]))
     spread = 2.0**-12
     assert shown_of(file).parts["scores"] >= np.tanh(2.0**-54 * radius / 4) * spread
+
+
+@pytest.mark.parametrize(
+    ("told", "reason"),
+    [
+        ({"classes": ["b", "a"]}, "other names"),
+        ({"letters": ["a", "a"]}, "one name"),
+        ({"prior": ["0.5", 0.5]}, "no real ones"),
+        ({"transitions": [[1, 0], [0, 1]]}, "no real ones"),
+    ],
+)
+def test_what_a_head_says_is_named_as_it_is_proved(
+    told: dict[str, Any], reason: str
+) -> None:
+    key = np.log([[0.75, 0.25], [0.25, 0.75]])
+    said = hidden(np.exp(key), np.eye(2))
+    assert shown_of(head_file(said, key, np.zeros(2))).error < 1e-12
+    file = head_file(said, key, np.zeros(2))
+    file.header["source"] |= told
+    with pytest.raises(Refused, match=reason):
+        shown_of(file)
