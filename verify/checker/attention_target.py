@@ -229,16 +229,17 @@ def _outer(
         added = form.sum_unit * (mean.size + np.abs(shift)) * (shift != 0)
         return float(((mean.error + 2 * added) * INFLATION).max()), 0.0
     axes = axes_of(layer.output)
+    roundings = rounding(axes, form)
     outputs = axes[0].values.shape[1]
     demand(len(axes) == n == outputs, "F̂ is not one function for each number")
     found, worst = 0.0, 0.0
     for i, axis in enumerate(axes):
-        others = np.delete(axis.values, i, axis=1)
-        demand(not others.any(), "F̂ is not one function for each number")
+        own = np.arange(n) == i
+        demand(not axis.values[:, ~own].any(), "F̂ is not one function for each number")
         demand(mean.high[i] <= axis.high, "the mean can lie beyond the last knot")
         apart = _apart(source, axis, i, float(shift[i]))
         slope = axis.slope * float(mean.error[i])
-        rounded = float(rounding(axes, form)[i])
+        rounded = float(roundings[i])
         total = (slope + apart + source.moduli[2] + rounded) * INFLATION
         demand(np.isfinite(total), "no error is shown")
         found, worst = max(found, total), max(worst, apart)
@@ -261,8 +262,9 @@ def _apart(source: Source, axis: Axis, i: int, shift: float) -> float:
     end = outer.low + outer.step * (len(outer.values) - 1)
     demand(outer.low <= low and high <= end, "F is not said everywhere")
     demand(high - shift <= axis.high, "F̂ does not reach as far as F")
-    right = joined((points - outer.low) / outer.step, outer.values)[:, i]
-    found = np.abs(axis.at(points - shift)[:, i] - right).max()
+    right = joined((points - outer.low) / outer.step, outer.values[:, [i]])
+    own_axis = Axis(axis.scale, axis.values[:, [i]])
+    found = np.abs(own_axis.at(points - shift) - right).max()
     # An end may lie between the knots, and its place is off by its own unit.
     rows = 8 + 2 * max(len(axis.values), len(outer.values))
     own = np.abs(axis.values).max() + np.abs(outer.values).max()

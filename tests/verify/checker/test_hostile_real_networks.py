@@ -221,3 +221,16 @@ def test_what_a_head_says_is_named_as_it_is_proved(
     file.header["source"] |= told
     with pytest.raises(Refused, match=reason):
         shown_of(file)
+
+
+def test_many_functions_are_compared_one_by_one() -> None:
+    """Of F with 256 columns each knot is looked at in one column, not in all."""
+    n, f = 256, np.tile(np.array([[0.0], [0.5], [1.0]]), (1, 256))
+    outer = {"low": 0.0, "step": 1.0, "values": [[0.0] * n] * 2}
+    near, one = f - 1 + 2.0**-16, Axis(2.0**15, np.zeros((2, n)))
+    file = target_file(near, one, np.zeros(n), f=f.tolist(), outer=outer)
+    output, widths = tents([one] * n, "output")
+    file.tensors.update(output)
+    file.header["architecture"]["output_units"] = widths
+    file.header["claim"] = CLAIM | {"length": 1, "error": 1e-300}
+    assert peak(file) < 2**27
