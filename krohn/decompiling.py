@@ -19,12 +19,20 @@ from network.trained import is_network
 from program.domains import FloatArray, IntArray
 from program.errors import Refused
 from sources.hidden_markov import HiddenMarkovModel, files
-from sources.hidden_markov.decompile import DRAWS, FORWARD, Decompiled, decompiled
+from sources.hidden_markov.decompile import (
+    DRAWS,
+    FORWARD,
+    TASKS,
+    Decompiled,
+    decompiled,
+)
 from sources.hidden_markov.masked import Task, factors
 from sources.posterior_heads import PosteriorHead
 from sources.posterior_heads.decompile import DecompiledPoints, decompiled_points
 from sources.posterior_heads.families import NEXT
 
+SUFFIX = ".json"
+"""Of a file of a recovered model."""
 Pair = tuple[FloatArray, FloatArray]
 """Emissions ``(d, k)`` and transitions ``(k, k)``."""
 Laws = Callable[[IntArray], FloatArray]
@@ -76,8 +84,9 @@ class Recovered:
         """Write a model of letters as Krohn's JSON, which every command reads.
 
         Raises:
-            KrohnError: If it says points, or cannot be written.
+            KrohnError: If it says points, cannot be written, or the name is another's.
         """
+        check_suffix(path)
         if not isinstance(self.found, Decompiled):
             raise KrohnError("a model of points has no file; --json prints it")
         try:
@@ -85,6 +94,18 @@ class Recovered:
         except Refused as reason:
             raise KrohnError(f"no model is written: {reason}") from None
         atomic_write(path, text.encode())
+
+
+def check_suffix(path: str | Path) -> None:
+    """Refuse names that no command would read a model from.
+
+    Raises:
+        KrohnError: If the name does not end in ``.json``.
+    """
+    if Path(path).suffix != SUFFIX:
+        raise KrohnError(
+            f"{path}: a model is written as JSON; the name ends in {SUFFIX}"
+        )
 
 
 class _Asked(NamedTuple):
@@ -184,8 +205,9 @@ def _asked(
     if machine is not None and not trained:
         raise KrohnError("the model of beliefs is said of trained networks")
     if array:
-        asked = FORWARD if task is None else Task.of(task)
-        return _Asked(_array(model), asked, 0.0, "the array", None)
+        said = _task(task)
+        name = "the array" if isinstance(model, np.ndarray) else Path(str(model)).name
+        return _Asked(_array(model), said, 0.0, name, None)
     if isinstance(model, ModelFile):
         return _of_file(model)
     if isinstance(model, str | Path):
@@ -200,12 +222,32 @@ def _asked(
     raise KrohnError(f"a {type(model).__name__} is no network that can be asked")
 
 
+def _task(name: str | None) -> Task:
+    """What an array says.
+
+    Raises:
+        KrohnError: If no model can be told from that.
+    """
+    if name is None:
+        return FORWARD
+    tasks = {str(task): task for task in TASKS}
+    if name not in tasks:
+        raise KrohnError(
+            f"{name!r} is no task of an array; there are {', '.join(tasks)}"
+        )
+    return tasks[name]
+
+
 def _array(model: object) -> FloatArray:
     if isinstance(model, np.ndarray):
         return np.asarray(model, np.float64)
     try:
         return np.asarray(np.load(str(model), allow_pickle=False), np.float64)
-    except (OSError, ValueError, TypeError):
+    except OSError as error:
+        raise KrohnError(
+            f"{model}: cannot be read: {error.strerror or error}"
+        ) from None
+    except (EOFError, ValueError, TypeError):
         raise KrohnError(f"{model}: cannot be read as an array of numbers") from None
 
 

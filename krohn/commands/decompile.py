@@ -52,8 +52,11 @@ def decompile(
     as_json: common.Json = False,
 ) -> int:
     """Recover the hidden Markov model of which a network says the law."""
+    from krohn.decompiling import check_suffix
     from krohn.decompiling import decompile as decompiled
 
+    if output is not None:
+        check_suffix(output)
     with waiting("asking"):
         found = decompiled(
             file, machine, task=task, states=states, off=off, draws=draws, seed=seed

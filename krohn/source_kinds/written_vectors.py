@@ -16,7 +16,8 @@ def vectors(words: list[str], names: tuple[str, ...]) -> FloatArray:
     """``(t, d)`` numbers as a person writes them.
 
     Vectors with blanks between them, their numbers with commas; or the name of a file of
-    comma-separated values, a vector a line, with or without a line of names.
+    comma-separated values, a vector a line, with or without a line of names before them;
+    only lines at its end may be empty.
 
     Raises:
         KrohnError: If it is no such thing.
@@ -60,6 +61,11 @@ def _rows(path: Path, names: tuple[str, ...]) -> list[list[str]]:
     except OSError as error:
         raise KrohnError(f"{path}: cannot be read: {error.strerror}") from None
     blanks = "\t" if path.suffix == ".tsv" else ","
-    found = [row for row in csv.reader(text.splitlines(), delimiter=blanks) if row]
+    found = list(csv.reader(text.splitlines(), delimiter=blanks))
+    while found and not any(map(str.strip, found[-1])):
+        found.pop()
+    for line, row in enumerate(found, start=1):
+        if not any(map(str.strip, row)):
+            raise KrohnError(f"{path}: line {line}: there is no number")
     headed = bool(found) and tuple(n.strip() for n in found[0]) == names
     return found[headed:]

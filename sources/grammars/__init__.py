@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from program.errors import Refused, demand
-from sources.grammars.bounded import cut
+from sources.grammars.bounded import DEEPEST, cut
 from sources.grammars.grammar import END, Grammar, Rule
 from sources.grammars.text import MOST_TEXT, SUFFIX, parse
 from sources.grammars.words import HIDDEN, Words, sentences
@@ -30,7 +30,7 @@ CATALOGUE = {
     path.stem: path
     for path in sorted(Path(__file__).parent.glob(f"catalogue/*{SUFFIX}"))
 }
-_DEPTH = re.compile(r"(?P<grammar>.+?):depth=(?P<depth>\d{1,3})")
+_DEPTH = re.compile(r"(?P<grammar>.+?):depth=(?P<depth>.*)")
 
 
 def named(text: str) -> Grammar | None:
@@ -59,7 +59,7 @@ def model_named(text: str) -> HiddenMarkovModel | None:
     """A grammar cut at a depth, ``pcfg:Dyck2:depth=3``; None of other names.
 
     Raises:
-        Refused: If the grammar cannot be read or cut; or if the depth is missing.
+        Refused: If the grammar cannot be read or cut; or the depth is missing or wrong.
     """
     found = _DEPTH.fullmatch(text)
     grammar = named(text if found is None else found["grammar"])
@@ -71,6 +71,10 @@ def model_named(text: str) -> HiddenMarkovModel | None:
         f"(krohn grammar {text} says what that leaves out)",
     )
     assert found is not None
+    demand(
+        re.fullmatch(r"\d{1,9}", found["depth"]) is not None,
+        f"a depth is from 0 to {DEEPEST}, not {found['depth'][:40]}",
+    )
     return cut(grammar, int(found["depth"]))
 
 

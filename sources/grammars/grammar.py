@@ -45,13 +45,19 @@ class Grammar:
     rules: tuple[Rule, ...]
 
     def __post_init__(self) -> None:
-        demand(0 < len(self.rules) <= MOST_RULES, f"{self.name} has no rules, or many")
+        demand(len(self.rules) > 0, f"{self.name} has no rules")
+        demand(
+            len(self.rules) <= MOST_RULES,
+            f"{self.name} has more than {MOST_RULES} rules",
+        )
         for head, rules in self.of.items():
             total = sum((rule.weight for rule in rules), Fraction())
             demand(total == 1, f"the rules of {head} add up to {total}, not to 1")
             for rule in rules:
-                short = rule.weight > 0 and len(rule.body) <= LONGEST_BODY
-                demand(short, f"a rule of {head} has probability 0, or is too long")
+                ever = rule.weight > 0
+                demand(ever, f"a rule of {head} has probability 0; leave it out")
+                short = len(rule.body) <= LONGEST_BODY
+                demand(short, f"a rule of {head} has more than {LONGEST_BODY} parts")
         for mark in (END, "_"):
             demand(mark not in self.letters, f"{mark} is a mark, and no letter")
         demand(len(self.letters) > 0, f"{self.name} has no letters")

@@ -10,6 +10,7 @@ from sources.grammars.grammar import Grammar, Rule
 SUFFIX = ".pcfg"
 MOST_TEXT = 1_000_000
 _WORD = re.compile(r"'([^'\s]+)'|\"([^\"\s]+)\"|(\S+)")
+_BRACKETED = re.compile(r"\[[^\s\]]*\]")
 _WEIGHT = re.compile(r"\[(\d{1,18}/\d{1,18}|\d{1,18}(?:\.\d{1,18})?|\.\d{1,18})\]")
 EMPTY = ("ε", "eps")
 Symbol = tuple[str, bool]
@@ -21,7 +22,8 @@ def parse(text: str, name: str) -> Grammar:
 
     A symbol becomes one of several bodies between ``|``, each with its probability in
     square brackets after it; if none has one, all are as likely. What has no rule is a
-    letter; if it begins like a symbol, with a capital letter, it is written in quotes.
+    letter; if it begins like a symbol, with a capital letter, or looks like a probability,
+    ``[x]``, it is written in quotes.
 
     Raises:
         Refused: If the text is none; the message names the line.
@@ -60,18 +62,36 @@ def _alternatives(line: str) -> Iterator[tuple[str, list[Symbol], Fraction | Non
         end = rest.index(("|", False))
         body, rest = rest[:end], rest[end + 1 :]
         weight = None
-        if body and not body[-1][1] and (said := _WEIGHT.fullmatch(body[-1][0])):
-            weight, body = _fraction(said[1]), body[:-1]
+        if body and _is_weight(body[-1]):
+            weight, body = _fraction(body[-1][0]), body[:-1]
+        if early := next((word for word, _ in filter(_is_weight, body)), None):
+            raise Refused(
+                f"{early} stands before the end of a body; a | ends it, and a letter is "
+                f"written '{early}'"
+            )
         if len(body) == 1 and body[0] in [(e, False) for e in EMPTY]:
             body = []
         yield head, body, weight
 
 
-def _fraction(text: str) -> Fraction:
+def _is_weight(symbol: Symbol) -> bool:
+    """Whether a word is meant as a probability, right or wrong."""
+    word, quoted = symbol
+    return not quoted and _BRACKETED.fullmatch(word) is not None
+
+
+def _fraction(word: str) -> Fraction:
+    said = _WEIGHT.fullmatch(word)
     try:
-        return Fraction(text)
+        found = None if said is None else Fraction(said[1])
     except ZeroDivisionError:
-        raise Refused(f"[{text}] divides by 0") from None
+        raise Refused(f"{word} divides by 0") from None
+    if found is None or found > 1:
+        raise Refused(
+            f"{word} is no probability between 0 and 1, as [1/4] or [0.25] with up to 18 "
+            f"digits; if it is a letter, write '{word}'"
+        )
+    return found
 
 
 def _weighted(

@@ -130,12 +130,15 @@ def sentences(
 
 
 def letters_of(grammar: Grammar, words: Iterable[str]) -> tuple[str, ...]:
-    """What a person wrote: letters with blanks between them, or of one character each."""
+    """What a person wrote: letters with blanks between them, or of one character each.
+
+    Where neither is known, what stands between blanks is meant as a letter.
+    """
     parts = " ".join(words).split()
-    known = {*grammar.letters, HIDDEN}
-    return tuple(
-        parts if all(p in known for p in parts) else (c for p in parts for c in p)
-    )
+    known, spelled = {*grammar.letters, HIDDEN}, "".join(parts)
+    one_word = len(parts) == 1 and max(map(len, known)) == 1
+    apart = not known.issuperset(parts) and (one_word or known.issuperset(spelled))
+    return tuple(spelled if apart else parts)
 
 
 def floats(numbers: Numbers) -> FloatArray:

@@ -55,7 +55,8 @@ class Task:
             Refused: If it is none.
         """
         found = _TASK.fullmatch(text)
-        demand(found is not None, f"{text!r} is no task; say 2given1 or 13given2, say")
+        known = "one time or two that ascend, given another, as 2given1 or 13given2"
+        demand(found is not None, f"{text!r} is no task; say {known}")
         assert found is not None
         return cls(tuple(map(int, found["predicted"])), int(found["given"]))
 

@@ -37,7 +37,10 @@ def named(name: str) -> Kernel | None:
     if found is None or (found["family"] == "RanKernel") != (found["seed"] is not None):
         return None
     length, number = int(found["length"]), int(found["number"] or 1)
-    demand(1 <= length <= MOST_LENGTH, f"{name}: 1 to {MOST_LENGTH} inputs")
+    demand(
+        1 <= length <= MOST_LENGTH,
+        f"{name}: a kernel is for 1 to {MOST_LENGTH} inputs, not {length}",
+    )
     values, modes = list[float](), list[Mode]()
     match found["family"]:
         case "Exp":
@@ -51,7 +54,8 @@ def named(name: str) -> Kernel | None:
             demand(number < length, f"{name}: it is delayed past the end")
             values = [0.0] * number + [1.0]
         case "Mean":
-            demand(1 <= number <= length, f"{name}: a mean of 1 to {length} inputs")
+            few = 1 <= number <= length
+            demand(few, f"{name}: the mean is of 1 to {length} inputs, not {number}")
             values = [1 / number] * number
         case _:
             demand(length <= 4096, f"{name}: at most 4096 values are listed")

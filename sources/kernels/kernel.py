@@ -72,11 +72,16 @@ class Kernel:
         demand(bool(self.values or self.modes), "a kernel has a value or a mode")
         demand(len(self.values) <= MOST_VALUES, f"at most {MOST_VALUES} values")
         demand(len(self.modes) <= MOST_MODES, f"at most {MOST_MODES} modes")
-        demand(low < high, f"inputs from {low} to {high} are none")
         weights = [part for c, _ in self.modes for part in (c.real, c.imag)]
         for number in (*self.values, *weights, low, high):
-            small = isfinite(number) and abs(number) <= LARGEST
+            demand(isfinite(number), f"{number!r} is not finite")
+            small = abs(number) <= LARGEST
             demand(small, f"{number!r} is out of range: 2^64 is the most")
+        demand(
+            low < high,
+            "inputs lie between a least number and a larger one; "
+            f"from {low:g} to {high:g} there are none",
+        )
         for _, base in self.modes:
             demand(
                 _within_circle(base),

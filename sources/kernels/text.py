@@ -4,10 +4,11 @@ A ``.kernel`` text has a line each for::
 
     length 64            # T
     inputs 0 1           # the box; -1 1 if nothing is said
-    values 0.5 0.25      # the first values, the latest input first
+    values 0.5 0.25      # the first values, the latest input first; more lines go on
     mode 1 0.9+0.3j      # c and λ of Re(c λ^s); any number of such lines
 """
 
+from math import isfinite
 from pathlib import Path
 
 from program.errors import Refused
@@ -15,6 +16,8 @@ from sources.kernels.kernel import MOST_VALUES, Kernel, Mode
 
 SUFFIXES = (".kernel", ".csv")
 LARGEST_TEXT = 2**20
+DIGITS = 18
+"""Of a length, at most: more would be read slowly, and no kernel is as long."""
 
 
 def read(path: str | Path) -> Kernel:
@@ -42,21 +45,30 @@ def read(path: str | Path) -> Kernel:
 def measured(text: str, name: str) -> Kernel:
     """A kernel of values alone: numbers with commas, blanks or lines between them.
 
-    A first line that is no number, a heading, is passed over.
+    A first line of one word, of letters alone, is a heading; lines at the end may be empty.
 
     Raises:
-        Refused: If there is something else than numbers.
+        Refused: If there is something else than numbers; the message names the line.
     """
-    lines = [line for line in text.splitlines() if line.strip()]
-    if lines and not _is_number(lines[0].replace(",", " ").split()[0]):
-        lines = lines[1:]
-    rows = [line.replace(",", " ").split() for line in lines]
+    rows = [
+        line.replace(",", " ").split() for line in text.rstrip(", \r\n\t").splitlines()
+    ]
+    first = 1
+    if rows and len(rows[0]) == 1 and _is_heading(rows[0][0]):
+        rows, first = rows[1:], 2
     if len(rows) > 1 and any(len(row) > 1 for row in rows):
         raise Refused("several columns: a kernel is one number a line, or one line")
-    words = [word for row in rows for word in row]
-    if not 0 < len(words) <= MOST_VALUES:
-        raise Refused(f"a kernel has 1 to {MOST_VALUES} values, not {len(words)}")
-    return Kernel(name, tuple(map(_real, words)), (), len(words))
+    values = list[float]()
+    for at, row in enumerate(rows, start=first):
+        try:
+            if not row:
+                raise Refused("there is no number")
+            values += map(_real, row)
+        except Refused as reason:
+            raise Refused(f"line {at}: {reason}") from None
+    if not 0 < len(values) <= MOST_VALUES:
+        raise Refused(f"a kernel has 1 to {MOST_VALUES} values, not {len(values)}")
+    return Kernel(name, tuple(values), (), len(values))
 
 
 def parsed(text: str, name: str) -> Kernel:
@@ -65,18 +77,20 @@ def parsed(text: str, name: str) -> Kernel:
     Raises:
         Refused: With the number of the line that is wrong.
     """
-    length, inputs = 0, (-1.0, 1.0)
+    once = dict[str, tuple[float, ...]]()
     values, modes = list[float](), list[Mode]()
     for at, line in enumerate(text.splitlines(), start=1):
         word, *rest = line.partition("#")[0].split() or [""]
         try:
+            if word in once:
+                raise Refused(f"{word} is said twice")
             match word, rest:
                 case "", _:
                     continue
-                case "length", [number] if number.isdecimal():
-                    length = int(number)
+                case "length", [number] if number.isdecimal() and len(number) <= DIGITS:
+                    once[word] = (int(number),)
                 case "inputs", [low, high]:
-                    inputs = _real(low), _real(high)
+                    once[word] = _real(low), _real(high)
                 case "values", [_, *_]:
                     values += map(_real, rest)
                 case "mode", [weight, base]:
@@ -87,9 +101,35 @@ def parsed(text: str, name: str) -> Kernel:
                     )
         except Refused as reason:
             raise Refused(f"line {at}: {reason}") from None
-    if not length and modes:
+    return _of_lines(name, values, modes, once)
+
+
+def _of_lines(
+    name: str,
+    values: list[float],
+    modes: list[Mode],
+    once: dict[str, tuple[float, ...]],
+) -> Kernel:
+    """The kernel of what the lines say.
+
+    Raises:
+        Refused: If they say too little, or more values than there are inputs.
+    """
+    if not values and not modes:
+        raise Refused(
+            "it says no kernel: there are no values, and no mode and its length"
+        )
+    if modes and "length" not in once:
         raise Refused("it does not say its length: how many inputs there are")
-    return Kernel(name, tuple(values), tuple(modes), length or len(values), inputs)
+    (length,) = once.get("length", (len(values),))
+    if len(values) > length > 0:
+        raise Refused(f"there are {len(values)} values, and the length is {length:g}")
+    low, high = once.get("inputs", (-1.0, 1.0))
+    return Kernel(name, tuple(values), tuple(modes), int(length), (low, high))
+
+
+def _is_heading(word: str) -> bool:
+    return word.isalpha() and not _is_number(word)  # nan and inf are numbers
 
 
 def _is_number(word: str) -> bool:
@@ -103,11 +143,16 @@ def _is_number(word: str) -> bool:
 def _real(word: str) -> float:
     if not _is_number(word):
         raise Refused(f"{word[:40]!r} is no number")
-    return float(word)
+    if not isfinite(found := float(word)):
+        raise Refused(f"{word[:40]!r} is not finite")
+    return found
 
 
 def _complex(word: str) -> complex:
     try:
-        return complex(word)
+        found = complex(word)
     except ValueError:
         raise Refused(f"{word[:40]!r} is no number, as 0.9 or 0.9+0.3j") from None
+    if not (isfinite(found.real) and isfinite(found.imag)):
+        raise Refused(f"{word[:40]!r} is not finite")
+    return found

@@ -85,6 +85,21 @@ def test_vectors_of_several_numbers() -> None:
         vectors(["0.1,0.2 3"], ("a", "b"))
 
 
+def test_files_of_vectors_have_the_names_or_no_heading(tmp_path: Path) -> None:
+    table = tmp_path / "x.csv"
+    table.write_text("x\n0.5\n0.25\n\n \n", encoding="utf-8")
+    assert vectors([str(table)], ("x",)).tolist() == [[0.5], [0.25]]
+    for text, why in {
+        "O.9\n0.5": "vector 1 has 'O.9', which is no number",
+        "rho\n0.5": "'rho', which is no number",
+        "x\n0.5\n\n0.25": "line 3: there is no number",
+        "nan": "which is not finite",
+    }.items():
+        table.write_text(text, encoding="utf-8")
+        with pytest.raises(KrohnError, match=why):
+            vectors([str(table)], ("x",))
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [

@@ -80,6 +80,7 @@ def test_arrays_are_read_from_files(tmp_path: Path) -> None:
     np.save(tmp_path / "law.npy", law)
     told = said("decompile", tmp_path / "law.npy", "--task", "13given2")
     assert told["residual"] <= 1e-14
+    assert told["network"] == "law.npy"
     sorted_right = np.sort(emissions.ravel())
     assert np.abs(np.sort(np.ravel(told["emissions"])) - sorted_right).max() <= 1e-10
 
@@ -128,6 +129,15 @@ def test_what_cannot_be_asked_is_refused(
         assert any(part in told for part in reason.split("|")), told
     (tmp_path / "no.npy").write_bytes(b"no")
     assert "array of numbers" in refused(capsys, tmp_path / "no.npy")
+    (tmp_path / "empty.npy").touch()
+    assert "array of numbers" in refused(capsys, tmp_path / "empty.npy")
+    assert "No such file" in refused(capsys, tmp_path / "missing.npy")
+    told = refused(capsys, tmp_path / "no.npy", "--task", "foo")
+    assert "'foo' is no task" in told
+    assert "23given1, 13given2, 12given3" in told
+    text = tmp_path / "hm.txt"
+    assert "ends in .json" in refused(capsys, tmp_path / "no.npy", "-o", text)
+    assert not text.exists()
     assert "cannot be read" in refused(capsys, tmp_path / "absent.safetensors")
     twin = tmp_path / "Twin1:2given1.safetensors"
     assert "a task is said of arrays" in refused(capsys, twin, "--task", "23given1")

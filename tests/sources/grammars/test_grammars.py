@@ -262,12 +262,29 @@ def test_the_chain_of_thought_of_cyk_says_what_inside_has_weight(size: int) -> N
         ("S -> a [0] | b [1]", "probability 0"),
         ("S -> eps", "has no letters"),
         ("S -> _", "is a mark"),
-        ("", "has no rules"),
+        ("", "has no rules$"),
+        ("S -> a [x] | b [1/2]", r"line 1: \[x\] is no probability between 0 and 1"),
+        ("S -> a\nS -> b [3/2]", r"line 2: \[3/2\] is no probability between"),
+        ("S -> a [1/O]", r"line 1: \[1/O\] is no probability between 0 and 1"),
+        ("S -> a [-1] | b [2]", r"\[-1\] is no probability between 0 and 1"),
+        ("S -> a []", r"\[\] is no probability between 0 and 1"),
+        ("S -> a [1/2] b [1/2]", r"line 1: \[1/2\] stands before the end"),
+        ("S ->" + " a" * 17, "has more than 16 parts"),
+        ("S -> a\n" * 1001, "has more than 1000 rules"),
     ],
 )
 def test_bad_texts_are_refused_with_what_is_wrong(text: str, reason: str) -> None:
     with pytest.raises(Refused, match=reason):
         parse(text, "own")
+
+
+def test_brackets_are_letters_where_they_are_no_probability() -> None:
+    source = parse("S -> [ S ] S [1/5] | '[x]' ] [1/5] | [3/5]", "own")
+    assert source.letters == ("[", "]", "[x]")
+    bodies = [("[", "S", "]", "S"), ("[x]", "]"), ()]
+    weights = [Fraction(n, 5) for n in (1, 1, 3)]
+    assert [rule.body for rule in source.rules] == bodies
+    assert [rule.weight for rule in source.rules] == weights
 
 
 def test_critical_and_deep_grammars_are_refused_to_be_cut_with_a_way_out() -> None:

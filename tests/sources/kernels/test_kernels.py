@@ -137,7 +137,13 @@ def test_files(tmp_path: Path) -> None:
     assert kernel == Kernel(
         "a", (1.0, 2.0, 3.0), (Mode(1, 0.9 + 0.3j),), 20, (0.0, 1.0)
     )
-    for table in ("rho\n1\n.5\n\n0.25\n", "1,.5,0.25", "1 .5 0.25"):
+    for table in (
+        "rho\n1\n.5\n0.25\n\n \n",
+        "1,\n.5,\n0.25,\n",
+        "ρ\r\n1\r\n.5\r\n0.25",
+        "1,.5,0.25",
+        "1 .5 0.25",
+    ):
         (tmp_path / "b.csv").write_text(table, encoding="utf-8")
         assert read(tmp_path / "b.csv") == Kernel("b", (1.0, 0.5, 0.25), (), 3)
 
@@ -150,13 +156,26 @@ def test_files(tmp_path: Path) -> None:
         ("kernel", "length 3\nmode 1 x", "line 2: 'x' is no number"),
         ("kernel", "length -3", "line 1: say length N"),
         ("kernel", "values", "line 1"),
-        ("kernel", "values nan", "out of range"),
+        ("kernel", "values 1\nvalues nan", "line 2: 'nan' is not finite"),
+        ("kernel", "length 2\nmode 1 infj", "line 2: 'infj' is not finite"),
+        ("kernel", "values 1e20", "out of range"),
+        ("kernel", "length 0\nmode 1 .5", "1 to 65536 inputs, not 0"),
+        ("kernel", "length 0\nvalues 1", "1 to 65536 inputs, not 0"),
+        ("kernel", "length 2\nlength 3\nvalues 1", "line 2: length is said twice"),
+        ("kernel", "inputs 0 1\ninputs 0 2\nvalues 1", "line 2: inputs is said twice"),
+        ("kernel", "length 2\nvalues 1 2\nvalues 3", "3 values, and the length is 2"),
+        ("kernel", "length " + "9" * 5000, "line 1: say length N"),
+        ("kernel", "length 3", "says no kernel"),
         ("kernel", "length 99999999999\nvalues 1", "1 to 65536 inputs"),
-        ("kernel", "inputs 1 0\nvalues 1", "none"),
+        ("kernel", "inputs 1 0\nvalues 1", "from 1 to 0 there are none"),
         ("kernel", "", "length|1 to"),
         ("csv", "s,rho\n0,1\n1,.5", "several columns"),
         ("csv", "", "1 to 4096 values"),
-        ("csv", "1\ninf", "out of range"),
+        ("csv", "1\ninf", "line 2: 'inf' is not finite"),
+        ("csv", "nan\n1", "line 1: 'nan' is not finite"),
+        ("csv", "O.9\n1\n2", "line 1: 'O.9' is no number"),
+        ("csv", "rho\n1\n\n2", "line 3: there is no number"),
+        ("csv", "rho", "1 to 4096 values, not 0"),
         ("csv", "1\n2\nx", "no number"),
     ],
 )
