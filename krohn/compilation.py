@@ -23,7 +23,7 @@ from compiler.constructions import beliefs, products
 from compiler.errors import CompileError
 from compiler.pipeline import Observer, Options
 from krohn.compiled_model import CompiledModel, model_file, with_evidence
-from krohn.option_rules import FORM, TRANSFORMER, refuse, refuse_others
+from krohn.option_rules import FORM, TRANSFORMER, check_within, refuse, refuse_others
 from krohn.source_kinds import filtered, multiplied, named, written
 from krohn.source_kinds.base import How
 from krohn.source_kinds.linear_systems import as_system
@@ -106,6 +106,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     """
     values = dict(locals())
     _check_one_of("--arch", arch, get_args(Architecture))
+    check_within(within)
     began = time.monotonic()
     other = named(machine)
     if block is not None:
@@ -143,7 +144,19 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
             seconds = time.monotonic() - began
             return CompiledModel(file, built.construction, proof, seconds)
         reasons.append(f"{built.construction}: {_wrong(proof, source)}")
-    raise _uncertified(source.name, length, arch, dtype, reasons)
+    try_next = _other(source.name, arch, construction)
+    raise _uncertified(source.name, length, try_next, dtype, reasons)
+
+
+def _other(name: str, arch: str, construction: str) -> str:
+    """What to try where a network cannot be proved."""
+    ways = {
+        "transformer": "a shorter length, or another construction",
+        "ssm": f"a shorter length (`krohn explain {name} --arch ssm` says the longest)",
+    }
+    said = pruned.choice(construction)
+    units = said is not None and said.units is not None
+    return "more units" if units else ways.get(arch, "fewer states")
 
 
 def _wrong(proof: Proof, machine: Automaton) -> str:
@@ -155,18 +168,13 @@ def _wrong(proof: Proof, machine: Automaton) -> str:
 
 
 def _uncertified(
-    name: str, length: int | None, arch: str, dtype: str, reasons: Sequence[str]
+    name: str, length: int | None, other: str, dtype: str, reasons: Sequence[str]
 ) -> CompileError:
     """No network could be proved: why, and what to try."""
     at = "" if length is None else f" at length {length}"
     # A wider format has no fewer scores, rows or cases to look at.
     noisy = not all("too many" in reason for reason in reasons)
     wider = "--dtype float64, " if noisy and dtype != "float64" else ""
-    ways = {
-        "transformer": "a shorter length, or another construction",
-        "ssm": f"a shorter length (`krohn explain {name} --arch ssm` says the longest)",
-    }
-    other = ways.get(arch, "fewer states")
     return CompileError(
         f"{name} cannot be certified in {dtype}{at}, so nothing was written "
         f"({'; '.join(reasons)}). Try {wider}{other}"
@@ -246,10 +254,13 @@ def _attempts(
     budget: Budget,
 ) -> Iterator[CompiledNetwork]:
     """The networks to try to prove, best first."""
+    chosen = pruned.choice(construction)
+    if arch != "rnn" and chosen is not None:
+        raise CompileError(f"{pruned.NAME} is for --arch rnn, not --arch {arch}")
     if arch == "ssm":
         yield _state_space(machine, length, construction, options.precision)
         return
-    if arch == "rnn" and (chosen := pruned.choice(construction)) is not None:
+    if chosen is not None:
         yield from pruned.networks(machine, options.precision, chosen)
         return
     if arch != "transformer":

@@ -22,7 +22,7 @@ from krohn.candidates import construction_table
 from krohn.compilation import length_given, options_of
 from krohn.compiled_model import CompiledModel
 from krohn.language import language
-from krohn.option_rules import refuse_others, spelled
+from krohn.option_rules import check_within, refuse_others, spelled
 from krohn.source_kinds import named, written
 from krohn.source_kinds.base import How
 from krohn.sources import machine_of
@@ -89,6 +89,7 @@ def explain(
         KrohnError: If the machine cannot be read, or an option means nothing to it.
     """
     values = dict(locals())
+    check_within(within)
     other = named(source)
     if arch not in ("transformer", "ssm"):
         raise KrohnError(f"--arch takes transformer or ssm, not {arch!r}")

@@ -117,7 +117,11 @@ def _of_file(file: ModelFile, word: str | None) -> Figure:
         return attention_picture(file, word)
     about = of_file(file)
     if word is None and isinstance(about, RealSequences):
-        return about.draw(about.of_file(file))
+        # The picture is of what the network computes, not of its weights.
+        figure = about.draw(about.of_file(file))
+        kind, (axes,) = kind_of(file.header["architecture"]), figure.axes
+        axes.set_title(f"{axes.get_title()}, the source of {kind.called}")
+        return figure
     if word is None:
         return draw_model(file)
     if about is None:

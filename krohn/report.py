@@ -42,6 +42,7 @@ class Report:
         runs: The simulations that led to the verdict.
         claim: What is claimed: ``exact``, ``within`` an error, or ``generates``.
         error: That error.
+        ran: What was run, in the plural.
     """
 
     verdict: Verdict
@@ -61,6 +62,7 @@ class Report:
     runs: tuple[Simulation, ...] = ()
     claim: str = "exact"
     error: float | None = None
+    ran: str = "words"
 
     def __repr__(self) -> str:
         said = self.covers if self.verdict == "verified" else self.reason

@@ -28,7 +28,10 @@ NETWORKS: dict[str, type[Network]] = {
 
 _OTHERS = {
     "laws": ("laws instead of states", "it with network.generator.load"),
-    "reals": ("vectors instead of letters", "its file with network.real_model"),
+    "reals": (
+        "vectors instead of letters",
+        "its file with network.real_model.real_network(network.modelfile.read(path))",
+    ),
 }
 
 NOT_FINITE = "(not finite)"

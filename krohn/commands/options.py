@@ -110,7 +110,7 @@ Within = Annotated[
     typer.Option(
         metavar="E",
         help="How far an output of a network of real numbers may be off: of hidden Markov "
-        "models and kernels, and of targets of attention.",
+        "models, kernels, posterior heads, and targets of attention made of functions.",
     ),
 ]
 

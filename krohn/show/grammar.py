@@ -2,13 +2,15 @@
 
 from typing import Any
 
+from algebra.wording import count
 from krohn.show.tables import new_table, print_table
 
 
 def grammar(found: dict[str, Any]) -> None:
     """A grammar, its depths; and what was asked for beside."""
     print(
-        f"{found['name']}: {found['symbols']} symbols, {found['rules']} rules, letters "
+        f"{found['name']}: {count(found['symbols'], 'symbol')}, "
+        f"{count(found['rules'], 'rule')}, letters "
         f"{' '.join(found['letters'])}; a sentence has {found['mean_length']:.4g} letters "
         "in the mean"
     )

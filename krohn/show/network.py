@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from algebra.wording import count
 from krohn.show.tables import console, cut_short, new_table, print_table
 from network.architecture import kind_of
 from program import Map, Program
@@ -17,7 +18,7 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
     out = console()
     bound = "words of every length"
     if result["length"] is not None:
-        bound = f"words of up to {result['length']} letters"
+        bound = f"words of up to {count(result['length'], 'letter')}"
     if result["claim"] == "generates":
         bound = f"texts of {result['length'] + 1} tokens"
     if "letters" in model.file.header["claim"]:
@@ -25,14 +26,17 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
         bound = f"words of up to {letters} letters, {result['length']} tokens"
     such = "such word"
     if kind_of(model.file.header["architecture"]).answers == "reals":
-        bound, such = f"inputs of up to {result['length']} vectors", "such input"
+        bound, such = (
+            f"inputs of up to {count(result['length'], 'vector')}",
+            "such input",
+        )
     learns = model.file.header.get("source", {}).get("kind") == contexts.KIND
     if learns:
         such = "prompt of its form"
         bound = f"prompts of {result['length']} tokens"
     out.print(f"wrote {result['file']}: {result['construction']}, for {bound}")
     out.print(
-        f"  depth {result['depth']}, {result['layers']} layers, width "
+        f"  depth {result['depth']}, {count(result['layers'], 'layer')}, width "
         f"{result['d_model']}, heads {result['heads']}, MLP {result['mlp_width']}, "
         f"{result['parameters']:,} parameters ({result['nonzero']:,} not zero), "
         f"{result['dtype']}"

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from algebra.wording import count
 from krohn.show.tables import console, legibly, new_table
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def report(file: str, found: "Report", replay: str | None = None) -> None:
     if found.verdict == "verified":
         out.print(f"  {found.covers}")
         if found.words:
-            out.print(f"  {found.words:,} words were run")
+            out.print(f"  {_run(found)}")
         if found.attack is not None:
             _attack(out, found.attack)
     else:
@@ -38,10 +39,16 @@ def report(file: str, found: "Report", replay: str | None = None) -> None:
     elif found.attack is not None and found.verdict != "verified":
         out.print(f"  {found.attack.positions:,} positions were run")
     elif found.verdict == "undecided" and found.words:
-        out.print(f"  {found.words:,} words were run; none was wrong")
+        out.print(f"  {_run(found)}; none was wrong")
     for note in found.notes:
         out.print(f"  {note}")
     _heads(out, found)
+
+
+def _run(found: "Report") -> str:
+    """How many words or inputs were run."""
+    words = count(found.words, found.ran.removesuffix("s"))
+    return f"{words} {'was' if found.words == 1 else 'were'} run"
 
 
 def _heads(out: Console, found: "Report") -> None:

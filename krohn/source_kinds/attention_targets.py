@@ -101,8 +101,10 @@ class AttentionTargets(RealSequences[AttentionTarget]):
         shape, pod = built.network.architecture, source.pod
         rank, terms = shape["d_qk"], pod.rank
         grid = np.arange(source.points + 1)[:, None] / source.points
-        norms = pod.sup_norms(terms, grid)
-        tail = pod.sigma[rank:terms] * norms[0][rank:] * norms[1][rank:]
+        # In L² they are 1, so no supremum is less. Values beyond the rank are rounding.
+        norms = np.maximum(pod.sup_norms(terms, grid), 1.0)[:, rank:]
+        left_out = pod.sigma[rank:terms]
+        tail = left_out * norms[0] * norms[1]
         return {
             "name": source.name,
             "kind": self.wire,
@@ -117,7 +119,7 @@ class AttentionTargets(RealSequences[AttentionTarget]):
             "construction": NAME,
             "m_h": rank,
             "knots": shape["features_units"][0],
-            "cut_off": pod.l2_error(rank),
+            "cut_off": float(np.linalg.norm(left_out)),
             "cut_off_at_most": float(tail.sum()),
             "features": shape["features"],
             "parameters": parameters(shape),

@@ -192,6 +192,7 @@ class SourceKind(ABC, Generic[S]):
         claim: What is proved of its networks: ``exact``, ``within`` or ``generates``.
         takes: The options of `krohn.compile` beside length and format that matter.
         asks: The options of `krohn verify` beside those of every kind.
+        ran: What is run through its networks.
         dtype: The number format where none is asked for.
     """
 
@@ -200,6 +201,7 @@ class SourceKind(ABC, Generic[S]):
     claim: ClassVar[str]
     takes: ClassVar[frozenset[str]] = frozenset({"strict"})
     asks: ClassVar[tuple[str, ...]] = ()
+    ran: ClassVar[str] = "words"
     dtype: ClassVar[str] = "float32"
 
     def format(self, how: How = USUAL) -> str:
@@ -254,8 +256,7 @@ class SourceKind(ABC, Generic[S]):
         from krohn.drawing import DrawingError
 
         raise DrawingError(
-            "this source is no machine, so it has no picture; compile it, and draw the "
-            "model file"
+            f"{self.called} has no picture; compile it, and draw the model file"
         )
 
     def draw_text(self, source: S | ModelFile, words: list[str]) -> "Figure":
@@ -384,7 +385,9 @@ class SourceKind(ABC, Generic[S]):
             )
         error = file.header["claim"].get("error")
         seconds = time.monotonic() - began
-        return replace(report, seconds=seconds, claim=self.claim, error=error)
+        return replace(
+            report, seconds=seconds, claim=self.claim, error=error, ran=self.ran
+        )
 
     def differs(self, file: ModelFile, source: S | None) -> str:
         """Whether a file is about another source: why, or nothing."""

@@ -117,8 +117,6 @@ class Kernels(RealSequences[Kernel]):
         Raises:
             CompileError: If there is none.
         """
-        if not within > 0:
-            raise CompileError(f"an error is above 0, not {within:g}")
         low, high = kernel.inputs
         # e(s) weighs an input of the box by (high − low)/2 at least.
         most = 2 * within / (high - low)

@@ -141,7 +141,7 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
             "claim": self.claim,
             "task": str(source.task),
             "size": source.size,
-            "letters": len(source.letters),
+            "letters" if source.radius is None else "coordinates": len(source.letters),
             "prior": source.prior.tolist(),
             "identifies": _identifies(source),
             "error": claim["error"],

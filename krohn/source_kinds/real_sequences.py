@@ -76,6 +76,7 @@ class RealSequences(ReadableKind[S]):
     claim = "within"
     dtype = "float64"
     takes = frozenset({"within"})
+    ran = "inputs"
 
     @abstractmethod
     def box(self, source: S) -> Box:

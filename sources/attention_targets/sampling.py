@@ -48,6 +48,7 @@ def attention_target(
         f: Of points ``(a,)`` to ``(a,)`` or ``(a, n)``; or values ``(N + 1, n)``. None for
             the identity.
         F: Of numbers ``(a,)`` to ``(a,)``, applied to each of the n; None for the identity.
+            No table: it is asked on a range that f and its bound make.
         length: τ: the most vectors of an input.
         points: N, where functions are sampled; a power of two.
         lipschitz: Of ``rho`` (along each axis), ``f``, ``F``: how steep they are at most.
@@ -63,26 +64,42 @@ def attention_target(
     interpolant at steps h, one whose second derivative is at most M within M·h²/8.
 
     Raises:
-        Refused: If a bound is missing, or a function gives no such numbers.
+        Refused: If a bound is missing or the samples contradict it, or a function gives no
+            such numbers.
     """
     size = len(rho) - 1 if isinstance(rho, np.ndarray) else points
     demand(is_power(size), "a grid has 2, 4, 8, … pieces")
     demand(2 <= size <= MOST_POINTS, f"a grid has at most {MOST_POINTS} pieces")
     grid = np.arange(size + 1) / size
 
-    def modulus(what: str, given: object, step: float, axes: int = 1) -> float:
-        if not callable(given):
-            return 0.0
+    demand(
+        F is None or callable(F),
+        "F is a function, no table: write F=lambda a: np.interp(a, points, values), with "
+        "its lipschitz=",
+    )
+
+    def modulus(what: str, table: FloatArray, step: float, axes: int = 1) -> float:
         if what in (second_derivatives or {}):
-            return axes * float((second_derivatives or {})[what]) * step**2 / 8
+            bound = float((second_derivatives or {})[what])
+            _demand_kept(f"second_derivatives of {what}", bound, table, step, 2, axes)
+            return axes * bound * step**2 / 8
         known = what in (lipschitz or {})
         demand(known, f"say lipschitz= or second_derivatives= of {what!r}")
-        return axes * float((lipschitz or {})[what]) * step / 2
+        bound = float((lipschitz or {})[what])
+        _demand_kept(f"lipschitz of {what}", bound, table, step, 1, axes)
+        return axes * bound * step / 2
 
-    left, right, missed = _factors(rho, grid)
-    inner = grid if f is None else np.asarray(f(grid) if callable(f) else f, np.float64)
+    coupled, of_rho = rho, 0.0
+    if callable(rho):
+        coupled = _sampled("rho", rho, grid[:, None], grid[None, :])
+        demand(coupled.shape == (size + 1,) * 2, "rho must give a row for each u")
+        of_rho = modulus("rho", coupled, 1 / size, axes=2)
+    left, right, missed = _factors(rho, np.asarray(coupled, np.float64), grid)
+    inner = grid if f is None else _sampled("f", f, grid) if callable(f) else f
+    inner = np.asarray(inner, np.float64)
+    demand(inner.ndim > 0, "f must give a number, or a row, for each x")
     values = inner.reshape(len(inner), -1)
-    of_f = modulus("f", f, 1 / size)
+    of_f = modulus("f", values, 1 / size) if callable(f) else 0.0
     outer = None if F is None else _outer(F, values, of_f, size)
     return AttentionTarget(
         name,
@@ -92,9 +109,9 @@ def attention_target(
         values,
         outer,
         Moduli(
-            modulus("rho", rho, 1 / size, axes=2) + missed,
+            of_rho + missed,
             of_f,
-            0.0 if outer is None else modulus("F", F, outer.step),
+            0.0 if outer is None else modulus("F", outer.values, outer.step),
         ),
         causal,
         rank,
@@ -102,14 +119,60 @@ def attention_target(
     )
 
 
+def _sampled(what: str, function: Function, *points: FloatArray) -> FloatArray:
+    """A function at points ``(a,)``, or at those of a grid of two axes.
+
+    Raises:
+        Refused: If it takes no arrays, or is not finite; the message says where.
+    """
+    try:
+        with np.errstate(all="ignore"):  # what is not finite is told by name
+            found = np.asarray(function(*points), np.float64)
+    except (TypeError, ValueError) as reason:
+        raise Refused(
+            f"{what} takes no arrays: write it with numpy ({reason})"
+        ) from None
+    bad = np.argwhere(~np.isfinite(found))
+    if not len(bad):
+        return found
+    shape = np.broadcast_shapes(*(x.shape for x in points))
+    here = ""
+    if found.shape[: len(shape)] == shape:
+        spots = (np.broadcast_to(x, shape)[tuple(bad[0])[: len(shape)]] for x in points)
+        names = ("u", "v") if len(points) == 2 else ("x",)
+        told = zip(names, spots, strict=True)
+        here = " at " + ", ".join(f"{name} = {float(x):g}" for name, x in told)
+    raise Refused(f"{what} is not finite{here}")
+
+
+ROUNDED = 2.0**-40
+"""Samples may be off by this much of the largest: some thousand roundings."""
+
+
+def _demand_kept(
+    what: str, bound: float, table: FloatArray, step: float, order: int, axes: int
+) -> None:
+    """Refuse a bound of derivatives that the differences of samples are beyond.
+
+    A difference of so high an order is step^order times a derivative somewhere between.
+
+    Raises:
+        Refused: With the derivative that was found.
+    """
+    steps = (np.diff(table, order, axis=axis) for axis in range(axes))
+    found = max(float(np.abs(x).max(initial=0.0)) for x in steps) / step**order
+    slack = ROUNDED * (bound + float(np.abs(table).max()) * 2**order / step**order)
+    demand(
+        found <= bound + slack,
+        f"{what}: at most {bound:g} is said, and the samples show {found:.4g}",
+    )
+
+
 def _factors(
-    rho: Function | FloatArray, grid: FloatArray
+    rho: Function | FloatArray, values: FloatArray, grid: FloatArray
 ) -> tuple[FloatArray, FloatArray, float]:
     """Two matrices whose product is ρ on the grid, and by how much it is not."""
     if callable(rho):
-        values = np.asarray(rho(grid[:, None], grid[None, :]), np.float64)
-        demand(values.shape == (len(grid),) * 2, "ρ must give a row for each u")
-        demand(np.isfinite(values), "ρ is not finite everywhere")
 
         def coupling(u: FloatArray, v: FloatArray) -> FloatArray:
             return np.asarray(rho(u, v.T), np.float64)
@@ -119,7 +182,6 @@ def _factors(
         root = np.sqrt(found.sigma[:terms])
         left, right = found.phi(at, terms) * root, found.psi(at, terms) * root
     else:
-        values = np.asarray(rho, np.float64)
         demand(values.ndim == 2 and len(values) == values.shape[1], "ρ is no table")
         one, sigma, other = np.linalg.svd(values)
         terms = min(MOST_RANK, max(int((sigma > sigma[0] * 2.0**-48).sum()), 1))
@@ -136,7 +198,7 @@ def _outer(F: Function, values: FloatArray, off: float, size: int) -> Outer:
     step = 2.0 ** np.ceil(np.log2(max(high - low, 2.0**-20) / size))
     first = np.floor(low / step)
     count = int(np.ceil(high / step) - first) + 1
-    found = np.asarray(F(step * (first + np.arange(count))), np.float64)
+    found = _sampled("F", F, step * (first + np.arange(count)))
     demand(found.shape == (count,), "F must give a number for each number")
     return Outer(first * step, step, np.tile(found[:, None], values.shape[1]))
 

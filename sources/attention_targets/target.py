@@ -68,7 +68,7 @@ class Moduli:
             demand(0 <= modulus < np.inf, "a modulus is a number from 0 on")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AttentionTarget:
     """A target.
 
@@ -118,6 +118,9 @@ class AttentionTarget:
             low, high = self.f.min() - self.moduli.f, self.f.max() + self.moduli.f
             inside = self.outer.low <= low and high <= self.outer.high
             demand(inside, f"F is needed from {low:g} to {high:g}")
+
+    def __repr__(self) -> str:
+        return f"<AttentionTarget {self.name}: {self.length} vectors, {self.points} pieces>"
 
     @property
     def points(self) -> int:

@@ -27,7 +27,7 @@ FARTHEST = 2.0**20
 """The largest coordinate of a point."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PosteriorHead:
     """A stationary hidden Markov model, and what of it is guessed.
 
@@ -111,6 +111,10 @@ class PosteriorHead:
     def asking(self, task: Task) -> Self:
         """The same model, of which something else is guessed."""
         return replace(self, name=f"{self.name.partition(':')[0]}:{task}", task=task)
+
+    def __repr__(self) -> str:
+        d, k = self.emissions.shape
+        return f"<PosteriorHead {self.name}: {k} states, {d} letters or coordinates>"
 
     @property
     def size(self) -> int:

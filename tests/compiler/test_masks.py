@@ -5,7 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+import krohn
 from algebra import zoo
+from algebra.errors import KrohnError
 from compiler import pruned
 from compiler.errors import CompileError
 from compiler.masks import layer, masked, nearest_subset
@@ -123,3 +125,10 @@ def test_choices_are_read() -> None:
     assert pruned.choice("pruned") == (0, None)
     assert pruned.choice("pruned:seed=3,units=28") == (3, 28)
     assert pruned.choice("elman") is None
+
+
+def test_pruned_networks_are_rnns_and_too_few_units_are_said() -> None:
+    with pytest.raises(KrohnError, match="pruned is for --arch rnn"):
+        krohn.compile("C2", 4, construction="pruned")
+    with pytest.raises(KrohnError, match="more units"):
+        krohn.compile("C2", construction="pruned:seed=4,units=8", arch="rnn")

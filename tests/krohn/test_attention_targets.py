@@ -206,3 +206,36 @@ def test_the_same_target_gives_the_same_bytes(tmp_path: Path) -> None:
             path, {**model.file.header, "evidence": None}, model.file.tensors
         )
     assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+@pytest.mark.parametrize("error", [-1.0, 0.0, float("nan")])
+@pytest.mark.parametrize("name", [NAME, "GaussianHMM3,2@7", "Exp8"])
+def test_an_error_is_above_0(name: str, error: float) -> None:
+    for asked in (krohn.compile, krohn.explain):
+        with pytest.raises(KrohnError, match="an error is above 0"):
+            asked(name, within=error)
+
+
+def test_what_is_cut_off_is_no_more_than_its_bound(call: Call) -> None:
+    for rank in (1, 2, 3):
+        told = call("explain", f"{NAME},rank={rank}")[1]
+        assert told["cut_off"] <= told["cut_off_at_most"]
+        assert (told["cut_off"] == 0) == (rank == 3)
+
+
+def test_a_file_of_vectors_is_opened_as_its_error_says(file: Path) -> None:
+    from network.real_model import real_network
+
+    with pytest.raises(modelfile.ModelFileError, match=r"real_model\.real_network"):
+        krohn.load(file)
+    found = real_network(modelfile.read(file))(torch.full((1, 2, 1), 0.5).double())
+    assert found.shape == (1, 2, 1)
+
+
+def test_inputs_are_counted_as_inputs(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from krohn.show.verdict import report
+
+    report("F", krohn.verify(file, sample=20))
+    assert "20 inputs were run" in capsys.readouterr().out

@@ -141,3 +141,10 @@ def test_what_cannot_be_is_one_line(
     with pytest.raises(KrohnError, match=why):
         CliRunner().invoke(app, [*command, "-o", str(target)], catch_exceptions=False)
     assert not target.exists()
+
+
+def test_a_picture_of_a_file_says_that_it_is_of_the_source() -> None:
+    (axes,) = krohn.draw(krohn.compile("Exp8", arch="rnn").file).axes
+    assert axes.get_title() == "Exp8, the source of a linear RNN"
+    (axes,) = krohn.draw("Exp8").axes
+    assert axes.get_title() == "Exp8"

@@ -97,3 +97,13 @@ def test_one_file_for_one_source() -> None:
     for name, tensor in one.file.tensors.items():
         assert np.array_equal(tensor, other.file.tensors[name])
     assert json.dumps(one.file.header) == json.dumps(other.file.header)
+
+
+def test_points_have_coordinates_and_no_picture() -> None:
+    told = said("explain", "GaussianHMM3,2@7")
+    assert told["coordinates"] == 2
+    assert "letters" not in told
+    head = named("GaussianHMM3,2@7")
+    assert len(repr(head)) < 80
+    with pytest.raises(KrohnError, match="a posterior head has no picture"):
+        krohn.draw(head)

@@ -1,6 +1,7 @@
 """Targets of attention as tables: what they are, and how far functions are from them."""
 
 import json
+import math
 from typing import Any
 
 import numpy as np
@@ -140,3 +141,36 @@ def test_bad_names_are_refused(text: str) -> None:
 def test_bad_functions_are_refused(options: Any, reason: str) -> None:
     with pytest.raises(Refused, match=reason):
         smooth(**options)
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"f": lambda x: np.log(x - 0.5)}, "f is not finite at x = 0$"),
+        ({"f": lambda x: 1 / (x - 0.25)}, r"f is not finite at x = 0\.25"),
+        ({"f": math.exp}, "f takes no arrays: write it with numpy"),
+        ({"F": math.exp}, "F takes no arrays"),
+        ({"F": np.linspace(0, 1, 9)}, "F is a function, no table"),
+        ({"rho": lambda u, v: 1 / (u - v - 0.5)}, r"rho .* at u = 0\.5, v = 0"),
+        ({"rho": lambda u, v: 50 * np.sin(9 * u) * np.sin(9 * v)}, "samples show 40"),
+        ({"f": lambda x: 5 * x**2}, "at most 9 is said, and the samples show 10"),
+        ({"F": lambda a: 2 * a**2}, "of F: at most 2 is said, and the samples show 4"),
+    ],
+)
+def test_functions_that_cannot_be_are_refused_by_name(
+    given: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(Refused, match=reason):
+        smooth(**given)
+
+
+def test_bounds_that_are_reached_are_taken_and_lower_ones_are_not() -> None:
+    def lines(steep: float) -> AttentionTarget:
+        bounds = {"rho": steep, "f": 1.0}
+        told = {"second_derivatives": None, "lipschitz": bounds, "F": None}
+        return smooth(rho=lambda u, v: 3 * u * v, f=np.abs, **told)
+
+    assert lines(3.0).moduli.rho > 0
+    assert repr(lines(3.0)) == "<AttentionTarget target: 8 vectors, 256 pieces>"
+    with pytest.raises(Refused, match=r"lipschitz of rho: at most 2\.9 .* show 3"):
+        lines(2.9)
