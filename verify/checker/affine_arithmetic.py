@@ -12,7 +12,8 @@ import numpy as np
 
 from program.domains import BoolArray, IntArray
 from program.errors import demand
-from verify.checker.model_file import LARGEST_FLOAT32, FloatArray, Format, StrArray
+from verify.checker.model_file import FloatArray, Format, StrArray
+from verify.checker.overflow import INSIDE, STORED, fits
 
 INFLATION = 1 + 2.0**-40
 UNDERFLOW = 2.0**-126
@@ -186,7 +187,7 @@ class Noisy:
         sure = (value - self.value == other.value) & (value - other.value == self.value)
         mine, yours, own = self.total, other.total, OWN_UNIT * np.abs(value) * ~sure
         error = mine + yours + own
-        demand(np.abs(value) + error <= self.form.largest, "a number can overflow")
+        fits(np.abs(value) + error, self.form, "a number", STORED)
         one = (np.abs(other.value) + yours == 0) | (np.abs(self.value) + mine == 0)
         off = 2 * self.form.unit * (np.abs(value) + error) * ~one + own
         kept = ~snaps(value, error, self.form)
@@ -197,7 +198,7 @@ class Noisy:
         """After rounding from the sum's format to the stored one (Lemma 9)."""
         total = self.total
         reach = np.abs(self.value) + total
-        demand(reach <= self.form.largest, "a number can overflow")
+        fits(reach, self.form, "a number", STORED)
         if self.form.unit == self.form.sum_unit:
             return self
         kept = ~snaps(self.value, total, self.form)
@@ -289,13 +290,10 @@ def rounding(
 
     Sums of ``known`` numbers, multiples of 2^-grid that all fit, are exact (Lemma 7).
     """
-    demand(
-        2 * size <= max(form.largest, LARGEST_FLOAT32),
-        "a sum can overflow before it is complete",
-    )
-    fits = known & (grid <= FINEST) & (size * 2.0**grid < 1 / form.sum_unit)
+    fits(size, form, "a sum", INSIDE)
+    whole = known & (grid <= FINEST) & (size * 2.0**grid < 1 / form.sum_unit)
     off = growth(form, terms) * size + terms * UNDERFLOW
-    return np.asarray(off * ~(fits | (terms == 1)))
+    return np.asarray(off * ~(whole | (terms == 1)))
 
 
 def growth(form: Format, terms: FloatArray) -> FloatArray:

@@ -16,6 +16,7 @@ from verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, UNDERFLOW
 from verify.checker.attention.heads import relative_error
 from verify.checker.attention_layer import Layer, layer_of
 from verify.checker.model_file import Format, Model
+from verify.checker.overflow import STEPS, SUM, fits
 from verify.checker.real_networks import Established
 from verify.checker.tents import Axis, axes_of, joined, rounding
 
@@ -174,7 +175,7 @@ def logits_noise(form: Format, length: int, asked: Axis, keys: Axis) -> float:
     q, k = (np.abs(axis.values).max(axis=0) for axis in (asked, keys))
     off_q, off_k = (rounding([axis], form) for axis in (asked, keys))
     peak = float((q + off_q) @ (k + off_k)) * INFLATION
-    demand(peak <= form.largest / 4, "a logit can overflow")
+    fits(peak, form, "a logit", SUM)
     products = float(off_q @ k + q @ off_k + off_q @ off_k)
     sums = terms * unit / (1 - terms * unit) * peak + terms * UNDERFLOW
     relative = (length + 1) * (relative_error(form) + unit)
@@ -198,7 +199,7 @@ def means(
     own = 8 * OWN_UNIT * (largest + np.abs(shift) + np.abs(source.f).max(axis=0))
     sums = 2 * relative_error(form) + (2 * layer.length + 10) * form.sum_unit
     demand(sums < 2.0**-4, "too long")
-    demand(largest * 2 * layer.length <= form.largest, "a mean can overflow")
+    fits(largest * layer.length, form, "a mean", STEPS)
     rounded = sums / (1 - sums) * largest + 4 * layer.length * UNDERFLOW * (1 + largest)
     error = weights + apart + own + source.moduli[1] + off + rounded
     more = off + rounded
@@ -226,6 +227,7 @@ def _outer(
     if source.outer is None:
         demand(len(layer.output) == 1, "F̂ is not the identity")
         demand(np.array_equal(layer.output[0][0], np.eye(n)), "F̂ is not the identity")
+        fits(mean.size + np.abs(shift), form, "an output", STEPS)
         added = form.sum_unit * (mean.size + np.abs(shift)) * (shift != 0)
         return float(((mean.error + 2 * added) * INFLATION).max()), 0.0
     axes = axes_of(layer.output)

@@ -8,6 +8,7 @@ from program.statement import Statement
 from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
 from verify.checker.linear_system import Established, applied, check_window
 from verify.checker.model_file import Model
+from verify.checker.overflow import INSIDE, fits
 from verify.checker.product_gates import growth
 from verify.checker.projective_metric import Projective
 from verify.checker.residual_stream import Stream
@@ -44,6 +45,6 @@ def _read_out(
     apart, low, high = metric.belief(stream.noise[channel.name])
     terms = int(np.count_nonzero(source.start))
     rounded = growth(terms, stream.form.sum_unit) * high + terms * UNDERFLOW
-    demand(high + rounded <= stream.form.largest, "an output can overflow")
+    fits(high, stream.form, "an output", INSIDE)
     off = max(high - 1, 1 - low) + high * np.tanh(apart / 4) + rounded
     return float(off * INFLATION)

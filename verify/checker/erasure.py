@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from program.errors import demand
 from verify.checker.affine_arithmetic import GELU, INFLATION, UNDERFLOW
 from verify.checker.model_file import FloatArray, StrArray
+from verify.checker.overflow import STEPS, fits
 from verify.checker.residual_stream import Stream
 
 
@@ -57,7 +57,7 @@ def erased(stream: Stream, dim: int, kind: str, gain: float) -> float | None:
     name = list(stream.noise)[stream.owner[dim]]
     channel = stream.channel(name)
     most = float(stream.reach(name)[dim - channel.span.start])
-    demand(2 * gain * most <= form.largest, "a number can overflow")
+    fits(max(gain, 1.0) * most, form, "a number", STEPS)
     flushed = 6 * UNDERFLOW * max(1.0, 1 / gain)
     off = ((2 * GELU + 4) * form.sum_unit * most + flushed) * INFLATION
     if reader is not None:

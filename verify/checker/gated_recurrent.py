@@ -13,6 +13,7 @@ from program.domains import FloatArray
 from program.errors import demand
 from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
 from verify.checker.model_file import Format, Machine, Model, WrongWord
+from verify.checker.overflow import STEPS, fits
 from verify.checker.recurrent import Established
 
 MOST_VISITS, MOST_WORK, COST, ENTERED, CELLS = 24, 2**36, 2**10, 2**4, 2**21
@@ -104,14 +105,14 @@ class Cell:
         parts = _product(np.stack([centre, radius, held.size]), weight)
         value, size = parts[0] + sum(added), parts[2] + more
         unit = sum(terms * u / (1 - terms * u) for u in (self.form.sum_unit, OWN))
-        demand(4 * size <= self.form.largest, "a sum can overflow")
+        fits(size, self.form, "a sum", STEPS)
         tiny = terms * UNDERFLOW + 6 * self.form.smallest
         off = parts[1] + (2 * unit + 8 * self.form.unit) * size + tiny
         return Box(value, value).wider(off)
 
     def stored(self, found: Box, size: FloatArray) -> Box:
         """After up to five operations with numbers that add up to ``size``."""
-        demand(size <= self.form.largest / 4, "what is remembered can overflow")
+        fits(size, self.form, "what is remembered", STEPS)
         return found.wider(8 * self.form.unit * size + 8 * self.form.smallest)
 
     def after(self, held: Box) -> Box:

@@ -114,6 +114,11 @@ class Shape(NamedTuple):
         """The place of ground, behind the stream and its mirror; then the constant."""
         return 2 * self.d
 
+    @property
+    def gain(self) -> float:
+        """2^k, the root of a head's width, by which scores are divided."""
+        return float(np.sqrt(self.width // self.heads))
+
 
 def read(files: Files) -> Model:
     """The strict network in the files, with what its LayerNorms leave to readers.
@@ -158,7 +163,7 @@ def _shape(config: Any, header: Any) -> Shape:
     sizes = [config[key] for key in SIZES]
     whole = all(type(n) is int and 0 < n < 2**31 for n in sizes)
     demand(whole, "a size in config.json is no positive whole number")
-    width, heads, inner, layers, positions, vocabulary = sizes
+    shape = Shape._make([*sizes, header["architecture"]["d_model"]])
     said = header["architecture"]
     name, strict = said["kind"], said["strict"]
     demand(name == "transformer" and strict is True, "the network is not strict")
@@ -170,12 +175,16 @@ def _shape(config: Any, header: Any) -> Shape:
         block.keys() == _BLOCK and len(block["mlp"]) < 2 for block in said["blocks"]
     ]
     demand(all(blocks), "a block is of a kind that GPT-2 has not")
-    demand(len(blocks) == layers, "the number of layers is another one")
+    demand(len(blocks) == shape.layers, "the number of layers is another one")
     letters, classes = said["vocabulary"], said["outputs"]
-    demand(vocabulary == letters + classes, "the vocabulary has another size")
-    demand(positions == said["positions"], "the number of positions is another one")
-    demand(width % heads == 0, "heads do not share the width")
-    return Shape(width, heads, inner, layers, positions, vocabulary, said["d_model"])
+    demand(shape.vocabulary == letters + classes, "the vocabulary has another size")
+    demand(
+        shape.positions == said["positions"], "the number of positions is another one"
+    )
+    demand(shape.width % shape.heads == 0, "heads do not share the width")
+    even = np.frexp(shape.gain)[0] == 0.5
+    demand(even, "the root of a head's width is no power of 2")
+    return shape
 
 
 def _shapes(shape: Shape) -> dict[str, tuple[int, ...]]:
@@ -239,6 +248,7 @@ class _Taken(NamedTuple):
             len(large),
             epsilon,
             tuple(scales),
+            shape.gain,
             tensors,
             ground,
         )
@@ -298,8 +308,6 @@ class _Taken(NamedTuple):
         """Take the heads of a block."""
         at, shape, heads = f"h.{b}.attn", self.shape, block["heads"]
         size, sizes = shape.width // shape.heads, (block["d_qk"], block["d_v"])
-        scale = np.sqrt(size)
-        demand(np.frexp(scale)[0] == 0.5, "the root of a head's width is no power of 2")
         demand(0 <= heads <= shape.heads and max(sizes) <= size, "too many heads")
         for name in ("c_attn", "c_proj"):
             demand(self._tensor(f"{at}.{name}.bias") == 0, "heads have biases")
@@ -314,7 +322,9 @@ class _Taken(NamedTuple):
             kept = rows[:, :heads, :used].copy()
             rows[:, :heads, :used] = 0
             demand(rows == 0, "heads that are not there read something")
-            flat = kept.reshape(shape.width, -1) / (scale if name == "query" else 1.0)
+            flat = kept.reshape(shape.width, -1) / (
+                shape.gain if name == "query" else 1.0
+            )
             reads, less, constant = self._reader("c_attn", flat)
             demand(constant == 0, "heads read the constant")
             if heads:

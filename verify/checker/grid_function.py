@@ -23,6 +23,7 @@ from verify.checker.attention.heads import relative_error
 from verify.checker.attention.scores import scores_of
 from verify.checker.attention_layer import Affine, layer_of
 from verify.checker.model_file import Format, Model
+from verify.checker.overflow import STEPS, fits
 from verify.checker.real_networks import Established
 
 KIND = "grid-function"
@@ -132,7 +133,7 @@ def _mean(q: Noisy, k: Noisy, v: Noisy, chosen: IntArray, t: int) -> Noisy:
     rest = (weights[:, :, None] * size).sum(axis=1)
     rest += length * UNDERFLOW * (1 + np.abs(values) + total).max()
     mean = (weights[:, :, None] * values).sum(axis=1)
-    demand(2 * length * (np.abs(values) + total) <= form.largest, "a mean can overflow")
+    fits(length * (np.abs(values) + total), form, "a mean", STEPS)
     return Noisy(mean, np.zeros((0, *mean.shape)), rest * INFLATION, form)
 
 

@@ -16,6 +16,7 @@ from verify.checker.attention.heads import relative_error
 from verify.checker.attention_layer import Layer, layer_of
 from verify.checker.kernels import Source, deviations, inexact, source_of
 from verify.checker.model_file import Format, Model
+from verify.checker.overflow import STEPS, SUM, fits
 from verify.checker.real_networks import Established
 
 MOST_INPUTS = 2**10
@@ -110,7 +111,9 @@ def _looked(layer: Layer, code: FloatArray, slots: int) -> Looked:
         for matrix in (layer.query, layer.key)
     )
     logits = _dot(asked, keys.value.T, form, keys.error.T)
-    demand(np.abs(logits.value) <= form.largest / 8, "a logit can overflow")
+    sizes = (np.abs(x.value) + x.error for x in (asked, keys))
+    most, largest = sizes
+    fits(most @ largest.T, form, "a logit", SUM)
     seen = np.tri(size, dtype=bool) if layer.causal else np.ones((size, size), bool)
     value = np.where(seen, logits.value, -np.inf)
     peak = value.max(axis=1, keepdims=True)
@@ -224,7 +227,7 @@ def _pressed(
     demand(strongest[own] == 0, "a unit is pressed at its own time")
     firm = weakest - reach >= PRESSED * (strongest + reach) + UNDERFLOW
     demand(firm[~own], "a unit may be on at another time")
-    demand(strongest + reach <= form.largest / 8, "F̂ can overflow")
+    fits(strongest + reach, form, "F̂", STEPS)
 
 
 def _sums(form: Format, size: int) -> float:
@@ -239,6 +242,7 @@ def _shown(
 ) -> Established:
     """The error, from what is taken of each input at each time."""
     size, most = source.length, source.largest
+    fits(2 * most * size, form, "a sum of inputs", STEPS)
     rows = np.abs(taken) if slots > 1 else np.broadcast_to(np.abs(taken), (size, size))
     right, found = _matrix(source), np.where(taken < 0, -1, 1) * rows * looked.weights
     gains = rows * looked.weights

@@ -19,6 +19,7 @@ from verify.checker.linear_recurrence import (
     sums,
 )
 from verify.checker.model_file import Format, Model
+from verify.checker.overflow import STEPS, fits
 from verify.checker.real_networks import Established
 
 KIND = "kernel"
@@ -173,7 +174,7 @@ def _rounding(w: Recurrence, source: Source, form: Format, kappa: float) -> floa
     reads = (np.count_nonzero(w.output) + 1) * u / (1 - (w.size + 3) * u)
     held = np.abs(w.output) @ (states + apart) + abs(w.skip) * most
     biggest = max(float(states.max()) + apart, float(held), float(first.max()), most)
-    demand(4 * biggest * INFLATION <= form.largest, "a sum can overflow")
+    fits(biggest, form, "a sum", STEPS)
     own = float(reached @ step) + reads * float(held) + (w.size + 2) * UNDERFLOW
     return own * INFLATION**4
 

@@ -22,14 +22,16 @@ from verify.checker.affine_arithmetic import (
 )
 from verify.checker.attention.heads import relative_error
 from verify.checker.model_file import (
-    LARGEST_FLOAT32,
     LARGEST_FLOAT64,
     FloatArray,
     Format,
     Model,
 )
+from verify.checker.overflow import INSIDE, STEPS, SUM, fits
 
-REAL = Format("real arithmetic", "", 53, 0.0, 0.0, LARGEST_FLOAT64, 2.0**-1022)
+REAL = Format(
+    "real arithmetic", "", 53, 0.0, 0.0, LARGEST_FLOAT64, LARGEST_FLOAT64, 2.0**-1022
+)
 """Arithmetic without rounding."""
 LARGEST_RATIO = 80.0
 GRID = 2.0**20
@@ -152,10 +154,11 @@ def head(model: Model, layer: int, rows: FloatArray, form: Format) -> Head:
     demand(not any(map(math.fsum, value.tolist())), "a value has not mean 0")
     constant = float(tensors[f"{at}.constant"][0])
     demand(constant > 0, "the constant of a LayerNorm is not positive")
-    found, largest = Head(rows, scores, value, constant, form), model.format.largest
-    reach = 2 * found.norms.max()
-    demand(reach <= largest, "what a head adds up can overflow")
-    demand(reach**2 <= max(largest, LARGEST_FLOAT32), "a LayerNorm can overflow")
+    found = Head(rows, scores, value, constant, form)
+    sizes = np.abs(key) @ np.abs(query).T
+    fits(sizes, model.format, "a score", SUM)
+    fits(found.norms.max(), model.format, "what a head adds up", STEPS)
+    fits(found.norms.max() ** 2, model.format, "the square in a LayerNorm", INSIDE)
     return found
 
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from program.errors import demand
 from verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, UNDERFLOW, growth
-from verify.checker.model_file import LARGEST_FLOAT32, FloatArray, Format
+from verify.checker.model_file import FloatArray, Format
+from verify.checker.overflow import INSIDE, STORED, fits
 from verify.checker.reader import Reader
 from verify.checker.residual_stream import Stream
 
@@ -28,6 +29,7 @@ class LayerNorms:
         count: How many entries are ±K, as many of either sign.
         epsilon: What is added to the variance.
         scales: The weight of the LayerNorm that reads each snapshot.
+        gain: 2^k, the root of a head's width: queries are stored so much larger.
         tensors: Those of the model.
         ground: What each reader multiplies ground by, by its tensor.
     """
@@ -38,6 +40,7 @@ class LayerNorms:
     count: int
     epsilon: float
     scales: tuple[float, ...]
+    gain: float
     tensors: Mapping[str, FloatArray]
     ground: Mapping[str, FloatArray]
 
@@ -47,9 +50,8 @@ class LayerNorms:
         ones, squares, noisy = (2 * size for size in _sizes(stream))
         demand(ones <= self.large, "the pairs are too small for the stream")
         there, total = self.large**2 * self.count, self.large * self.count + ones
-        accumulated = max(form.largest, LARGEST_FLOAT32)
-        demand(2 * (there + squares) <= accumulated, "a LayerNorm can overflow")
-        demand(2 * self.large <= form.largest, "a LayerNorm can overflow")
+        fits(there + squares, form, "the square in a LayerNorm", INSIDE)
+        fits(2 * self.large, form, "a LayerNorm", STORED)
         true = noisy / self.width
         mean = (true + unit * (total + 4 * self.large)) * INFLATION
         error, weight = wide * unit, self.scales[snapshot]
@@ -63,7 +65,7 @@ class LayerNorms:
         flushed = 4 * UNDERFLOW * max(weight, 1.0)
         mean = (1 + shrink) * mean * (1 + 8 * unit) * (1 + form.unit) + flushed
         relative, absolute = self._summed(snapshot, mean)
-        return Reader(form, shrink, mean, relative, absolute + flushed)
+        return Reader(form, shrink, mean, relative, absolute + flushed, self.gain)
 
     def _summed(self, snapshot: int, mean: float) -> tuple[float, float]:
         """What sums with one more term are off by, for each unit that they read."""

@@ -15,6 +15,7 @@ from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
 from verify.checker.linear_system import Source, source_of
 from verify.checker.matrix_norms import NORMS, Norm
 from verify.checker.model_file import Format, Model
+from verify.checker.overflow import STEPS, fits
 
 MOST_LETTERS = 10**7
 """The longest words that the recursion is followed for: some seconds."""
@@ -140,7 +141,7 @@ def _error(
         demand(safe, "the gate of another letter may let something through")
         off = (one * off + apart * (most + off) + step) * INFLATION
     largest = rows.max() * (most + off + half) + beside.max()
-    demand(2 * largest <= form.largest, "a sum can overflow")
+    fits(largest, form, "a sum", STEPS)
     return (off + 3 * u * (most + off + 2 * half)) * INFLATION
 
 

@@ -22,6 +22,7 @@ from verify.checker.attention import Look
 from verify.checker.matrix_errors import MatrixErrors
 from verify.checker.matrix_norms import NORMS, Norm
 from verify.checker.model_file import Format, Model
+from verify.checker.overflow import INSIDE, fits
 from verify.checker.residual_stream import Stream
 from verify.checker.sublayers import embedding, followed
 
@@ -201,8 +202,7 @@ def read_out(
     terms = np.count_nonzero(start)
     rounded = terms * form.sum_unit / (1 - terms * form.sum_unit)
     held = (norm.growth + noise) * np.abs(start).sum()
-    largest = (1 + rounded) * held * INFLATION
-    demand(largest <= form.largest, "an output can overflow")
+    fits(held, form, "an output", INSIDE)
     own = (rounded * held + terms * UNDERFLOW) * INFLATION
     return norm.applied(noise, start), float(own)
 

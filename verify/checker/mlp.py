@@ -26,6 +26,7 @@ from verify.checker.contributions import Sources, added_up, below
 from verify.checker.erasure import erased, eraser
 from verify.checker.model_file import FloatArray, StrArray
 from verify.checker.normaliser import normaliser
+from verify.checker.overflow import STORED, fits
 from verify.checker.passed_sums import stored_either_way
 from verify.checker.piecewise import Ridges
 from verify.checker.product_gates import gates
@@ -134,8 +135,8 @@ class Mlp:
         for (weight, bias), live in zip(self.layers, needed, strict=False):
             reach = np.maximum(2 * (reach @ np.abs(weight) + np.abs(bias)), 2.0)
             idle = np.delete(reach, live)
-            most = min(stream.form.largest, FARTHEST)
-            demand(idle <= most, "a unit that nothing reads could overflow")
+            fits(idle, stream.form, "a unit that nothing reads", STORED)
+            demand(idle <= FARTHEST, "a unit that nothing reads is far from 0")
 
     def _apart(self, sums: tuple[Channel, ...]) -> Sources:
         names = tuple(s.name for s in sums)

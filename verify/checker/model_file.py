@@ -36,7 +36,8 @@ class WrongWord(Refused):
 class Format(NamedTuple):
     """A floating-point format: its names, digits, unit roundoffs and range.
 
-    ``sum_unit`` is the unit roundoff inside a sum of products, which is stored after it.
+    ``sum_unit`` is the unit roundoff of the accumulator, and ``sum_largest`` its largest
+    number: sums of products and exponents are made in it.
     """
 
     name: str
@@ -45,18 +46,24 @@ class Format(NamedTuple):
     unit: float
     sum_unit: float
     largest: float
+    sum_largest: float
     smallest: float
 
+    def divided(self, gain: float) -> "Format":
+        """That of this format's numbers, divided by a power of two."""
+        most, inside = self.largest / gain, self.sum_largest / gain
+        return self._replace(largest=most, sum_largest=inside)
 
+
+_F64, _F32 = (2.0**-53, LARGEST_FLOAT64), (2.0**-24, LARGEST_FLOAT32)
+_BF16 = 2.0**128 - 2.0**120
 FORMATS = {
-    form.name: form
-    for form in (
-        Format("float64", "F64", 53, 2.0**-53, 2.0**-53, LARGEST_FLOAT64, 2.0**-1022),
-        Format("float32", "F32", 24, 2.0**-24, 2.0**-24, LARGEST_FLOAT32, 2.0**-126),
-        Format("float16", "F16", 11, 2.0**-11, 2.0**-24, 65504.0, 2.0**-14),
-        Format(
-            "bfloat16", "BF16", 8, 2.0**-8, 2.0**-24, 2.0**128 - 2.0**120, 2.0**-126
-        ),
+    name: Format(name, code, digits, 2.0**-digits, inside[0], most, inside[1], least)
+    for name, code, digits, most, inside, least in (
+        ("float64", "F64", 53, LARGEST_FLOAT64, _F64, 2.0**-1022),
+        ("float32", "F32", 24, LARGEST_FLOAT32, _F32, 2.0**-126),
+        ("float16", "F16", 11, 65504.0, _F32, 2.0**-14),
+        ("bfloat16", "BF16", 8, _BF16, _F32, 2.0**-126),
     )
 }
 

@@ -14,10 +14,11 @@ from verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, UNDERFLOW
 from verify.checker.attention.heads import relative_error
 from verify.checker.attention_layer import Layer, layer_of
 from verify.checker.model_file import FloatArray, Format, Model, names
+from verify.checker.overflow import STEPS, SUM, fits
 from verify.checker.real_networks import Established
 
 KIND, LARGEST, LATEST, FARTHEST = "posterior-head", 64, 9, 2.0**20
-SUM = 1e-9
+INSIDE = 1e-9
 RARE, RAREST = 2.0**-50, 2.0**-800
 """Less than the probability of a state, and of a letter in one state.
 
@@ -97,10 +98,10 @@ class Stated:
             demand(np.abs(self.emissions) <= FARTHEST, "a mean is too far away")
         for laws in columns:
             demand(laws >= 0, "a probability is negative")
-            demand(np.abs(laws.sum(axis=0) - 1) <= SUM, "a law does not add up to 1")
+            demand(np.abs(laws.sum(axis=0) - 1) <= INSIDE, "a law does not add up to 1")
         demand(self.prior >= RARE, "a state never occurs, or too rarely")
         kept = np.abs(self.transitions @ self.prior - self.prior).max()
-        demand(kept <= SUM, "the prior is not stationary")
+        demand(kept <= INSIDE, "the prior is not stationary")
 
     def guesses(self, emissions: FloatArray) -> FloatArray:
         """``(k, outputs)``: E[x_b | h_c = j], or E[x_a ⊗ x_b | h_c = j] row by row."""
@@ -218,7 +219,6 @@ def _letters(
     weights = np.exp(scores - scores.max(axis=1, keepdims=True))
     found = weights / weights.sum(axis=1, keepdims=True) @ layer.value
     spread, size = np.ptp(layer.value, axis=0), _size(layer, 1.0)
-    demand(size <= layer.form.largest / 4, "a score can overflow")
     largest = float(max(np.abs(values).max(), np.abs(layer.value).max()))
     own = _moved(2 * OWN * OWN_UNIT * (2 * size + 2), spread)
     own += 4 * (len(layer.key) + len(said.prior) + OWN) * OWN_UNIT * largest
@@ -244,7 +244,7 @@ def _rounding(layer: Layer, radius: float, terms: int) -> float:
     time that a running maximum rises (A6, A8).
     """
     form, size = layer.form, _size(layer, radius)
-    demand(size <= form.largest / 4, "a score can overflow")
+    fits(size, form, "a score", SUM)
     unit, slots = form.sum_unit, len(layer.key)
     demand((terms + slots) * unit <= 2.0**-10, "too many terms for the format")
     sums = _gamma(terms + 1, form) * size + (terms + 1) * form.smallest
@@ -260,7 +260,7 @@ def _sums(layer: Layer) -> float:
     """The weighted sum, the sum of weights, the quotient, and what is below the range."""
     form, slots = layer.form, len(layer.key)
     largest = float(np.abs(layer.value).max())
-    demand(largest * slots <= form.largest / 4, "a sum of values can overflow")
+    fits(largest * slots, form, "a sum of values", STEPS)
     relative = 3 * _gamma(slots + 2, form)
     return relative * largest + 4 * slots * form.smallest * max(largest, 1.0)
 

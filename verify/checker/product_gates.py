@@ -7,7 +7,8 @@ import numpy as np
 from program.domains import FloatArray, IntArray
 from program.errors import demand
 from verify.checker.affine_arithmetic import GELU, GELU_SMALL, SMALL, UNDERFLOW
-from verify.checker.model_file import LARGEST_FLOAT32, Format, StrArray
+from verify.checker.model_file import Format, StrArray
+from verify.checker.overflow import STEPS, fits
 
 SLACK = 1 + 2.0**-10
 """What rounded numbers may be larger than true ones."""
@@ -49,8 +50,7 @@ class Gates(NamedTuple):
         w, c = self
         size, u, (below, above) = SLACK * w * reach, form.sum_unit, terms
         demand(above * (u + c * UNDERFLOW) < 2.0**-10, "a product has too many terms")
-        most = 2 * above * c * max(size, 1.0)
-        demand(most <= LARGEST_FLOAT32, "a product can overflow")
+        fits(above * c * max(size, 1.0), form, "a product", STEPS)
         inner = (0.5 + 0.8 * size) * growth(below, u)
         outer = (GELU_SMALL if size < SMALL else GELU) * u
         return inner, outer + growth(above, u) * (0.5 + 0.4 * size)

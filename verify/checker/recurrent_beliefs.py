@@ -13,6 +13,7 @@ from program.errors import demand
 from verify.checker import hidden_markov, situations
 from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
 from verify.checker.model_file import Format, Machine, Model
+from verify.checker.overflow import STEPS, fits
 from verify.checker.recurrent import Walk, explore, opened
 from verify.checker.sparse_matrix import Sparse
 
@@ -76,7 +77,7 @@ class Said(Walk):
         stored = 2 * net.form.unit * (total + net.form.smallest)
         rounded = unit * total + stored + most * UNDERFLOW
         off = np.abs(value - self.laws[reached]) + (0.0 if copied else rounded)
-        demand(2 * total <= net.form.largest, "an output can overflow")
+        fits(total, net.form, "an output", STEPS)
         possible = ~np.isnan(self.laws[reached, 0])
         demand(np.isfinite(off[possible]), "an output has no bound")
         self.off = max(self.off, float(off[possible].max(initial=0.0)))

@@ -20,6 +20,7 @@ from verify.checker.affine_arithmetic import (
 )
 from verify.checker.gated_recurrent import Box, Walk
 from verify.checker.model_file import LARGEST_FLOAT64, Format, Machine, Model
+from verify.checker.overflow import STEPS, fits
 from verify.checker.recurrent import Established
 from verify.checker.sparse_matrix import Sparse, held
 
@@ -70,9 +71,9 @@ class Product(NamedTuple):
             Refused: If a number can overflow.
         """
         reach, found = np.abs(x.value) + x.total, x.affine(self.whole, bias)
-        most = 4 * self.reach * reach.max(initial=0.0)
-        demand(most <= x.form.largest, "a number can overflow")
+        fits(self.reach * reach.max(initial=0.0), x.form, "a number", STEPS)
         size = reach @ self.size + np.abs(bias)
+        fits(size, x.form, "a sum", STEPS)
         off = self.slack * size + self.flushed * (reach.max() > 0)
         rest = (found.rest + off) * INFLATION
         return Noisy(found.value, found.slopes, rest, found.form)

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from program.domains import BoolArray, FloatArray
-from program.errors import demand
 from verify.checker.affine_arithmetic import FINEST, UNDERFLOW, finest
 from verify.checker.model_file import Format
+from verify.checker.overflow import STORED, SUM, fits
 
 SPLIT = 2.0**27 + 1
 WIDE = 2.0**500
@@ -61,8 +61,7 @@ def step(h: FloatArray, a: FloatArray, b: FloatArray, form: Format) -> Step:
     back = total - product
     error = (product - (total - back)) + (b - back)
     after = rounded(total, form)
-    demand(np.abs(product) <= form.largest, "a recurrence can overflow")
-    demand(np.abs(after) <= form.largest, "a recurrence can overflow")
+    fits(np.maximum(np.abs(product), np.abs(after)), form, "a recurrence", STORED)
     off = (total - after) + error + rest
     part, exponent = np.frexp(after)
     share = np.where(np.abs(part) == 0.5, 0.25, 0.5) * (after != 0)
@@ -121,7 +120,7 @@ class Affine(NamedTuple):
         product = x @ self.weight
         total = product + self.bias
         size = np.abs(x) @ np.abs(self.weight) + np.abs(self.bias)
-        demand(2 * size <= form.largest, "a sum can overflow")
+        fits(size, form, "a sum", SUM)
         terms = 1.0 * (x != 0) @ (self.weight != 0)
         grid = max(finest(x) + finest(self.weight), finest(self.bias))
         most = 1 / form.sum_unit

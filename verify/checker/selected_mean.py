@@ -15,6 +15,7 @@ from verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, UNDERFLOW
 from verify.checker.attention.heads import relative_error
 from verify.checker.attention_layer import Layer, layer_of
 from verify.checker.model_file import Model
+from verify.checker.overflow import SUM, fits
 from verify.checker.real_networks import Established
 from verify.checker.tents import Axis, axes_of
 
@@ -95,7 +96,7 @@ def established(model: Model) -> Established:
     # Key and logit are sums of two terms and of as many as there are queries.
     terms = layer.query.shape[1] + 4
     sums = 0.0 if looks.exact else terms * unit / (1 - terms * unit) * looks.peak
-    demand(looks.peak <= form.largest / 4, "a logit can overflow")
+    fits(looks.peak, form, "a logit", SUM)
     noise = (relative / (1 - relative) + rounded + sums) * INFLATION
     # Equal logits are the maximum: what is left of their exponents is rounded once (A7).
     right = noise + (2 if looks.exact else 8) * unit * looks.near

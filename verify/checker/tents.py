@@ -13,6 +13,7 @@ from program.errors import demand
 from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
 from verify.checker.attention_layer import Affine
 from verify.checker.model_file import Format
+from verify.checker.overflow import STEPS, fits
 
 MOST_KNOTS, FINEST_STEP = 2**13, 2.0**20
 
@@ -100,6 +101,7 @@ def _tents(scales: FloatArray, pieces: IntArray) -> tuple[FloatArray, ...]:
 def rounding(axes: list[Axis], form: Format) -> FloatArray:
     """``(outputs,)``: what the sum of tents can be off by (Lemma T1)."""
     size = sum(np.abs(axis.values).max(axis=0) for axis in axes)
+    fits(size, form, "a sum of tents", STEPS)
     terms, unit = 2 * len(axes), form.sum_unit
     relative = (terms + 3) * unit / (1 - (terms + 3) * unit)
     flushed = 4 * terms * UNDERFLOW * (1 + size)

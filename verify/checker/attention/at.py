@@ -32,7 +32,7 @@ class Pointed(Copies):
         own = np.isin(used, [d for c in digits for d in c.span])
         demand(own | (heads.stream.owner[used] == FEATURE), "scores depend on too much")
         j = np.arange(len(positions))
-        k = heads.projected(heads.key[channel.head], None, j)
+        k = heads.keys(channel, None, j)
         fixed = all(c.values.given is not None for c in digits)
         said, t = (_given(digits), j) if fixed else (numbers(channel.inputs[1:]), None)
         if t is None:
@@ -56,7 +56,7 @@ class Pointed(Copies):
                 asked[:, c.span] = (x >> b & 1)[:, None]
                 noise[:, c.span] = heads.stream.noise[c.name].max()
             noise = heads.stream.seen(asked, noise)
-            q = Noisy(asked, np.zeros((0, *asked.shape)), noise, heads.stream.form)
+            q = Noisy(asked, np.zeros((0, *asked.shape)), noise, heads.asking)
             q = q.columns(used).affine(query[used], np.zeros(query.shape[1]))
             scores, error, size = scores_of(q, k)
             seen, right = np.where(hidden, NEVER, scores), right & (j > 0)

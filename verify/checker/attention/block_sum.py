@@ -37,8 +37,8 @@ class BlockSummed(Rule):
         demand(form.unit == form.sum_unit, "linear attention in a narrow format")
         t = np.arange(len(heads.stream.positions))
         q, k = (
-            features(heads.projected(matrix[channel.head], None, t))
-            for matrix in (heads.query, heads.key)
+            features(projected(channel, None, t))
+            for projected in (heads.queries, heads.keys)
         )
         demand(len(t) ** 2 <= MOST, "a head has too many weights to check")
         parts = np.array_split(t, len(t) ** 2 // CELLS + 1)
@@ -51,7 +51,7 @@ class BlockSummed(Rule):
         uneven, astray, lost, whole, most = np.max(weights, axis=0)
         noise = float(heads.stream.noise[source.name].max())
         largest, total = float(max(source.domain)), float(channel.domain[-1])
-        heads.check_sums((largest + noise) * max(1.0, most))
+        heads.check_sums(max(largest + noise, 1.0) * max(1.0, most))
         error = total * uneven + largest * astray
         error += gain * (noise * whole + lost * (1 + largest + noise))
         error += 4 * form.unit * (total + gain * noise + error)

@@ -78,11 +78,11 @@ class Fetches(Copies):
             len(said) * heads.stream.positions.size <= MOST, "too many keys to check"
         )
         every = np.ones(len(heads.stream.positions), np.int64)
-        k = heads.projected(heads.key[channel.head], key, np.kron(said, every))
+        k = heads.keys(channel, key, np.kron(said, every))
         worst = np.array([NEVER, 0.0, 0.0, 0.0])
         asked = query.later if query else np.ones(1, np.int64)
         for value in asked:
-            q = heads.projected(heads.query[channel.head], query, value * every)
+            q = heads.queries(channel, query, value * every)
             demand(channel.operation.causal or _alike(q), "a query moves with t")
             looking = self.looking(q, heads.kind)
             work = len(asked) * len(looking) * len(k.value)

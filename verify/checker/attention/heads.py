@@ -14,11 +14,14 @@ from program.operations.shift import Shift
 from program.statement import Channel
 from verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, Noisy, snaps
 from verify.checker.attention.kinds import SOFTMAX, SPARSE, Kind
-from verify.checker.model_file import LARGEST_FLOAT32, FloatArray, Format
+from verify.checker.model_file import FloatArray, Format
+from verify.checker.overflow import INSIDE, STORED, fits
 from verify.checker.residual_stream import FEATURE, FREE, Stream, per_value
 
 # Exponentials in 16-bit formats, also next to 0, and how often they may rescale (A6, A8).
 COARSE, AT_ZERO, NEAR, STRETCH = 2.0**-12, 2.0**-14, 2.0**-10, 16
+MASKED = 4.0
+"""What scores may be multiplied by if the least number is added to hide one (A5)."""
 
 
 Bounds: TypeAlias = tuple[float, float, float, float]
@@ -161,7 +164,7 @@ class Heads:
     def check_sums(self, largest: float) -> None:
         """Refuse values of which a sum over all positions can overflow."""
         most = largest * len(self.stream.positions)
-        demand(most <= LARGEST_FLOAT32, "a sum of values can overflow")
+        fits(most, self.stream.form, "a sum of values", INSIDE)
 
     def written(
         self, channel: Channel, code: FloatArray, off: FloatArray
@@ -170,18 +173,37 @@ class Heads:
         form, free = self.stream.form, self.stream.free[channel.span].max()
         for more in (0.0, free) if free else (0.0,):
             off = off + more
-            demand(code + off <= form.largest, f"{channel.name!r} can overflow")
+            fits(code + off, form, repr(channel.name), STORED)
             coarse = (off + form.unit * (code + off + form.smallest)) * INFLATION
             off = np.where(snaps(code, off, form), 0.0, coarse)
         return off
 
-    def projected(
-        self, matrix: FloatArray, read: Channel | None, column: IntArray
+    @property
+    def asking(self) -> Format:
+        """The format of queries and scores, divided by what scores are multiplied by.
+
+        Where masks are added to scores, these stay below a quarter of the largest number.
+        """
+        reader = self.stream.reader
+        form = self.stream.form
+        return form if reader is None else form.divided(max(reader.gain, MASKED))
+
+    def queries(
+        self, channel: Channel, read: Channel | None, column: IntArray
     ) -> Noisy:
-        """``(rows, k)``: queries or keys of all positions, again for each T + 1 rows.
+        """``(rows, k)``: queries of all positions, again for each T + 1 rows.
 
         They may read position features, and one channel, which has values ``column``.
         """
+        return self._projected(self.query[channel.head], read, column, self.asking)
+
+    def keys(self, channel: Channel, read: Channel | None, column: IntArray) -> Noisy:
+        """``(rows, k)``: the same of keys."""
+        return self._projected(self.key[channel.head], read, column, self.stream.form)
+
+    def _projected(
+        self, matrix: FloatArray, read: Channel | None, column: IntArray, form: Format
+    ) -> Noisy:
         used = np.flatnonzero(matrix.any(axis=1))
         own = np.isin(used, read.span if read else ())
         demand(own | (self.stream.owner[used] == FEATURE), "scores depend on too much")
@@ -189,7 +211,7 @@ class Heads:
         base = np.tile(positions, (len(column) // len(positions), 1))
         x = self.stream.at({read.name: column} if read else {}, base).columns(used)
         rest = np.where(own, x.rest, self.stream.seen(x.value, 0.0))
-        x = Noisy(x.value, x.slopes, rest, x.form)
+        x = Noisy(x.value, x.slopes, rest, form)
         return x.affine(matrix[used], np.zeros(matrix.shape[1]))
 
 

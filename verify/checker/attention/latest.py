@@ -9,6 +9,7 @@ from verify.checker.affine_arithmetic import FINEST, INFLATION, Noisy, finest, r
 from verify.checker.attention.fetches import Fetches
 from verify.checker.attention.heads import Bounds
 from verify.checker.attention.scores import NEVER, earlier
+from verify.checker.overflow import SUM, fits
 
 
 class LatestFlag(Fetches):
@@ -45,7 +46,7 @@ class LatestFlag(Fetches):
         grid = grid if grid <= 0 else FINEST + 1
         off = rounding(q.form, sums.terms + 1, sums.size, sums.known, grid)
         size, error = (float(x.max()) for x in (sums.size, sums.rest + off))
-        demand(size <= q.form.largest, "a score can overflow")
+        fits(size, q.form, "a score", SUM)
         narrow = q.form.unit * size * (q.form.unit > q.form.sum_unit)
         error = (error + narrow) * INFLATION + 8 * q.form.sum_unit * size
         return float(np.logaddexp(before.max(), behind.max())), error, error, size

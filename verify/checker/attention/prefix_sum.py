@@ -34,8 +34,8 @@ def added_up(heads: Heads, channel: Channel, gain: float) -> tuple[FloatArray, L
     t = np.arange(len(heads.stream.positions))
     marks = where.given if where else np.minimum(t, 1)
     demand(not where or not heads.stream.noise[where.name].any(), "marks with noise")
-    q = heads.projected(heads.query[channel.head], None, t)
-    k = heads.projected(heads.key[channel.head], where, marks)
+    q = heads.queries(channel, None, t)
+    k = heads.keys(channel, where, marks)
     demand((marks == 0) | ~k.value.any(axis=1), "uneven")
     rest = t[marks == 0][1:]
     alike = np.hstack([k.value, k.total])[rest]

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from program.domains import BoolArray
-from program.errors import demand
 from program.limits import MOST_SCORES
 from verify.checker.affine_arithmetic import INFLATION, Noisy
 from verify.checker.model_file import FloatArray
+from verify.checker.overflow import SUM, fits
 
 CELLS = 2_000_000
 MOST = MOST_SCORES
@@ -33,7 +33,7 @@ def scores_of(q: Noisy, k: Noisy) -> Scores:
     """All scores, and what they can be off by (section 4.2)."""
     form, size_k = q.form, np.abs(k.value) + k.total
     size = (size_k @ (np.abs(q.value) + q.total).T).max() * INFLATION
-    demand(size <= form.largest, "a score can overflow")
+    fits(size, form, "a score", SUM)
     if q.total.any():
         scores = k.value @ q.value.T
         error = (k.total @ np.abs(q.value).T + size_k @ q.total.T).max() * INFLATION

@@ -9,6 +9,7 @@ from verify.checker.affine_arithmetic import INFLATION, Noisy
 from verify.checker.attention.heads import Bounds, Copies, Heads
 from verify.checker.attention.scores import MOST, NEVER, worst_leak
 from verify.checker.model_file import FloatArray
+from verify.checker.overflow import SUM, fits
 
 
 class ShiftedBy(Copies):
@@ -24,13 +25,13 @@ class ShiftedBy(Copies):
         )
         distances = np.union1d(by.later, by.bos)
         demand(len(distances) * len(j) ** 2 <= MOST, "a head has too many scores")
-        k = heads.projected(heads.key[channel.head], None, j)
+        k = heads.keys(channel, None, j)
         demand(not k.total.any(), "a key is not exact")
         hidden = heads.kind.hidden(j, len(j))
         worst = np.array([NEVER, 0.0, 0.0])
         for distance in distances:
             asked = np.full(len(j), distance)
-            q = heads.projected(heads.query[channel.head], by, asked)
+            q = heads.queries(channel, by, asked)
             right = j == np.maximum(j - distance, 0)[:, None]
             demand(~(right & hidden), f"{channel.name!r} may be out of sight")
             worst = np.maximum(worst, _bounds(q, k, right, hidden))
@@ -46,7 +47,7 @@ def _bounds(q: Noisy, k: Noisy, right: BoolArray, hidden: BoolArray) -> FloatArr
     form, where = q.form, right.argmax(axis=1)
     size = np.abs(k.value) @ (np.abs(q.value) + q.total).max(axis=0)
     largest = float(size.max()) * INFLATION
-    demand(largest <= form.largest, "a score can overflow")
+    fits(largest, form, "a score", SUM)
     scores = q.value @ k.value.T
     apart = np.zeros_like(scores)
     for total, keys in zip(q.total.T, k.value.T, strict=True):
