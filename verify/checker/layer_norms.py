@@ -64,11 +64,17 @@ class LayerNorms:
         demand(shrink < 0.5, "a LayerNorm changes what is read")
         flushed = 4 * UNDERFLOW * max(weight, 1.0)
         mean = (1 + shrink) * mean * (1 + 8 * unit) * (1 + form.unit) + flushed
-        relative, absolute = self._summed(snapshot, mean)
+        relative, absolute = self._summed(snapshot, mean, 2 * (ones + mean))
         return Reader(form, shrink, mean, relative, absolute + flushed, self.gain)
 
-    def _summed(self, snapshot: int, mean: float) -> tuple[float, float]:
-        """What sums with one more term are off by, for each unit that they read."""
+    def _summed(self, snapshot: int, mean: float, size: float) -> tuple[float, float]:
+        """What sums with one more term are off by, for each unit that they read.
+
+        Args:
+            snapshot: Where they read.
+            mean: What ground can hold.
+            size: What an entry can hold, ground included.
+        """
         unit, absolute, more = self.form.sum_unit, 0.0, 0.0
         for weight, ground, bias in self._reads(snapshot):
             total = np.abs(weight).sum(axis=0)
@@ -76,6 +82,8 @@ class LayerNorms:
             some = total > 0
             if not some.any():
                 continue
+            reach = (total.max() * size + np.abs(bias).max()) * self.gain
+            fits(reach, self.form, "a sum of what LayerNorm leaves", INSIDE)
             terms = (weight != 0).sum(axis=0).max() + 2.0
             residue = (_residue(weight.T, ground)[some] / total[some]).max()
             beside = (np.abs(bias)[some] / total[some]).max()
