@@ -8,7 +8,7 @@ import numpy as np
 
 from program.domains import IntArray
 from program.errors import demand
-from program.statement import whole
+from program.numbers import whole
 
 KIND = "text-in-blocks"
 """What it is called in the header of a model file."""

@@ -22,6 +22,7 @@ from program.domains import (
     sums,
 )
 from program.errors import Refused, demand
+from program.numbers import whole
 from program.piecewise import Piecewise
 
 MOST_NUMBERED = 2**62
@@ -201,10 +202,7 @@ class Table:
         Raises:
             Refused: If it is malformed.
         """
-        rows = np.array(entry["rows"])
-        whole = rows.dtype == np.int64 and rows.ndim == 2
-        demand(whole, "a table has rows of different lengths, or no whole numbers")
-        demand((rows >= 0) & (rows < LARGEST), "a number is negative or too large")
+        rows = whole(entry["rows"], 2)
         demand(rows.shape[1] == inputs + 1, "a table has rows of another length")
         return cls(rows[:, :-1], rows[:, -1])
 

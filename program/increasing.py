@@ -12,6 +12,7 @@ from typing import Any, Self
 from program.errors import demand
 from program.expressions import Expression, argument, greater, number, rectified
 from program.functions import Row, Select, table
+from program.numbers import whole
 from program.operations.base import Operation
 from program.operations.earliest import Earliest
 from program.operations.latest import Latest
@@ -21,7 +22,6 @@ from program.operations.shift_by import ShiftBy
 from program.operations.token import Token
 from program.piecewise import Piecewise
 from program.program import Program
-from program.statement import whole
 
 KIND = "increasing"
 """What it is called in the header of a model file."""

@@ -9,7 +9,7 @@ import numpy as np
 from program.domains import IntArray, joint
 from program.errors import demand
 from program.functions import Table
-from program.statement import whole
+from program.numbers import whole
 
 KIND = "rewriting"
 """What it is called in the header of a model file."""

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from program.domains import (
-    LARGEST,
     BoolArray,
     ChannelDomain,
     FloatArray,
@@ -20,6 +19,7 @@ from program.domains import (
 )
 from program.errors import Refused, demand
 from program.functions import Table
+from program.numbers import reals, whole
 from program.operations.base import Frame, Operation
 from program.operations.map import Map
 from program.operations.token import Token
@@ -286,10 +286,7 @@ def parse(
 
 
 def _vector(said: Any) -> tuple[float, ...]:
-    demand(type(said) is list, "a vector is no list")
-    demand(all(type(x) is float for x in said), "a vector has no real numbers")
-    demand(np.isfinite(said), "a vector has entries that are not finite")
-    return tuple(said)
+    return tuple(reals(said, 1).tolist())
 
 
 def _channel(
@@ -334,12 +331,10 @@ def _vectors(
     """How the values of a channel are laid out, if as vectors: those of a table can be."""
     if "vectors" not in entry:
         return None
-    vectors = np.array(entry["vectors"])
+    vectors = reals(entry["vectors"], 2)
     table = isinstance(operation, Map) and isinstance(operation.function, Table)
     demand(table, f"{entry['name']!r} is no table, and cannot be laid out as vectors")
-    real = vectors.dtype == np.float64 and vectors.ndim == 2
-    demand(real and vectors.shape[1] > 0, "vectors are no real numbers of one width")
-    demand(np.isfinite(vectors), "a vector has entries that are not finite")
+    demand(vectors.shape[1] > 0, "vectors have no width")
     demand(len(vectors) > largest, f"{entry['name']!r} has a value without a vector")
     return vectors
 
@@ -365,19 +360,6 @@ def _place(entry: Mapping[str, Any], widths: Mapping[str, int]) -> StatedPlace |
     demand(born <= dies, f"{entry['name']!r} is never there")
     head = int(whole(entry["head"], 0)) if "head" in entry else None
     return StatedPlace(start, stop, born, dies, code, head)
-
-
-def whole(values: Any, axes: int) -> IntArray:
-    """An array of whole numbers, 0 or more and less than `LARGEST`.
-
-    Raises:
-        Refused: If it is anything else.
-    """
-    found = np.array(values)
-    found = found if found.size else found.astype(np.int64)
-    demand(found.dtype == np.int64 and found.ndim == axes, "no whole numbers")
-    demand((found >= 0) & (found < LARGEST), "a number is negative or too large")
-    return found
 
 
 def _pair(value: Any) -> tuple[int, int]:

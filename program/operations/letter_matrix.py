@@ -8,6 +8,7 @@ import numpy as np
 
 from program.domains import AnyArray, FloatArray, IntArray, Matrices, Values
 from program.errors import demand
+from program.numbers import reals
 from program.operations.base import Frame, Operation
 
 Matrix: TypeAlias = tuple[tuple[float, ...], ...]
@@ -65,13 +66,11 @@ class LetterMatrix(Operation):
     @classmethod
     def from_wire(cls, entry: Mapping[str, Any]) -> Self:
         """The same, read strictly."""
-        numbers = np.array(entry["matrices"])
-        square = numbers.ndim == 3 and numbers.shape[1] == numbers.shape[2] > 0
-        demand(numbers.dtype == np.float64 and square, "no matrices of real numbers")
-        demand(np.isfinite(numbers), "a matrix has an entry that is not finite")
+        numbers = reals(entry["matrices"], 3)
+        square = numbers.shape[1] == numbers.shape[2] > 0
+        demand(square, "no square matrices")
         demand(type(entry["source"]) is str, "it does not say what it reads")
-        start = np.array(entry.get("start", []), np.float64)
-        demand(start.ndim == 1 and np.isfinite(start).all(), "no start")
+        start = reals(entry.get("start", []), 1)
         return cls(entry["source"], matrices_of(numbers), tuple(start.tolist()))
 
 

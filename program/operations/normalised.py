@@ -8,6 +8,7 @@ import numpy as np
 
 from program.domains import AnyArray, IntArray, Matrices, Values
 from program.errors import demand
+from program.numbers import reals
 from program.operations.base import Frame, Operation
 
 
@@ -51,9 +52,7 @@ class Normalised(Operation):
     @classmethod
     def from_wire(cls, entry: Mapping[str, Any]) -> Self:
         """The same, read strictly."""
-        vector = np.array(entry["vector"])
-        demand(vector.dtype == np.float64 and vector.ndim == 1, "no vector")
-        mass = np.isfinite(vector).all() and (vector >= 0).all() and vector.any()
-        demand(mass, "a vector without a mass")
+        vector = reals(entry["vector"], 1)
+        demand((vector >= 0).all() and vector.any(), "a vector without a mass")
         demand(type(entry["source"]) is str, "it does not say what it reads")
         return cls(entry["source"], tuple(vector.tolist()))

@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from math import isfinite, prod
+from math import prod
 from random import Random
 from typing import Any, TypeAlias
 
 from program.errors import demand
+from program.numbers import reals
 
 KIND = "grid-function"
 EXAMPLES = {
@@ -100,10 +101,11 @@ class GridFunction:
             Refused: If it states none.
         """
         demand(said["kind"] == KIND, "this is no function on a grid")
-        rows = [[_exactly(point) for point in piece] for piece in said["pieces"]]
-        pieces = tuple(map(tuple, rows))
-        demand(prod(map(len, pieces)) == len(said["values"]), "a value is missing")
-        pairs = zip(product(*pieces), map(_exactly, said["values"]), strict=True)
+        pieces = tuple(_exactly(piece) for piece in said["pieces"])
+        values = _exactly(said["values"])
+        shape = prod(map(len, pieces)), len(pieces)
+        demand((len(values), len(values[0])) == shape, "a value is missing")
+        pairs = zip(product(*pieces), values, strict=True)
         return cls(str(said["name"]), pieces, dict(pairs))
 
 
@@ -112,9 +114,8 @@ def _held(x: Fraction) -> float:
     return float(x)
 
 
-def _exactly(numbers: Sequence[float]) -> Vector:
-    demand(all(type(x) is float and isfinite(x) for x in numbers), "no finite numbers")
-    return tuple(map(Fraction, numbers))
+def _exactly(rows: Any) -> tuple[Vector, ...]:
+    return tuple(tuple(map(Fraction, row)) for row in reals(rows, 2).tolist())
 
 
 def levels(length: int, count: int) -> list[list[Point]]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from program.domains import FloatArray
 from program.errors import demand
+from program.numbers import real, reals
 from sources.attention_targets.pod import Pod, decompose, gauss_legendre
 
 KIND = "attention-target"
@@ -195,17 +196,15 @@ class AttentionTarget:
             Refused: If it states none.
         """
         demand(said["kind"] == KIND, "this is no target of attention")
-        outer, moduli = said["outer"], [float(m) for m in said["moduli"]]
+        outer, moduli = said["outer"], reals(said["moduli"], 1).tolist()
         demand(type(said["causal"]) is bool, "it is not said what is seen")
         demand(type(said["length"]) is int, "it has no length")
         demand(len(moduli) == 3, "there are three moduli")
-        left, right, f = (
-            np.array(said[name], np.float64) for name in ("left", "right", "f")
-        )
+        left, right, f = (reals(said[name], 2) for name in ("left", "right", "f"))
         made = None
         if outer is not None:
-            values = np.array(outer["values"], np.float64)
-            made = Outer(float(outer["low"]), float(outer["step"]), values)
+            values = reals(outer["values"], 2)
+            made = Outer(real(outer["low"]), real(outer["step"]), values)
         return cls(
             str(said["name"]),
             said["length"],

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from program.domains import FloatArray, IntArray
 from program.errors import demand
+from program.numbers import reals, whole
 
 KIND = "hidden-markov"
 """What it is called in the header of a model file."""
@@ -224,7 +225,7 @@ class HiddenMarkovModel:
             str(said["name"]),
             tuple(map(str, said["states"])),
             tuple(map(str, said["letters"])),
-            np.array(said["matrices"], np.float64),
-            np.array(said["start"], np.float64),
-            None if actions is None else tuple(map(int, actions)),
+            reals(said["matrices"], 3),
+            reals(said["start"], 1),
+            None if actions is None else tuple(whole(actions, 1).tolist()),
         )

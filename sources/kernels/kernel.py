@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from program.domains import FloatArray
-from program.errors import Refused, demand
+from program.errors import demand
+from program.numbers import reals, whole
 
 KIND = "kernel"
 """What it is called in the header of a model file."""
@@ -203,7 +204,7 @@ class Kernel:
             tuple(Mode(complex(*row[:2]), complex(*row[2:])) for row in modes),
             said["length"],
             (low, high),
-            None if order is None else tuple(order),
+            None if order is None else tuple(whole(order, 1).tolist()),
         )
 
 
@@ -222,7 +223,6 @@ def _fixed(number: float) -> int:
 
 
 def _floats(row: Any, count: int | None = None) -> list[float]:
-    if type(row) is not list or any(type(x) is not float for x in row):
-        raise Refused("a kernel is made of real numbers")
-    demand(count in (None, len(row)), "a kernel lacks a number")
-    return row
+    found: list[float] = reals(row, 1).tolist()
+    demand(count in (None, len(found)), "a kernel lacks a number")
+    return found

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from program.errors import demand
-from program.statement import whole
+from program.numbers import whole
 from sources.linear_systems.system import KIND as PLAIN
 from sources.linear_systems.system import LinearSystem
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from program.domains import FloatArray, IntArray
 from program.errors import demand
+from program.numbers import reals
 
 KIND = "linear-system"
 """What it is called in the header of a model file."""
@@ -107,12 +108,10 @@ class LinearSystem:
         Raises:
             Refused: If it states no linear system.
         """
-        letters, start = tuple(said["letters"]), np.array(said["start"])
-        matrices = np.array(said["matrices"])
+        letters, start = tuple(said["letters"]), reals(said["start"], 1)
+        matrices = reals(said["matrices"], 3)
         demand(said["kind"] == KIND, "this is no linear system")
-        demand(matrices.dtype == start.dtype == np.float64, "it has no real numbers")
-        demand(np.isfinite(matrices), "a matrix has entries that are not finite")
-        demand(start.ndim == 1 and len(start) > 0, "it starts nowhere")
+        demand(len(start) > 0, "it starts nowhere")
         shape = (len(letters), len(start), len(start))
         demand(matrices.shape == shape, "its matrices have another shape")
         demand(len(letters) > 0 and len(set(letters)) == len(letters), "bad letters")

@@ -16,6 +16,7 @@ import numpy as np
 
 from program.domains import FloatArray
 from program.errors import demand
+from program.numbers import real, reals
 from sources.hidden_markov.masked import Task, given_state, stationary
 from sources.hidden_markov.model import SUM
 
@@ -203,14 +204,13 @@ class PosteriorHead:
             Refused: If it states no such model.
         """
         demand(said["kind"] == KIND, "this is no posterior head")
-        radius = said.get("radius")
-        demand(radius is None or type(radius) is float, "the radius is no number")
+        radius = real(said["radius"]) if "radius" in said else None
         return cls(
             str(said["name"]),
             tuple(map(str, said["letters"])),
-            np.array(said["emissions"], np.float64),
-            np.array(said["transitions"], np.float64),
-            np.array(said["prior"], np.float64),
+            reals(said["emissions"], 2),
+            reals(said["transitions"], 2),
+            reals(said["prior"], 1),
             Task.of(str(said["task"])),
             radius,
         )

@@ -105,7 +105,7 @@ def test_a_header_says_it_all(name: str) -> None:
     [
         ("kind", "machine"),
         ("start", [0.5]),
-        ("start", [1, 0, 0, 0, 0]),
+        ("start", [True, 0, 0, 0, 0]),
         ("letters", ["1"]),
         ("matrices", [[["a"]]]),
     ],

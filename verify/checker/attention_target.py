@@ -12,6 +12,7 @@ import numpy as np
 
 from program.domains import FloatArray
 from program.errors import demand
+from program.numbers import real, reals
 from verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, UNDERFLOW
 from verify.checker.attention.heads import relative_error
 from verify.checker.attention_layer import Layer, layer_of
@@ -81,15 +82,14 @@ def source_of(said: Mapping[str, Any]) -> Source:
     points, moduli = len(left) - 1, said["moduli"]
     demand(2 <= points <= MOST_POINTS and not points & (points - 1), "no such grid")
     demand(left.shape == right.shape and len(f) == len(left), "tables of several sizes")
-    demand(type(moduli) is list and len(moduli) == 3, "there are three moduli")
-    demand(all(type(m) is float and 0 <= m < np.inf for m in moduli), "no modulus")
+    moduli = reals(moduli, 1)
+    demand(len(moduli) == 3 and np.all(moduli >= 0), "there are three moduli")
     demand(type(said["causal"]) is bool, "it is not said what is seen")
     demand(type(said["length"]) is int, "the target has no length")
     outer = None
     if said["outer"] is not None:
-        low, step = said["outer"]["low"], said["outer"]["step"]
+        low, step = (real(said["outer"][name]) for name in ("low", "step"))
         values = _table(said["outer"]["values"])
-        demand(type(low) is float and type(step) is float, "F has no points")
         fine = (
             step > 0 and np.frexp(step)[0] == 0.5 and low / step == np.rint(low / step)
         )
@@ -99,15 +99,21 @@ def source_of(said: Mapping[str, Any]) -> Source:
         demand(2 <= len(values) <= MOST_POINTS + 1, "F has too few points, or too many")
         demand(values.shape[1] == f.shape[1], "F is not one function for each number")
         outer = Outer(low, step, values)
-    told = (said["length"], said["causal"], left, right, f, outer, tuple(moduli))
+    told = (
+        said["length"],
+        said["causal"],
+        left,
+        right,
+        f,
+        outer,
+        tuple(moduli.tolist()),
+    )
     return Source(*told)
 
 
 def _table(said: Any) -> FloatArray:
-    found = np.array(said)
-    demand(found.dtype == np.float64 and found.ndim == 2, "a table is no real matrix")
+    found = reals(said, 2)
     demand(1 <= found.shape[1] <= MOST_WIDTH, "a table is too wide")
-    demand(np.isfinite(found), "a table has an entry that is not finite")
     return found
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from program.domains import FloatArray, IntArray
 from program.errors import demand
+from program.numbers import reals
 from verify.checker.affine_arithmetic import (
     INFLATION,
     OWN_UNIT,
@@ -54,18 +55,14 @@ def source_of(said: Mapping[str, Any]) -> Source:
     demand(said["kind"] == KIND, "this is no function on a grid")
     demand(type(said["pieces"]) is list, "it has no points")
     demand(1 <= len(said["pieces"]) <= MOST_LENGTH, "too many positions, or none")
-    pieces = [np.array(piece) for piece in said["pieces"]]
+    pieces = [reals(piece, 2) for piece in said["pieces"]]
     for piece in pieces:
-        real = piece.dtype == np.float64 and piece.ndim == 2 and piece.size > 0
-        demand(real, "points are no real vectors")
+        demand(piece.size > 0, "points are no real vectors")
         demand(piece.shape[1] == pieces[0].shape[1], "points of several dimensions")
-        demand(np.isfinite(piece), "a point is not finite")
     sizes = [len(piece) for piece in pieces]
     demand(prod(sizes) <= MOST_INPUTS, "too many inputs to be looked at")
-    values = np.array(said["values"])
-    demand(values.dtype == np.float64, "values are no real numbers")
+    values = reals(said["values"], 2)
     demand(values.shape == (prod(sizes), len(sizes)), "a value is missing")
-    demand(np.isfinite(values), "a value is not finite")
     first = np.cumsum([0, *sizes[:-1]])
     chosen = np.indices(sizes).reshape(len(sizes), -1).T + first
     return Source(np.concatenate(pieces), chosen, values)

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from program.errors import demand
-from program.statement import Statement, whole
+from program.numbers import whole
+from program.statement import Statement
 from verify.checker import read_out, refinement
 from verify.checker.affine_arithmetic import INFLATION
 from verify.checker.attention import Look
@@ -74,9 +75,7 @@ def followed_by(model: Model) -> Machine | None:
     source, program = model.header.get("source", {}), model.header.get("program", {})
     if source.get("kind") != KIND or "machine" not in program:
         return None
-    transitions = np.array(program["machine"]["transitions"])
-    real = transitions.dtype == np.int64 and transitions.ndim == 2
-    demand(real and np.all(transitions >= -1), "the situations are no machine")
+    transitions = whole(program["machine"]["transitions"], 2, least=-1)
     start, states = int(whole(program["machine"]["start"], 0)), transitions.shape[1]
     fits = len(transitions) == len(source["letters"]) and start < states
     demand(fits and np.all(transitions < states), "the situations are no machine")

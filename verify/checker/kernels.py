@@ -11,6 +11,7 @@ import numpy as np
 
 from program.domains import FloatArray
 from program.errors import demand
+from program.numbers import reals
 from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
 from verify.checker.linear_recurrence import (
     Recurrence,
@@ -74,26 +75,21 @@ def source_of(said: Mapping[str, Any]) -> Source:
     demand(said["kind"] == KIND, "this is no kernel")
     length = said["length"]
     demand(type(length) is int and 1 <= length <= MOST_LENGTH, "it has no length")
-    values = _numbers(said["values"])
-    modes = np.array([_numbers(row) for row in said["modes"]]).reshape(-1, 4)
-    demand(len(modes) == len(said["modes"]), "a mode is no weight with a base")
+    values, modes = reals(said["values"], 1), np.zeros((0, 4))
+    if said["modes"] != []:
+        modes = reals(said["modes"], 2)
+    demand(modes.shape[1] == 4, "a mode is no weight with a base")
     demand(values.size + len(modes) <= MOST_NUMBERS, "it has too many numbers")
     demand(len(modes) * length <= MOST_POWERS, "too long for so many modes")
     demand((modes[:, 2:] ** 2).sum(axis=1) <= 1 + 2.0**-40, "one of its modes grows")
-    inputs, order = _numbers(said["inputs"]), said.get("order")
+    inputs, order = reals(said["inputs"], 1), said.get("order")
+    for found in (values, modes, inputs):
+        demand(np.abs(found) <= LARGEST, "a number of the kernel is out of range")
     demand(inputs.shape == (2,) and inputs[0] < inputs[1], "there are no inputs")
     if order is not None:
         whole = type(order) is list and all(type(i) is int for i in order)
         demand(whole and sorted(order) == list(range(length)), "no permutation")
     return Source(values, modes, inputs, length, order and tuple(order))
-
-
-def _numbers(said: Any) -> FloatArray:
-    real = type(said) is list and all(type(x) is float for x in said)
-    demand(real, "a kernel is made of real numbers")
-    found = np.array(said, dtype=np.float64)
-    demand(np.abs(found) <= LARGEST, "a number of the kernel is out of range")
-    return found
 
 
 def established(model: Model) -> Established:

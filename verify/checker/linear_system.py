@@ -11,6 +11,7 @@ import numpy as np
 
 from program.domains import FloatArray
 from program.errors import Refused, demand
+from program.numbers import reals
 from program.operations.letter_matrix import LetterMatrix
 from program.operations.matrix_product import MatrixProduct
 from program.operations.normalised import Normalised
@@ -89,12 +90,9 @@ def source_of(said: Mapping[str, Any]) -> Source:
         Refused: If it states none.
     """
     demand(said["kind"] == KIND, "this is no linear system")
-    matrices, start = np.array(said["matrices"]), np.array(said["start"])
-    real = matrices.dtype == np.float64 and start.dtype == np.float64
+    matrices, start = reals(said["matrices"], 3), reals(said["start"], 1)
     shape = (len(said["letters"]), len(start), len(start))
-    demand(real and matrices.shape == shape, "a linear system has no real matrices")
-    demand(np.isfinite(matrices), "a matrix has an entry that is not finite")
-    demand(np.isfinite(start), "a start has an entry that is not finite")
+    demand(matrices.shape == shape, "a linear system has other matrices")
     return Source(matrices, start)
 
 

@@ -9,6 +9,7 @@ from safetensors import SafetensorError, deserialize
 
 from program.domains import IntArray
 from program.errors import Refused, demand
+from program.numbers import whole
 
 if TYPE_CHECKING:
     from verify.checker.layer_norms import LayerNorms
@@ -106,21 +107,19 @@ class Model(NamedTuple):
             Refused: If it is no complete deterministic machine.
         """
         said = self.header["machine"]
-        transitions = np.array(said["transitions"])
+        transitions = whole(said["transitions"], 2)
         letters, states = len(names(said, "letters")), len(names(said, "states"))
-        demand(
-            transitions.dtype == np.int64, "the machine's transitions are no numbers"
-        )
         demand(transitions.shape == (letters, states), "the machine is not complete")
-        inside = (transitions >= 0) & (transitions < states)
-        demand(letters and states and inside, "a transition leads nowhere")
+        demand(
+            letters and states and np.all(transitions < states),
+            "a transition leads nowhere",
+        )
         shows = np.arange(states)
         if self.header["claim"].get("shows", "states") != "states":
             output = said["output"]
             demand(output["on"] == "states", "the outputs are not those of states")
-            shows = np.array(output["table"])
-            demand(shows.shape == (states,) and shows.dtype == np.int64, "bad outputs")
-        demand(shows >= 0, "an output is negative")
+            shows = whole(output["table"], 1)
+            demand(shows.shape == (states,), "bad outputs")
         return Machine(said["states"].index(said["start"]), transitions, shows)
 
 

@@ -12,9 +12,10 @@ from program import increasing
 from program.blocks import KIND, Blocks, check_words
 from program.chain_of_thought import ChainOfThought
 from program.errors import Refused, demand
+from program.numbers import whole
 from program.operations.letter_matrix import LetterMatrix
 from program.rewriting import Rewriting
-from program.statement import Statement, parse, statement_of, whole
+from program.statement import Statement, parse, statement_of
 from verify.checker import (
     attention_target,
     belief_products,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from program.errors import demand
+from program.numbers import real, reals
 from verify.checker.affine_arithmetic import INFLATION, OWN_UNIT, UNDERFLOW
 from verify.checker.attention.heads import relative_error
 from verify.checker.attention_layer import Layer, layer_of
@@ -69,7 +70,7 @@ class Stated:
             _numbers(said["prior"], (k,)),
             tuple(map(int, predicted)),
             int(given),
-            said.get("radius"),
+            real(said["radius"]) if "radius" in said else None,
         )
         found._check_times()
         pairs = [f"{a},{b}" for a in letters for b in letters]
@@ -93,8 +94,7 @@ class Stated:
             often = self.emissions.max(axis=1) >= RAREST
             demand(often, "one of the letters is too rare")
         else:
-            known = type(self.radius) is float and 0 < self.radius <= FARTHEST
-            demand(known, "no radius is said")
+            demand(0 < self.radius <= FARTHEST, "no radius is said")
             demand(np.abs(self.emissions) <= FARTHEST, "a mean is too far away")
         for laws in columns:
             demand(laws >= 0, "a probability is negative")
@@ -136,10 +136,8 @@ class Stated:
 
 
 def _numbers(said: Any, shape: tuple[int, ...]) -> FloatArray:
-    found = np.array(said)
-    real = found.dtype == np.float64 and found.shape == shape
-    demand(real, "its numbers are no real ones, or have another shape")
-    demand(np.isfinite(found), "it has something that is no number")
+    found = reals(said, len(shape))
+    demand(found.shape == shape, "its numbers have another shape")
     return found
 
 

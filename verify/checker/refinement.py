@@ -8,7 +8,8 @@ import numpy as np
 
 from program.domains import MOST
 from program.errors import demand
-from program.statement import MOST_CELLS, Statement, whole
+from program.numbers import whole
+from program.statement import MOST_CELLS, Statement
 from verify.checker.followed import Ways, steps, ways
 from verify.checker.invariant import Part, memory
 from verify.checker.lemmas import lemma

@@ -13,6 +13,7 @@ import numpy as np
 
 from program.domains import FloatArray, IntArray
 from program.errors import demand
+from program.numbers import reals
 from program.operations.shift import Shift
 from program.operations.token import Token
 from program.statement import Channel, Statement
@@ -65,12 +66,11 @@ def source_of(said: Mapping[str, Any]) -> Source:
         Refused: If it states none.
     """
     demand(said["kind"] == KIND, "this is no hidden Markov model")
-    operators, start = np.array(said["matrices"]), np.array(said["start"])
-    real = operators.dtype == np.float64 and start.dtype == np.float64
+    operators, start = reals(said["matrices"], 3), reals(said["start"], 1)
     shape = (len(said["letters"]), len(start), len(start))
-    demand(real and operators.shape == shape, "the model has no real matrices")
+    demand(operators.shape == shape, "the model has other matrices")
     for numbers in (operators, start):
-        demand(np.isfinite(numbers) & (numbers >= 0), "an entry is no weight")
+        demand(numbers >= 0, "an entry is no weight")
     demand(start.any(), "the start is 0")
     return Source(operators, start)
 

@@ -8,8 +8,9 @@ import numpy as np
 
 from program.domains import Matrices
 from program.errors import demand
+from program.numbers import whole
 from program.operations.letter_matrix import LetterMatrix
-from program.statement import Channel, Statement, whole
+from program.statement import Channel, Statement
 from verify.checker.affine_arithmetic import ACTIVATIONS
 from verify.checker.attention import Heads, Look
 from verify.checker.attention.kinds import kind_of

@@ -13,8 +13,9 @@ import numpy as np
 
 from program.blocks import check_words
 from program.errors import Refused, demand
+from program.numbers import whole
 from program.operations.letter_matrix import LetterMatrix
-from program.statement import Statement, whole
+from program.statement import Statement
 from verify.checker import linear_system
 from verify.checker.affine_arithmetic import INFLATION
 from verify.checker.linear_system import Source

@@ -293,9 +293,9 @@ def test_objects_are_not_unpickled(tmp_path: Path) -> None:
     ("change", "reason"),
     [
         ({"start": [1.0, 0.0]}, "start has another shape"),
-        ({"start": "first"}, "of another shape"),
-        ({"matrices": [[["x"]]]}, "of another shape"),
-        ({"matrices": None}, "operators have another shape"),
+        ({"start": "first"}, "or other axes"),
+        ({"matrices": [[["x"]]]}, "no real numbers"),
+        ({"matrices": None}, "or other axes"),
         ({"letters": []}, "no letters"),
         ({"letters": 3}, "of another shape"),
         ({"actions": [0]}, "has no action"),

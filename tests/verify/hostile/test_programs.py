@@ -82,7 +82,7 @@ def programs() -> dict[str, tuple[Edit, str]]:
             lambda h: table(h).update(rows="ab"),
             "rows of different lengths",
         ),
-        "true for 1": (lambda h: table(h).update(dims=[True, 2]), "overlap|type"),
+        "true for 1": (lambda h: table(h).update(dims=[True, 2]), "no whole numbers"),
         "1.0 for 1": (lambda h: table(h).update(domain=[0.0, 1.0]), "no whole numbers"),
         "'1' for 1": (lambda h: table(h).update(domain=["0", "1"]), "no whole numbers"),
         "values beyond 64 bits": (lambda h: table(h).update(domain=[0, 10**30]), ANY),

@@ -1,0 +1,39 @@
+"""Numbers on file are read as they are written, or refused."""
+
+import numpy as np
+import pytest
+
+from program.errors import Refused
+from program.numbers import real, reals, whole
+
+NO_NUMBERS = (True, 2**60 + 127, "1", "1+2j", None, float("nan"), float("inf"), 10**400)
+
+
+@pytest.mark.parametrize("given", NO_NUMBERS)
+def test_what_float64_does_not_hold_is_no_real_number(given: object) -> None:
+    for values, axes in ((given, 0), ([0.5, given], 1), ([[1, 0.5], [given, 0.5]], 2)):
+        with pytest.raises(Refused):
+            reals(values, axes)
+
+
+def test_whole_numbers_that_float64_holds_are_real_numbers() -> None:
+    assert reals([[0.5, 2**60], [-1, 0]], 2).tolist() == [[0.5, 2.0**60], [-1.0, 0.0]]
+    assert real(3) == 3.0
+
+
+@pytest.mark.parametrize("given", [*NO_NUMBERS, 1.0, -1])
+def test_no_other_number_is_a_whole_one(given: object) -> None:
+    for values, axes in ((given, 0), ([1, given], 1), ([[0, 1], [given, 1]], 2)):
+        with pytest.raises(Refused):
+            whole(values, axes)
+
+
+def test_whole_numbers_start_where_they_are_said_to() -> None:
+    assert np.array_equal(whole([-1, 4], 1, least=-1), [-1, 4])
+
+
+@pytest.mark.parametrize("ragged", [[[1], [1, 2]], [1, [2]], [[[1]]], 1, [1], []])
+def test_rows_have_one_length_and_arrays_their_axes(ragged: object) -> None:
+    for reader in (reals, whole):
+        with pytest.raises(Refused):
+            reader(ragged, 2)
