@@ -5,6 +5,7 @@ and numpy, never executes anything, and answers a file that it cannot vouch for 
 single `ModelFileError`.
 """
 
+import math
 import os
 import stat
 import tempfile
@@ -195,9 +196,10 @@ def _header(text: str) -> dict[str, Any]:
     header = _json(text)
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise ModelFileError(f"is no Krohn model (its format is not {FORMAT!r})")
-    if header.get("version") not in VERSIONS:
+    version = header.get("version")
+    if type(version) is not int or version not in VERSIONS:
         raise ModelFileError(
-            f"has format version {header.get('version')!r}; this Krohn reads versions "
+            f"has format version {version!r}; this Krohn reads versions "
             f"up to {VERSIONS[-1]}. Install a newer Krohn, or compile the model again"
         )
     about = "machine" if "machine" in header else "source"
@@ -206,6 +208,12 @@ def _header(text: str) -> dict[str, Any]:
     for key in ("architecture", about, "claim"):
         if not isinstance(header.get(key), dict):
             raise ModelFileError(f"is damaged: its header has no object {key!r}")
+    if type(header["architecture"].get("strict", False)) is not bool:
+        raise ModelFileError("is damaged: it does not say whether it is strict")
+    for key in header["claim"].keys() & {"error", "model_error"}:
+        error = header["claim"][key]
+        if type(error) is not float or not 0 < error < math.inf:
+            raise ModelFileError(f"is damaged: it claims the {key} {error!r}")
     if not _is_canonical(text, header):
         raise ModelFileError(
             "is damaged: its header is not in canonical form (docs/model-format.md), so "

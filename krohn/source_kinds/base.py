@@ -420,12 +420,11 @@ class SourceKind(ABC, Generic[S]):
         if shown is not None:
             # A word on which the Program is wrong was not run on the network.
             verdict = "undecided" if shown.verdict == "refuted" else shown.verdict
-            reason, covers = shown.reason, self.covers(file)
+            reason = shown.reason
+            covers = self.covers(file) if verdict == "verified" else "nothing"
             length = file.header["claim"]["length"]
         elif any(r.every for r in runs):
             verdict, reason, covers = "verified", "", "every input of these lengths"
-        if verdict != "verified" and shown is not None:
-            covers = "nothing"
         return Report(
             verdict,
             method,

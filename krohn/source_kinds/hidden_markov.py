@@ -250,7 +250,9 @@ class Asked:
         self, built: CompiledNetwork, shown: Established | Products
     ) -> Compiled:
         """The network with its claim."""
-        model = {"model_error": shown.model} if isinstance(shown, Established) else {}
+        model = {}
+        if isinstance(shown, Established):
+            model = {"model_error": shown.model * MARGIN}
         return built, {"length": self.length, "error": shown.error * MARGIN, **model}
 
 

@@ -140,7 +140,11 @@ def read(data: bytes) -> Model:
     canonical = json.dumps(header, sort_keys=True, separators=(",", ":"))
     demand(text == canonical, "the header is not canonical: readers may differ on it")
     demand(header.get("format") == "krohn-model", "this is no model of Krohn")
-    demand(header.get("version") in (1, 2, 3, 4, 5), "the model has an unknown version")
+    version = header.get("version")
+    known = type(version) is int and 1 <= version <= 5
+    demand(known, "the model has an unknown version")
+    strict = header["architecture"].get("strict", False)
+    demand(type(strict) is bool, "the file does not say whether it is strict")
     tensors = {}
     for name, entry in entries:
         code = "I32" if name.endswith((".offsets", ".columns")) else form.code

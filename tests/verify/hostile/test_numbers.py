@@ -1,0 +1,76 @@
+"""Numbers of another type, anywhere in a file of any kind, are damage."""
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from random import Random
+from typing import Any
+
+import pytest
+from hostile import Json, Judge, pack, put
+
+import krohn
+from network.modelfile import ModelFile
+
+SAMPLED = 5
+FILES: dict[str, dict[str, Any]] = {
+    "FlipFlop": {"length": 6},
+    "C3": {"length": 6, "strict": True},
+    "Dyck2,1": {"length": 6},
+    "Parity8@2,3,7": {"length": 8},
+    "Grid4": {"arch": "rnn"},
+    "D6": {"arch": "lstm"},
+    "C2": {"arch": "gru"},
+    "C6": {"arch": "ssm", "length": 6},
+    "Sorted3,4": {},
+    "Sine2,1.5": {},
+    "Nearest6": {},
+    "Exp8,2": {},
+    "MatMul2,2@3": {"length": 4},
+    "RanHMM2,2@3": {"length": 4, "within": 0.5},
+    "GaussianHMM3,2@7": {},
+    "crasp:Majority": {"length": 6},
+}
+
+
+@cache
+def good(name: str) -> ModelFile:
+    return krohn.compile(name, **FILES[name]).file
+
+
+def places(said: Json, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where the numbers and truth values of a header are."""
+    if isinstance(said, dict | list):
+        for key, each in said.items() if isinstance(said, dict) else enumerate(said):
+            yield from places(each, (*at, key))
+    elif type(said) in (int, float, bool):
+        yield at
+
+
+def alike(value: Json) -> list[Json]:
+    """Values of other types that some reader may take for this one."""
+    if type(value) is bool:
+        return [int(value), str(value), None]
+    return [True, str(value), 2**60 + 127 if type(value) is float else float(value)]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_numbers_of_another_type_are_damage(judge: Judge, name: str) -> None:
+    header = json.loads(json.dumps(good(name).header))
+    for unread in ("evidence", "search"):
+        header.pop(unread, None)
+    known = list(places(header))
+    for at in Random(name).sample(known, min(SAMPLED, len(known))):
+        value = header
+        for key in at:
+            value = value[key]
+        for wrong in alike(value):
+            said = judge(pack(good(name), put(*at, value=wrong)))
+            assert said.verdict in ("refused", "undecided"), (at, value, wrong)
+
+
+@pytest.mark.parametrize("name", ["FlipFlop", "Grid4", "Sorted3,4"])
+@pytest.mark.parametrize("version", [True, 1.0, 5.0, "5", None])
+def test_versions_are_whole_numbers(judge: Judge, name: str, version: Json) -> None:
+    said = judge(pack(good(name), put("version", value=version)))
+    assert "format version" in said.reason
