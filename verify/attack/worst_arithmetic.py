@@ -22,7 +22,7 @@ from network.mlp import Mlp, activated
 from network.precision import Precision
 from network.transformer import Attention, Transformer
 from verify.attack.rounding_variants import Push, Seen
-from verify.checker.affine_arithmetic import GELU, GELU_SMALL, SINE, SMALL
+from verify.checker.affine_arithmetic import SINE, gelu_units
 from verify.checker.attention.heads import AT_ZERO, COARSE, NEAR, relative_error
 from verify.checker.model_file import FORMATS
 
@@ -196,7 +196,8 @@ class Arithmetic:
         """GeLUs that are as far off as A12 allows."""
         wide = x.double()
         signs = torch.from_numpy(self.rng.choice([-1.0, 1.0], size=x.shape))
-        units = torch.where(wide.abs() < SMALL, GELU_SMALL - 1.0, GELU - 1.0)
+        form = FORMATS[self.precision.name]
+        units = torch.from_numpy(gelu_units(wide.abs().numpy(), form) - 1)
         far = units * self.precision.accumulator_unit * wide.abs()
         exact = wide * torch.special.ndtr(wide)
         return self.stored((exact + far * signs).to(self.wide))

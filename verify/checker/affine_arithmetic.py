@@ -6,7 +6,7 @@ Assumptions A1-A12 and Lemmas 5-10 of docs/soundness.md, section 3.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,8 +21,14 @@ OWN_UNIT = 2.0**-53
 FINEST = 32
 # Sines are off by so many units of a sum, for arguments up to the farthest (A11).
 SINE, FARTHEST = 8, 2.0**22
-# GeLUs of x are off by so many units of |x|, and of smaller numbers by fewer (A12).
+# GeLUs of x are off by so many units of |x|; of small ones in float64 by fewer (A12).
 GELU, GELU_SMALL, SMALL = 8, 2, 2.0**-6
+
+
+def gelu_units(size: Any, form: Format) -> Any:
+    """How far GeLUs of numbers up to a size are off, in units of |x| (A12)."""
+    small = (np.asarray(size) < SMALL) & (form.name == "float64")
+    return np.where(small, GELU_SMALL, GELU)
 
 
 @dataclass(frozen=True)
@@ -142,9 +148,8 @@ class Noisy:
         apart = np.minimum(0.4 * np.exp(-nearest * nearest / 2), reach / 2)
         apart = np.minimum(apart, 0.17)
         rest = np.where(positive, self.rest + apart, np.where(can, total, apart))
-        units = np.where(reach < SMALL, GELU_SMALL, GELU)
-        off = units * self.form.sum_unit * reach + UNDERFLOW * (reach > 0)
-        rest = (rest + off) * INFLATION
+        off = gelu_units(reach, self.form) * self.form.sum_unit * reach
+        rest = (rest + off + UNDERFLOW * (reach > 0)) * INFLATION
         value = np.maximum(self.value, 0.0) * can
         return Noisy(value, self.slopes * positive, rest, self.form).stored()
 

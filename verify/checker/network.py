@@ -332,7 +332,10 @@ def _filtered(
         program = stated(model, len(names(source, "letters")), matrices=True)
         return belief_products.established(model, program)
     program = stated(model, len(names(source, "letters")), vectors=True)
-    return hidden_markov.established(model, causal(program), said)
+    shown = hidden_markov.established(model, causal(program), said)
+    stated_error = model.header["claim"].get("model_error", shown.model)
+    demand(shown.model <= stated_error, "the claimed error of the model is too small")
+    return shown
 
 
 def _learning(model: Model, source: Any, said: Any) -> in_context.Established:

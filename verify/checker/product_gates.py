@@ -6,7 +6,7 @@ import numpy as np
 
 from program.domains import FloatArray, IntArray
 from program.errors import demand
-from verify.checker.affine_arithmetic import GELU, GELU_SMALL, SMALL, UNDERFLOW
+from verify.checker.affine_arithmetic import UNDERFLOW, gelu_units
 from verify.checker.model_file import Format, StrArray
 from verify.checker.overflow import STEPS, fits
 
@@ -52,7 +52,7 @@ class Gates(NamedTuple):
         demand(above * (u + c * UNDERFLOW) < 2.0**-10, "a product has too many terms")
         fits(above * c * max(size, 1.0), form, "a product", STEPS)
         inner = (0.5 + 0.8 * size) * growth(below, u)
-        outer = (GELU_SMALL if size < SMALL else GELU) * u
+        outer = float(gelu_units(size, form)) * u
         return inner, outer + growth(above, u) * (0.5 + 0.4 * size)
 
     @property

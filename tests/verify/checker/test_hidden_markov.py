@@ -36,6 +36,7 @@ def forged(file: ModelFile, **places: Any) -> ModelFile:
         for key in way:
             at = at[int(key) if key.isdigit() else key]
         at[int(last) if last.isdigit() else last] = value
+    header["claim"].pop("model_error", None)
     return changed(file, header)
 
 
@@ -155,7 +156,7 @@ class TestForgedWindows:
         ("entry", "reason"),
         [
             (-1e-9, "no weight"),
-            (float("nan"), "no weight"),
+            (float("nan"), "not finite"),
             (1e-300, "leave the range"),
         ],
     )
@@ -302,3 +303,10 @@ def test_the_total_variation_is_bounded_too(window: ModelFile) -> None:
     found = shown(window)
     assert off.max() <= found.variation + SLACK
     assert found.variation <= found.facts()["total variation"] < 3 * found.error
+
+
+def test_the_error_of_the_model_is_no_larger_than_claimed(window: ModelFile) -> None:
+    header = copy.deepcopy(window.header)
+    header["claim"]["model_error"] /= 2
+    with pytest.raises(Refused, match="error of the model"):
+        shown(changed(window, header))

@@ -207,8 +207,8 @@ def test_differences_of_keys_that_the_checker_rounds_away_are_counted() -> None:
     [
         ({"classes": ["b", "a"]}, "other names"),
         ({"letters": ["a", "a"]}, "one name"),
-        ({"prior": ["0.5", 0.5]}, "no real ones"),
-        ({"transitions": [[1, 0], [0, 1]]}, "no real ones"),
+        ({"prior": ["0.5", 0.5]}, "no real numbers"),
+        ({"transitions": [[True, 0], [0, 1]]}, "no real numbers"),
     ],
 )
 def test_what_a_head_says_is_named_as_it_is_proved(

@@ -140,7 +140,7 @@ def test_what_grows_is_refused() -> None:
         ("source", {"length": 32.0}, "no length"),
         ("source", {"modes": [[1.0, 0.0, 1.5, 0.0]]}, "grows"),
         ("source", {"modes": [[1.0, 0.0, 0.5]]}, "cannot reshape|weight"),
-        ("source", {"modes": [[1, 0, 0, 0]]}, "real numbers"),
+        ("source", {"modes": [[True, 0, 0, 0]]}, "real numbers"),
         ("source", {"modes": [], "values": []}, "may be|file claims"),
         ("source", {"values": [float("1e300")]}, "out of range"),
         ("source", {"values": ["1.0"]}, "real numbers"),

@@ -31,7 +31,7 @@ from program.expression_bounds import Bounds
 from program.expressions import argument, number, rectified
 from program.statement import Channel, parse
 from program.statement import Statement as Stated
-from verify.checker.affine_arithmetic import GELU, SMALL
+from verify.checker.affine_arithmetic import gelu_units
 from verify.checker.mlp import Mlp
 from verify.checker.model_file import FORMATS, StrArray
 from verify.checker.residual_stream import FREE, Stream, owners
@@ -141,9 +141,9 @@ class Case:
         if not layer:
             return x
         gelu = x * ndtr(torch.from_numpy(x)).numpy()
-        worst = (GELU - 1) * self.precision.accumulator_unit * np.abs(x)
-        small = np.where(np.abs(x) < SMALL, worst / (GELU - 1), worst)
-        gelu = self.precision.round(gelu + rng.choice([-1.0, 1.0], x.shape) * small)
+        units = gelu_units(np.abs(x), FORMATS[self.precision.name]) - 1
+        worst = units * self.precision.accumulator_unit * np.abs(x)
+        gelu = self.precision.round(gelu + rng.choice([-1.0, 1.0], x.shape) * worst)
         return np.where(names == "gelu", gelu, np.maximum(x, 0))
 
     def _affine(
