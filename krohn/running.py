@@ -10,6 +10,7 @@ from algebra.automaton import Automaton
 from algebra.bracket_distribution import distribution
 from algebra.errors import KrohnError
 from algebra.rational import probability
+from krohn.claimed_answers import Answers, marked
 from krohn.foreign import own_machine
 from network import modelfile
 from network.architecture import kind_of
@@ -22,10 +23,12 @@ class Runner:
     """A model with the machine that it computes.
 
     Attributes:
+        file: The model file.
         model: The network.
         machine: Its machine, which knows what each state or transition shows.
     """
 
+    file: ModelFile
     model: Model
     machine: Automaton
 
@@ -35,7 +38,7 @@ class Runner:
         Returns:
             ``outputs``: what the machine shows (its outputs if it has any, its states if
             not); ``states``: the network's states, left out if it says outputs only;
-            ``word``: the letters.
+            ``word``: the letters; ``unproved``: as `marked` says it.
 
         Raises:
             KrohnError: If a letter is unknown, the word is too long, or the network gives
@@ -60,13 +63,15 @@ class Runner:
 
     def _shown(self, word: list[str], states: list[str]) -> dict[str, Any]:
         self._check_answers(states)
+        read = range(1, len(word) + 1)
         if self.model.header["claim"].get("shows") == "outputs":
-            return {"outputs": states, "word": word}
+            return marked(self.file, Answers({"outputs": states, "word": word}, read))
         place = {name: i for i, name in enumerate(self.machine.states)}
         trace = np.array([place[s] for s in states], dtype=np.int64)
         letters = self.machine.encode(word)
         outputs = self.machine.show(letters, trace) if word else []
-        return {"outputs": outputs, "states": states, "word": word}
+        result = {"outputs": outputs, "states": states, "word": word}
+        return marked(self.file, Answers(result, read))
 
     def _check_answers(self, answers: list[str]) -> None:
         for at, answer in enumerate(answers, start=1):
@@ -114,7 +119,8 @@ class GeneratorRunner:
         if not laws.isfinite().all():
             raise KrohnError("the network says no law here: some output is no number")
         names = list(self.machine.letters)
-        return {"word": word, "letters": names, "laws": laws.tolist()}
+        result = {"word": word, "letters": names, "laws": laws.tolist()}
+        return marked(self.file, Answers(result, range(len(laws))))
 
 
 def open_runner(path: str) -> Runner | GeneratorRunner:
@@ -135,7 +141,7 @@ def runner_of(file: ModelFile) -> Runner | GeneratorRunner:
     machine = own_machine(file)
     if kind_of(file.header["architecture"]).answers == "laws":
         return GeneratorRunner(file, machine)
-    return Runner(Model(file), machine)
+    return Runner(file, Model(file), machine)
 
 
 def letters_given(arguments: Sequence[str], machine: Automaton) -> list[str]:

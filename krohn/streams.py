@@ -1,9 +1,10 @@
 """Streams: words of any length, by networks that are certified for T letters.
 
-A network with recurrent state just goes on. A Transformer reads a stream in segments:
-each is a word that leads from the start to the state that the segment before it ended
-with, as the network said, and then as many letters as its length has room for. So every
-answer is one that the certificate speaks of, whatever the length of the stream.
+A network that is certified for words of every length just goes on. Any other one reads
+a stream in segments: each is a word that leads from the start to the state that the
+segment before it ended with, as the network said, and then as many letters as its length
+has room for. So every answer is one that the certificate speaks of, whatever the length
+of the stream.
 """
 
 from dataclasses import dataclass
@@ -170,13 +171,13 @@ class Stream:
 
 def _longest(model: Model) -> int:
     """The longest word that the network is claimed for, and has positions for."""
-    assert isinstance(model.network, Transformer)
-    return min(model.length or model.network.length, model.network.length)
+    found = [n for n in (model.length, model.longest) if n is not None]
+    return min(found)
 
 
 def _openings(model: Model, machine: Automaton) -> list[tuple[int, ...]] | None:
     """For each state a word that leads to it; None if the network needs no segments."""
-    if not isinstance(model.network, Transformer):
+    if model.length is None and not isinstance(model.network, Transformer):
         return None
     if model.header["claim"].get("shows", "states") != "states":
         raise KrohnError(

@@ -114,7 +114,9 @@ def run(
     if (answers := _of_source(file)) is not None:
         for words in [word] if word else ([line] for line in sys.stdin):
             result = answers(words)
-            emit(result, as_json, partial(print, _shown(result, steps, quiet)))
+            if (steps or quiet) and "steps" not in result:
+                raise no_text()
+            emit(result, as_json, partial(_print, result, steps, quiet))
         return DONE
     if steps or quiet:
         raise no_text()
@@ -188,13 +190,14 @@ def no_text() -> KrohnError:
     )
 
 
-def _shown(result: dict[str, Any], steps: bool, quiet: bool) -> str:
+def _print(result: dict[str, Any], steps: bool, quiet: bool) -> None:
     """What a source says, as it is asked for."""
-    if (steps or quiet) and "steps" not in result:
-        raise no_text()
     if quiet:
-        return str(result["answer"])
-    return show.steps(result["steps"]) if steps else str(result["shown"])
+        print(result["answer"])
+    else:
+        print(show.steps(result["steps"]) if steps else result["shown"])
+    if "note" in result:
+        print(result["note"])
 
 
 def _words(word: list[str] | None, machine: "Automaton") -> Iterator[list[str]]:

@@ -82,8 +82,10 @@ def answers(result: dict[str, Any]) -> None:
         for letter, law in zip(after, result["laws"], strict=True):
             table.add_row(letter, *(f"{p:.6g}" for p in law))
         print_table(table)
-        return
-    print(" ".join(result["outputs"]))
+    else:
+        print(" ".join(result["outputs"]))
+    if "note" in result:
+        print(result["note"])
 
 
 def steps(told: list[dict[str, Any]]) -> str:

@@ -26,6 +26,7 @@ from compiler.cost import Cost
 from compiler.errors import CompileError
 from compiler.pipeline import Options
 from compiler.transformer import Network
+from krohn.claimed_answers import Answers, marked
 from krohn.compiled_model import CompiledModel, with_evidence
 from krohn.progress import Progress, silent
 from krohn.report import Report
@@ -274,8 +275,12 @@ class SourceKind(ABC, Generic[S]):
         raise DrawingError("--word is for dynamic programs and generators")
 
     @abstractmethod
+    def answers(self, file: ModelFile, words: list[str]) -> Answers:
+        """What the network says of an input as a person writes it."""
+
     def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
-        """What the network says, with ``shown``: the same as text."""
+        """The same as `krohn run` prints it: answers beyond the claim are marked."""
+        return marked(file, self.answers(file, words))
 
     @abstractmethod
     def sample(
@@ -369,9 +374,16 @@ class SourceKind(ABC, Generic[S]):
             seed: Of the random inputs.
             progress: Called with what is being done, how much is done, and of how much.
             source: What it must be about; None for what it says.
+
+        Raises:
+            KrohnError: If longer inputs are to be run than the file claims.
         """
         began, runs = time.monotonic(), list[Simulation]()
         if exhaustive:
+            claim = file.header["claim"]
+            most = claim.get("letters", claim["length"])
+            if most is not None and exhaustive > most:
+                raise KrohnError(f"the file is for {self.ran} of up to {most} letters")
             runs.append(self.every(file, exhaustive, progress))
         if sample:
             runs.append(self.sample(file, sample, seed, progress))

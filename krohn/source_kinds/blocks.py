@@ -12,6 +12,7 @@ from compiler.constructions.blocks import NAME, blocks
 from compiler.constructions.scan import MOST_POINTS, levels
 from compiler.errors import CompileError
 from compiler.pipeline import Options
+from krohn.claimed_answers import Answers
 from krohn.option_rules import IN_BLOCKS
 from krohn.progress import Progress
 from krohn.source_kinds.base import (
@@ -86,19 +87,23 @@ class TextsInBlocks(ReadableKind[Blocks]):
             "dtype": options.precision.name,
         }
 
-    def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
+    def answers(self, file: ModelFile, words: list[str]) -> Answers:
         """The text that the network makes of a word: letters, and states in brackets."""
         source = self.of_file(file)
         word = letters_in(words, source.name, source.letters)
         text = written_by(file, source, word[None])[0]
         names = [source.tokens[i] if i >= 0 else "(no answer)" for i in text]
-        return {
+        result = {
             "word": [source.letters[i] for i in word],
             "text": names,
             "passes": passes(len(word), source.block),
             "answer": names[-1],
             "shown": " ".join(names),
         }
+        size = _room(file, source) or len(names)
+        # A piece after the first begins with a written state.
+        read = [i if i < size else i % size + 1 for i in range(len(names))]
+        return Answers(result, read)
 
     def sample(
         self, file: ModelFile, count: int, seed: int, progress: Progress
@@ -172,7 +177,7 @@ def written_by(file: ModelFile, source: Blocks, words: IntArray) -> IntArray:
     network = Model(file).network
     assert isinstance(network, Transformer)
     texts, first = torch.from_numpy(blanks(words, source.block)), len(source.letters)
-    room = file.header["claim"]["length"] // (source.block + 1) * (source.block + 1)
+    room = _room(file, source)
     if not room:
         check_length(words[0], file)
     found, size = torch.zeros_like(texts[:, :0]), room or texts.shape[1]
@@ -182,6 +187,12 @@ def written_by(file: ModelFile, source: Blocks, words: IntArray) -> IntArray:
             made = decode(network, torch.cat([last, piece], dim=1), first)
             found = torch.cat([found, made[:, last.shape[1] :]], dim=1)
     return np.asarray(found.numpy())
+
+
+def _room(file: ModelFile, source: Blocks) -> int:
+    """How many tokens, of whole blocks, are read at once; 0 if there is no room for one."""
+    block: int = source.block + 1
+    return int(file.header["claim"]["length"]) // block * block
 
 
 def _said(file: ModelFile, texts: IntArray) -> IntArray:

@@ -16,6 +16,7 @@ from compiler.constructions.chain_of_thought import (
 )
 from compiler.errors import CompileError
 from compiler.pipeline import Options
+from krohn.claimed_answers import Answers
 from krohn.progress import Progress
 from krohn.source_kinds import recurrence_facts
 from krohn.source_kinds.base import USUAL, How, SourceKind, sizes, stated
@@ -161,12 +162,13 @@ class ChainsOfThought(SourceKind[Source]):
             "other_flops": rest,
         }
 
-    def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
+    def answers(self, file: ModelFile, words: list[str]) -> Answers:
         """The whole text that the network writes after a prompt."""
         source, written = self.of_file(file), self.written(file)
         prompt = prompt_of(source, words)
         text = decoded(file, source, prompt[None])[0]
-        return told(source, written.names if written else (), text)
+        result = told(source, written.names if written else (), text)
+        return Answers(result, range(len(prompt), len(text)))
 
     def interpreted(self, source: Source, words: list[str]) -> dict[str, Any]:
         """The same text by the reference interpreter: whole numbers, no network."""

@@ -13,6 +13,7 @@ from compiler.compiled_network import CompiledNetwork
 from compiler.constructions import belief_window, beliefs, normalised_products
 from compiler.errors import CompileError
 from compiler.pipeline import Options
+from krohn.claimed_answers import Answers
 from krohn.progress import Progress
 from krohn.source_kinds.base import (
     USUAL,
@@ -166,7 +167,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
 
         return draw_hidden_markov(source)
 
-    def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
+    def answers(self, file: ModelFile, words: list[str]) -> Answers:
         """The belief after each letter, and the law of the next one."""
         source = self.of_file(file)
         word = letters_in(words, source.name, source.letters)
@@ -182,14 +183,15 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
                 word.tolist(), said, laws, possible, strict=True
             )
         ]
-        return {
+        heard = [bool(each) for each in possible]
+        result = {
             "word": [source.letters[o] for o in word.tolist()],
             "outputs": said.tolist(),
             "next": laws.tolist(),
-            "possible": [bool(heard) for heard in possible],
-            "error": file.header["claim"].get("error"),
+            "possible": heard,
             "shown": "\n".join(rows),
         }
+        return Answers(result, range(1, len(word) + 1), heard)
 
     def sample(
         self, file: ModelFile, count: int, seed: int, progress: Progress

@@ -12,6 +12,7 @@ from compiler.compiled_network import CompiledNetwork
 from compiler.errors import CompileError
 from compiler.in_context import NAME, in_context
 from compiler.pipeline import Options
+from krohn.claimed_answers import Answers
 from krohn.progress import Progress
 from krohn.source_kinds.base import USUAL, How, ReadableKind, names_in
 from network.architecture import parameters
@@ -93,7 +94,7 @@ class InContexts(ReadableKind[InContext]):
             "dtype": options.precision.name,
         }
 
-    def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
+    def answers(self, file: ModelFile, words: list[str]) -> Answers:
         """The law that the network says, its error, and κ of the prompt."""
         source = self.of_file(file)
         prompt = _prompt(source, words)
@@ -102,7 +103,6 @@ class InContexts(ReadableKind[InContext]):
         following = contexts.marginal(source, laws)[0].tolist()
         kappa = float(contexts.condition(contexts.regression(source, [prompt]))[0])
         left = max(1 - 1 / kappa, 0.0) ** source.steps
-        error = file.header["claim"].get("error")
         lines = [f"{name:>{2 * source.ahead}}  {x: .9f}" for name, x in rows.items()]
         if source.ahead > 1:
             lines += ["the next letter alone:"]
@@ -114,15 +114,15 @@ class InContexts(ReadableKind[InContext]):
             f"κ of this prompt is {kappa:.3g}: after {source.steps} steps at most "
             f"{left:.2g} of the way to least squares is left",
         ]
-        return {
+        result = {
             "word": list(source.written(prompt)),
             "law": rows,
             "next": dict(zip(source.names[:-1], following, strict=True)),
-            "error": error,
             "condition": kappa,
             "left": left,
             "shown": "\n".join([*lines, *notes]),
         }
+        return Answers(result, [source.length])
 
     def sample(
         self, file: ModelFile, count: int, seed: int, progress: Progress

@@ -11,6 +11,7 @@ from algebra.errors import KrohnError
 from compiler.compiled_network import CompiledNetwork, compile_program
 from compiler.errors import CompileError
 from compiler.pipeline import Options
+from krohn.claimed_answers import Answers
 from krohn.progress import Progress
 from krohn.source_kinds.base import USUAL, How, ReadableKind, letters_in, sizes
 from krohn.source_kinds.written_texts import MOST_LINES, cut, decoded, simulated
@@ -78,7 +79,7 @@ class IncreasingSubsequences(ReadableKind[Increasing]):
             **sizes(built.cost),
         }
 
-    def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
+    def answers(self, file: ModelFile, words: list[str]) -> Answers:
         """The text that the network writes after a list."""
         source = self.of_file(file)
         names = " ".join(words).removesuffix(SEPARATOR)
@@ -92,7 +93,8 @@ class IncreasingSubsequences(ReadableKind[Increasing]):
         told = [
             source.tokens[i] if i >= 0 else "(no answer)" for i in cut(source, text)
         ]
-        return {"text": told, "answer": told[-2], "shown": " ".join(told)}
+        result = {"text": told, "answer": told[-2], "shown": " ".join(told)}
+        return Answers(result, range(len(told)))
 
     def sample(
         self, file: ModelFile, count: int, seed: int, progress: Progress

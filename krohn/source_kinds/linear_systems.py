@@ -14,6 +14,7 @@ from compiler.constructions.products import NAME, realise
 from compiler.errors import CompileError
 from compiler.pipeline import Options
 from compiler.transformer import Network
+from krohn.claimed_answers import Answers
 from krohn.progress import Progress
 from krohn.source_kinds.base import (
     USUAL,
@@ -127,18 +128,18 @@ class LinearSystems(ReadableKind[LinearSystem]):
         except Refused:
             return super().draw(source)
 
-    def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
+    def answers(self, file: ModelFile, words: list[str]) -> Answers:
         """What the network says after each letter, with the error that it may have."""
         source = self.of_file(file)
         word = letters_in(words, source.name, source.letters)
         states = outputs(file, word[None])[0]
         rows = [" ".join(f"{x: .9g}" for x in state) for state in states.tolist()]
-        return {
+        result = {
             "word": [source.letters[o] for o in word.tolist()],
             "outputs": states.tolist(),
-            "error": file.header["claim"].get("error"),
             "shown": "\n".join(rows),
         }
+        return Answers(result, range(1, len(word) + 1))
 
     def sample(
         self, file: ModelFile, count: int, seed: int, progress: Progress

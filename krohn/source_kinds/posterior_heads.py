@@ -11,6 +11,7 @@ from compiler.compiled_network import CompiledNetwork
 from compiler.errors import CompileError
 from compiler.pipeline import Options
 from compiler.posterior_head import CONSTRUCTIONS, network
+from krohn.claimed_answers import Answers
 from krohn.progress import Progress
 from krohn.source_kinds.base import USUAL, How, letters_in
 from krohn.source_kinds.real_sequences import Box, RealReference, RealSequences, said
@@ -173,14 +174,17 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
             f"and the file claims {file.header['claim']['error']:.3g}"
         )
 
-    def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
+    def answers(self, file: ModelFile, words: list[str]) -> Answers:
         """What is guessed after letters, or after points."""
         source = self.of_file(file)
         if source.radius is None and "," not in "".join(words):
             word = letters_in(words, source.name, source.letters)
             rows = np.eye(len(source.letters))[word].astype(int).tolist()
             words = [",".join(map(str, row)) for row in rows]
-        return super().run(file, words) | {"classes": list(source.classes)}
+        said = super().answers(file, words)
+        result = said.result | {"classes": list(source.classes)}
+        # Each vector is answered by itself, wherever it stands.
+        return Answers(result, [1] * len(said.read))
 
     def covers(self, file: ModelFile) -> str:
         """What a proof is about, in words."""

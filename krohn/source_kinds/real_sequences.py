@@ -26,6 +26,7 @@ from algebra.errors import KrohnError
 from compiler.compiled_network import CompiledNetwork
 from compiler.errors import CompileError
 from compiler.pipeline import Options
+from krohn.claimed_answers import Answers
 from krohn.progress import Progress
 from krohn.source_kinds.base import OnFile, ReadableKind
 from krohn.source_kinds.real_outputs import first_wrong
@@ -140,23 +141,24 @@ class RealSequences(ReadableKind[S]):
 
         raise DrawingError(f"{self.called} has no picture, nor has its network")
 
-    def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
+    def answers(self, file: ModelFile, words: list[str]) -> Answers:
         """What the network says of some vectors, with the error that it may have."""
         source, precision = self.of_file(file), file.precision
         box = self.box(source)
-        x = precision.round(vectors(words, box.names))
+        x = vectors(words, box.names)
         self.check(source, x)
+        x = precision.round(x)
         least = self.least(source, file.header["claim"]["length"])
         if len(x) < least:
             raise KrohnError(f"an input has at least {least} vectors, not {len(x)}")
         found = said(file, x[None])[0]
         rows = [" ".join(f"{y: .9g}" for y in row) for row in found.tolist()]
-        return {
+        result = {
             "inputs": x.tolist(),
             "outputs": found.tolist(),
-            "error": file.header["claim"].get("error"),
             "shown": "\n".join(rows),
         }
+        return Answers(result, range(1, len(x) + 1))
 
     def sample(
         self, file: ModelFile, count: int, seed: int, progress: Progress

@@ -11,6 +11,7 @@ from algebra.errors import KrohnError
 from compiler.compiled_network import CompiledNetwork, compile_program
 from compiler.errors import CompileError
 from compiler.pipeline import Options
+from krohn.claimed_answers import Answers
 from krohn.progress import Progress
 from krohn.source_kinds.base import USUAL, How, ReadableKind, sizes
 from krohn.source_kinds.written_texts import MOST_LINES, cut, decoded, simulated
@@ -106,12 +107,13 @@ class Rewritings(ReadableKind[Rewriting]):
         assert built.cost is not None
         return {**told, **sizes(built.cost)}
 
-    def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
+    def answers(self, file: ModelFile, words: list[str]) -> Answers:
         """The whole text that the network writes after a line."""
         source, length = self.of_file(file), file.header["claim"]["length"]
         line = line_in(source, words)
         text = cut(source, decoded(file, source, [line], length)[0])
-        return _told(source, text, len(line))
+        read = range(len(line) + 1, len(text))
+        return Answers(_told(source, text, len(line)), read)
 
     def interpreted(self, source: Rewriting, words: list[str]) -> dict[str, Any]:
         """The same text by the reference interpreter: rules, no network."""

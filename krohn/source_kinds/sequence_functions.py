@@ -11,6 +11,7 @@ from compiler.bounds import check_written
 from compiler.compiled_network import CompiledNetwork, compile_program
 from compiler.errors import CompileError
 from compiler.pipeline import Options
+from krohn.claimed_answers import Answers
 from krohn.counting_programs import counting_program
 from krohn.progress import Progress
 from krohn.source_kinds.base import USUAL, How, SourceKind, names_in, sizes, stated
@@ -93,18 +94,19 @@ class SequenceFunctions(SourceKind[SequenceFunction]):
             "dtype": options.precision.name,
         }
 
-    def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
+    def answers(self, file: ModelFile, words: list[str]) -> Answers:
         """What the network says at each letter of a word."""
         from network.model import Model
 
         model = Model(file)
         word = names_in(words, model.letters)
         said = model.run(word)
-        return {
+        result = {
             "word": word,
             "outputs": said,
             "shown": " ".join(each or EMPTY for each in said),
         }
+        return Answers(result, range(1, len(said) + 1))
 
     def sample(
         self, file: ModelFile, count: int, seed: int, progress: Progress

@@ -10,6 +10,7 @@ from compiler.constructions.blocks import NAME
 from compiler.constructions.products import realise
 from compiler.errors import CompileError
 from compiler.pipeline import Options
+from krohn.claimed_answers import Answers
 from krohn.progress import Progress
 from krohn.source_kinds.base import USUAL, How, ReadableKind, every_word, letters_in
 from krohn.source_kinds.blocks import EXPLAINED, check_length
@@ -92,7 +93,7 @@ class LinearSystemsInBlocks(ReadableKind[VectorsInBlocks]):
             "dtype": options.precision.name,
         }
 
-    def run(self, file: ModelFile, words: list[str]) -> dict[str, Any]:
+    def answers(self, file: ModelFile, words: list[str]) -> Answers:
         """What the network says after each letter; a line of dashes where it is read."""
         source = self.of_file(file)
         word = letters_in(words, source.system.name, source.system.letters)
@@ -102,13 +103,14 @@ class LinearSystemsInBlocks(ReadableKind[VectorsInBlocks]):
         ends = range(source.block, len(word), source.block)
         for at in reversed(ends):
             rows.insert(at, "--- written, and read back")
-        return {
+        result = {
             "word": [source.system.letters[o] for o in word.tolist()],
             "outputs": states.tolist(),
             "passes": passes(len(word), source.block),
-            "error": file.header["claim"].get("error"),
             "shown": "\n".join(rows),
         }
+        text = blanks(word[None], source.block)[0, :-1]
+        return Answers(result, (np.flatnonzero(text != BLANK) + 1).tolist())
 
     def sample(
         self, file: ModelFile, count: int, seed: int, progress: Progress

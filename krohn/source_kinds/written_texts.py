@@ -5,6 +5,7 @@ from typing import Protocol
 
 import numpy as np
 
+from algebra.errors import KrohnError
 from krohn.progress import Progress
 from network.modelfile import ModelFile
 from program.domains import IntArray
@@ -37,7 +38,11 @@ class Texts(Protocol):
 def decoded(
     file: ModelFile, source: Texts, lines: Sequence[Line], length: int
 ) -> IntArray:
-    """What the network writes after lines of one length, up to the first end of a text."""
+    """What the network writes after lines of one length, up to the first end of a text.
+
+    Raises:
+        KrohnError: If it is to read fewer tokens than a line has.
+    """
     import torch
 
     from network.decoding import BLANK, decode
@@ -47,6 +52,8 @@ def decoded(
     network = Model(file).network
     assert isinstance(network, Transformer)
     prompt = np.array([[*line, source.end] for line in lines])
+    if prompt.shape[1] > length:
+        raise KrohnError(f"the file is for texts of up to {length} tokens")
     blank = np.full((len(lines), length + 1 - prompt.shape[1]), BLANK)
     with torch.no_grad():
         text = decode(network, torch.from_numpy(np.hstack([prompt, blank]))).numpy()

@@ -27,6 +27,7 @@ def test_an_expression_is_evaluated_step_by_step(arithmetic: Path, call: Call) -
     assert told["shown"] == "( 1 + 2 ) * 3 / 10 = 3 * 3 / 10 = 9 / 10 = 2 <eos>"
     assert told["answer"] == "2"
     assert [step["is"] for step in told["steps"]] == ["line 2", "line 3", "line 4"]
+    assert not any(told.pop("unproved"))
     assert call("run", "Arithmetic3,11", "(1+2)*3/10") == (0, told)
 
 

@@ -137,12 +137,13 @@ def established(model: Model) -> Established:
     demand(values.values.shape[1] == source.f.shape[1], "another number of values")
     spread = differences(source, asked, keys)
     noise = logits_noise(layer.form, layer.length, asked, keys)
-    half = (spread + source.moduli[0] + noise) * INFLATION
+    entering, moved = moved_by_inputs(layer.form, source)
+    half = (spread + source.moduli[0] + noise + entering) * INFLATION
     shift = _shift(layer, source, values)
-    mean = means(layer, source, values, half, shift)
+    mean = means(layer, source, values, half, shift, moved)
     error, of_outer = _outer(layer, source, mean, shift)
     parts = {"logits": spread, "logits_rounding": noise, "f_and_mean": mean.error.max()}
-    parts |= {"modulus": source.moduli[0], "outer": of_outer}
+    parts |= {"modulus": source.moduli[0], "outer": of_outer, "inputs": entering}
     told = {name: float(part) for name, part in parts.items()}
     many = f"all inputs of up to {source.length} numbers in [0, 1]"
     return Established(layer.form, source.length, float(error), told, many)
@@ -175,6 +176,17 @@ def differences(source: Source, asked: Axis, keys: Axis) -> float:
     return float((found / 2 + own) * INFLATION)
 
 
+def moved_by_inputs(form: Format, source: Source) -> tuple[float, FloatArray]:
+    """By how much ρ and f of the tables move where inputs are rounded to the format."""
+    steps = (form.unit + form.smallest) * (len(source.f) - 1) * INFLATION
+    left, right, f = (
+        np.abs(np.diff(table, axis=0)).max(axis=0) * steps
+        for table in (source.left, source.right, source.f)
+    )
+    one, other = (np.abs(t).max(axis=0) for t in (source.left, source.right))
+    return float((left @ other + one @ right) * INFLATION), f
+
+
 def logits_noise(form: Format, length: int, asked: Axis, keys: Axis) -> float:
     """What rounding does to a logit and its exponential, as if to the logit alone."""
     unit, terms = form.sum_unit, asked.values.shape[1] + 1
@@ -191,9 +203,17 @@ def logits_noise(form: Format, length: int, asked: Axis, keys: Axis) -> float:
 
 
 def means(
-    layer: Layer, source: Source, values: Axis, half: float, shift: FloatArray
+    layer: Layer,
+    source: Source,
+    values: Axis,
+    half: float,
+    shift: FloatArray,
+    moved: FloatArray,
 ) -> Mean:
-    """Of the vectors that are aggregated: Lemma T2, the error of f̂, and rounding."""
+    """Of the vectors that are aggregated: Lemma T2, the error of f̂, and rounding.
+
+    ``moved``, ``(n,)``, is by how much f moves where inputs are rounded.
+    """
     form, off = layer.form, rounding([values], layer.form)
     low, high = values.values.min(axis=0), values.values.max(axis=0)
     weights = np.tanh(half / 2) * (high - low + 2 * off)
@@ -207,7 +227,7 @@ def means(
     demand(sums < 2.0**-4, "too long")
     fits(largest * layer.length, form, "a mean", STEPS)
     rounded = sums / (1 - sums) * largest + 4 * layer.length * UNDERFLOW * (1 + largest)
-    error = weights + apart + own + source.moduli[1] + off + rounded
+    error = weights + apart + own + source.moduli[1] + moved + off + rounded
     more = off + rounded
     high = high + more + (INFLATION - 1) * largest
     return Mean(error * INFLATION, high, (largest + more) * INFLATION)

@@ -188,16 +188,19 @@ def _points(
     assert said.radius is not None
     assert layer.bias is not None
     means, radius = said.emissions, said.radius
+    entering = layer.form.unit * radius + layer.form.smallest
+    reach = (radius + entering) * INFLATION
     demand(len(layer.key) == len(said.prior), "it has not a slot for each state")
     squares = (means**2).sum(axis=0) / 2
     right = np.log(said.prior) - squares
     own = OWN * (len(means) + 2) * OWN_UNIT * (squares + np.abs(np.log(said.prior)) + 1)
     key, bias = layer.key - means.T, layer.bias - right
     apart = np.abs(key[:, None] - key[None]).sum(axis=2) * radius
+    apart += np.abs(layer.key[:, None] - layer.key[None]).sum(axis=2) * entering
     apart += np.abs(bias[:, None] - bias[None]) + own[:, None] + own[None]
     means_size = float(np.abs(means).sum(axis=0).max()) * radius
-    apart += 2 * OWN * OWN_UNIT * (apart + _size(layer, radius) + means_size)
-    rounding = _rounding(layer, radius, len(means) + 1)
+    apart += 2 * OWN * OWN_UNIT * (apart + _size(layer, reach) + means_size)
+    rounding = _rounding(layer, reach, len(means) + 1)
     spread = np.ptp(layer.value, axis=0)
     return {
         "scores": _moved(float(apart.max()), spread),

@@ -106,6 +106,8 @@ def established(model: Model) -> Established:
     parts = {"leak": leak, "weights": float(np.tanh(right / 2) * INFLATION)}
     last = 2 * relative_error(form) + (2 * length + 10) * unit
     parts["rounding"] = float(last / (1 - last) + 4 * length * UNDERFLOW)
+    if source.form != NEAREST:  # its points are numbers of the format
+        parts["inputs"] = form.unit + form.smallest
     error = sum(parts.values()) * INFLATION
     return Established(form, length, error, parts, _covers(source))
 

@@ -9,10 +9,11 @@ from attention_targets import built, inputs, measured, shown, smooth
 from damaged_tensors import mutant
 
 from compiler.attention_layer import Axis, tents
+from krohn.source_kinds.real_sequences import said
 from network.modelfile import ModelFile
 from network.precision import PRECISIONS
 from program.errors import Refused
-from sources.attention_targets.sampling import named
+from sources.attention_targets.sampling import attention_target, named
 from sources.attention_targets.target import AttentionTarget
 from verify.checker import tents as checked
 
@@ -300,3 +301,17 @@ def test_no_mutant_is_falsely_verified() -> None:
 def test_none_of_500_mutants_is_falsely_verified() -> None:
     proved, refused = survivors(500)
     assert 0 < proved < refused
+
+
+def test_the_rounding_of_inputs_counts() -> None:
+    """F is so steep that float32 inputs are a thousand times as far off as all else."""
+    points = np.arange(257)
+    target = attention_target(
+        rho=np.ones((257, 257)), f=(-1.0) ** points, length=1, causal=True
+    )
+    file = built(target, 1, 256, "float32")
+    x = np.random.default_rng(0).uniform(size=(2000, 1, 1))
+    off = np.abs(said(file, x) - target.run(x)).max()
+    found = shown(file)
+    rounding = 2 * 256 * 2.0**-24
+    assert rounding / 8 < off <= found.error < 4 * rounding

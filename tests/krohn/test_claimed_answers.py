@@ -1,0 +1,117 @@
+"""Answers beyond the claim of a file are marked or refused, whatever it is about."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import krohn
+from algebra.errors import KrohnError
+from krohn.running import runner_of
+from krohn.source_kinds import KINDS
+from network.modelfile import ModelFile
+
+SOURCES: dict[str, tuple[str, dict[str, Any], str]] = {
+    "attention-target": ("Sine2,1:length=3,knots=8", {}, "0.5 0.25 1"),
+    "chain-of-thought": ("LCS2,2", {}, "a a | a a"),
+    "grid-function": ("Sorted3,2", {}, "0 0.25 0.5"),
+    "hidden-markov": ("GoldenMean", {"length": 4}, "0 1 1 0"),
+    "context-learner": ("InContext2,1", {}, "12|12|1"),
+    "kernel": ("Exp4", {"arch": "rnn"}, "0.5 0.5 0.5 0.5"),
+    "increasing": ("ShortLIS3", {}, "0 1 1"),
+    "linear-system": ("MatMul2,2@3", {"length": 4}, "1 2 1 2"),
+    "posterior-head": ("GaussianHMM2,2@7", {}, "1,2 1,0"),
+    "rewriting": ("Arithmetic3,11", {}, "1+1"),
+    "selected-mean": ("Gravity3", {}, "0.5,1,0 0.5,1,0 0.5,1,0"),
+    "program": ("program:reverse", {"length": 4}, "abab"),
+    "text-in-blocks": ("C2", {"length": 4, "block": 2}, "1 1 1 1"),
+    "vectors-in-blocks": ("MatMul2,2@3", {"length": 4, "block": 2}, "1 2 1 2"),
+}
+"""Of each kind a source, how it is compiled, and an input."""
+REFUSED = {"hidden-markov", "linear-system", "rewriting"}
+"""What reads no more than is claimed."""
+BESIDE = ("GoldenMean", {"arch": "rnn"}, "0 1 1 0")
+
+
+def shorter(file: ModelFile, length: int) -> ModelFile:
+    """The same network, said to be for shorter inputs."""
+    claim = {**file.header["claim"], "length": length}
+    return replace(file, header={**file.header, "claim": claim})
+
+
+def said(file: ModelFile, words: str) -> dict[str, Any]:
+    return KINDS[file.header["source"]["kind"]].run(file, [words])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_marks_or_refuses_what_is_beyond_its_claim(kind: str) -> None:
+    name, how, words = SOURCES[kind]
+    file = krohn.compile(name, **how, proved=False).file
+    told = said(file, words)
+    error = file.header["claim"].get("error")
+    assert (not any(told["unproved"]), told.get("error")) == (True, error)
+    assert "note" not in told
+    if kind in REFUSED:
+        with pytest.raises(KrohnError, match="up to 1 (letters|tokens)"):
+            said(shorter(file, 1), words)
+        return
+    told = said(shorter(file, 1), words)
+    if kind == "posterior-head":  # each vector is an input by itself
+        assert not any(told["unproved"])
+        return
+    assert told["unproved"][-1]
+    assert told.get("error") is None
+    assert told["note"].startswith("unproved: answer")
+
+
+def test_only_what_is_beyond_the_claim_is_marked() -> None:
+    file = krohn.compile("Exp4", arch="rnn").file
+    told = said(file, "0.5 0.5 0.5 0.5 0.5 0.5")
+    assert told["unproved"] == [False] * 4 + [True] * 2
+    assert told["error"] is None
+    assert (
+        told["note"] == "unproved: answers 5 to 6 are beyond the 4 vectors of the claim"
+    )
+
+
+def test_all_is_beyond_the_claim_where_later_letters_count() -> None:
+    file = krohn.compile("program:reverse", 4).file
+    assert said(shorter(file, 3), "abab")["unproved"] == [True] * 4
+
+
+def test_nothing_is_proved_of_words_that_are_never_said() -> None:
+    name, how, _ = BESIDE
+    told = said(krohn.compile(name, **how).file, "1 0 0 1")
+    assert told["unproved"] == [not possible for possible in told["possible"]]
+    assert any(told["unproved"])
+    assert told["error"] is None
+
+
+def test_machines_mark_what_is_beyond_their_claim() -> None:
+    file = krohn.compile("C2", 5, arch="ssm").file
+    told = runner_of(file).run(list("1111111"))
+    assert told["unproved"] == [False] * 5 + [True] * 2
+    file = krohn.compile_generator("Dyck2,2", 4).file
+    assert runner_of(file).run([])["unproved"] == [False]
+    file = krohn.compile("C2", arch="rnn").file
+    assert not any(runner_of(file).run(["1"] * 300)["unproved"])
+
+
+def test_streams_never_go_beyond_the_claim() -> None:
+    import numpy as np
+
+    from krohn.open_model import Model
+
+    model = Model(krohn.compile("C2", 5, arch="ssm").file)
+    states = krohn.stream(model).feed(np.ones((1, 50), dtype=np.int64))
+    assert states.tolist() == [[1, 0] * 25]
+
+
+def test_longer_words_than_claimed_are_not_verified(
+    call: Callable[..., tuple[int, Any]], tmp_path: Any
+) -> None:
+    path = tmp_path / "m.safetensors"
+    krohn.compile("MatMul2,2@3", 4, block=2).save(path)
+    code, told = call("verify", path, "--exhaustive", 9)
+    assert (code, told["error"]) == (2, "the file is for words of up to 4 letters")
