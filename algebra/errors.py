@@ -1,11 +1,8 @@
 """The one family of errors that a user can cause and mend."""
 
+from program.errors import KrohnError
 
-class KrohnError(Exception):
-    """A problem with what the user gave; the message says what to do about it.
-
-    Commands print the message on one line and exit with code 2.
-    """
+__all__ = ["KrohnError", "MachineError"]
 
 
 class MachineError(KrohnError):

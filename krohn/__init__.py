@@ -8,11 +8,15 @@ krohn.verify("s5.safetensors").verdict      # 'verified'
 krohn.load("s5.safetensors").run(["21345", "23451"])
 """
 
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from krohn import huggingface
 
 if TYPE_CHECKING:
+    from algebra.automaton import Automaton
+    from algebra.errors import KrohnError, MachineError
+    from compiler.errors import CompileError
     from krohn.comparison.compare import compare
     from krohn.comparison.result import Comparison
     from krohn.compilation import compile  # noqa: A004  (the command)
@@ -35,6 +39,7 @@ if TYPE_CHECKING:
     from krohn.sources import automaton, read, zoo
     from krohn.streams import Stream, stream
     from krohn.verification import verify
+    from network.errors import ExportError, ModelFileError
     from network.foreign_arrays import from_alta, from_tracr
     from sources.attention_targets.sampling import attention_target
     from sources.dynamic_programs import dynamic_program
@@ -42,12 +47,18 @@ if TYPE_CHECKING:
     from sources.sequence_functions import program
 
 __all__ = [
+    "Automaton",
     "Comparison",
+    "CompileError",
     "CompiledModel",
     "Export",
+    "ExportError",
     "HiddenMarkovModel",
+    "KrohnError",
     "Learned",
+    "MachineError",
     "Model",
+    "ModelFileError",
     "Report",
     "Stream",
     "attention_target",
@@ -68,6 +79,7 @@ __all__ = [
     "gaussian_hmm",
     "grammar",
     "hidden_markov",
+    "huggingface",
     "kernel",
     "learn",
     "load",
@@ -82,6 +94,12 @@ __all__ = [
 __version__ = "0.1.0"
 
 _LAZY = {
+    "Automaton": "algebra.automaton",
+    "KrohnError": "algebra.errors",
+    "MachineError": "algebra.errors",
+    "CompileError": "compiler.errors",
+    "ExportError": "network.errors",
+    "ModelFileError": "network.errors",
     "attention_target": "sources.attention_targets.sampling",
     "compile": "krohn.compilation",
     "CompiledModel": "krohn.compiled_model",
@@ -128,14 +146,15 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     from krohn.notebook import attach
+    from krohn.python_wording import for_python
 
     attach()
-    return getattr(import_module(_LAZY[name]), name)
+    found = getattr(import_module(_LAZY[name]), name)
+    if isinstance(found, FunctionType):
+        found = globals()[name] = for_python(found)
+    return found
 
 
 def __dir__() -> list[str]:
     """Name also what is not imported yet, for completion."""
     return sorted({*globals(), *__all__})
-
-
-huggingface.watch()

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from inspect import signature
 from typing import Any, Literal, get_args
 
 from algebra.automaton import Automaton
@@ -23,7 +22,15 @@ from compiler.constructions import beliefs, products
 from compiler.errors import CompileError
 from compiler.pipeline import Observer, Options
 from krohn.compiled_model import CompiledModel, model_file, with_evidence
-from krohn.option_rules import FORM, TRANSFORMER, check_within, refuse, refuse_others
+from krohn.option_rules import (
+    FORM,
+    TRANSFORMER,
+    check_within,
+    given_of,
+    refuse,
+    refuse_others,
+)
+from krohn.option_values import format_name, whole
 from krohn.source_kinds import filtered, multiplied, named, written
 from krohn.source_kinds.base import How
 from krohn.source_kinds.linear_systems import as_system
@@ -47,7 +54,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     construction: str = "auto",
     *,
     arch: Architecture = "transformer",
-    dtype: str | None = None,
+    dtype: object = None,
     start: str | None = None,
     strict: bool = False,
     activation: str = "relu",
@@ -75,8 +82,8 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
         arch: ``"transformer"``; or ``"rnn"``, ``"lstm"`` or ``"gru"``: of machines, for
             words of every length; or ``"ssm"``, a diagonal state space model, for words
             of every length or up to one (docs/state-space-models.md).
-        dtype: The number format it is stored and run in; float32 if none is given, and
-            float64 for linear systems.
+        dtype: The number format it is stored and run in, by name or as a dtype of torch or
+            numpy; float32 if none is given, and float64 for linear systems.
         start: The start state by name; None for the machine's own.
         strict: Plain residuals and one hidden layer in every MLP.
         activation: ``"relu"``; or ``"sine"``, with which counters read their sums from
@@ -115,7 +122,11 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     elif other is None and construction in AS_MATRICES:
         other = AS_MATRICES[construction](machine_of(machine))
     how = How(construction, arch, attention, within)
-    dtype = dtype or (other[0].format(how) if other else "float32")
+    if dtype is None:
+        dtype = other[0].format(how) if other else "float32"
+    dtype = format_name(dtype)
+    if length is not None:
+        length = whole(length, "the length", 1)
     options = options_of(dtype, strict, activation, uniform, positions)
     if other is not None:
         kind, told = other
@@ -198,9 +209,8 @@ def _check_options(values: Mapping[str, Any]) -> None:
 
 
 def _given(values: Mapping[str, Any]) -> list[str]:
-    """The arguments that are not as they are by default."""
-    usual = signature(compile).parameters
-    return [name for name, value in values.items() if value != usual[name].default]
+    """The options that are not as they are by default."""
+    return given_of(compile, values)
 
 
 def _check_one_of(option: str, value: object, known: Collection[str]) -> None:
@@ -210,22 +220,17 @@ def _check_one_of(option: str, value: object, known: Collection[str]) -> None:
         )
 
 
-def precision_of(dtype: str) -> Precision:
-    """The number format of a name.
+def precision_of(dtype: object) -> Precision:
+    """The number format of a name, or of a dtype of torch or numpy.
 
     Raises:
-        CompileError: If there is none.
+        KrohnError: If there is none.
     """
-    if dtype not in PRECISIONS:
-        raise CompileError(
-            f"there is no dtype {dtype!r}{near(dtype, PRECISIONS)}; there are "
-            f"{', '.join(PRECISIONS)}"
-        )
-    return PRECISIONS[dtype]
+    return PRECISIONS[format_name(dtype)]
 
 
 def options_of(
-    dtype: str,
+    dtype: object,
     strict: bool,
     activation: str,
     uniform: bool = False,
@@ -318,8 +323,4 @@ def length_given(length: int | None, needs: str) -> int:
     """
     if length is None:
         raise CompileError(f"{needs} it is for (-T)")
-    if not isinstance(length, int):
-        raise CompileError(f"the length is a whole number, not {length!r}")
-    if length < 1:
-        raise CompileError("the length must be at least 1")
-    return length
+    return whole(length, "the length", 1)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict, replace
-from inspect import signature
 from typing import Any, Literal
 
 from algebra.automaton import Automaton
@@ -22,7 +21,7 @@ from krohn.candidates import construction_table
 from krohn.compilation import length_given, options_of
 from krohn.compiled_model import CompiledModel
 from krohn.language import language
-from krohn.option_rules import check_within, refuse_others, spelled
+from krohn.option_rules import check_within, given_of, refuse_others, spelled
 from krohn.source_kinds import named, written
 from krohn.source_kinds.base import How
 from krohn.sources import machine_of
@@ -42,7 +41,7 @@ USUAL = 128, "float32"
 def explain(
     source: object,
     length: int | None = None,
-    dtype: str | None = None,
+    dtype: object = None,
     start: str | None = None,
     strict: bool = False,
     minimise: str | None = None,
@@ -96,27 +95,24 @@ def explain(
     if block is not None:
         other = written(other[1] if other else machine_of(source, start), block)
     if other is not None:
-        usual = signature(explain).parameters
-        given = [
-            n for n, v in values.items() if n != "source" and v != usual[n].default
-        ]
-        refuse_others(given, other[0].takes, other[0].called)
-        form = options_of(dtype or other[0].format(), strict, activation)
+        refuse_others(given_of(explain, values), other[0].takes, other[0].called)
+        form = options_of(
+            other[0].format() if dtype is None else dtype, strict, activation
+        )
         return other[0].explain(other[1], length, form, How(within=within))
     if within is not None:
         raise KrohnError("--within is for beliefs; the states of a machine are exact")
     machine = machine_of(source, start, observation)
     if arch == "ssm":
-        usual = signature(explain).parameters
-        for option, value in values.items():
-            if option not in OF_FORMS and value != usual[option].default:
+        for option in given_of(explain, values):
+            if option not in OF_FORMS:
                 what = "means nothing to a table of state space models"
                 raise KrohnError(f"{spelled(option)} {what}")
         shown = machine if observation else replace(machine, output=None)
         return forms(shown, Budget(steps_of(effort)))
     longest = _claimed(source) or USUAL[0] if length is None else length
     longest = length_given(longest, "a network needs the longest length")
-    options = options_of(dtype or USUAL[1], strict, activation)
+    options = options_of(USUAL[1] if dtype is None else dtype, strict, activation)
     return _explained(machine, longest, options, minimise, observation, effort)
 
 

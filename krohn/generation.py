@@ -26,7 +26,7 @@ def compile_generator(
     free: Freedom | None = None,
     *,
     opening: Fraction = DEFAULT_OPENING,
-    dtype: str = "float32",
+    dtype: object = "float32",
     proved: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> CompiledModel:

@@ -25,12 +25,12 @@ from krohn.intervention import (
     stated,
     without_head,
 )
+from krohn.option_values import format_name
 from network import modelfile
 from network.architecture import kind_of
 from network.hooks import Hook, Hooks
 from network.modelfile import ModelFile, ModelFileError
 from network.places import VariablePlace
-from network.precision import PRECISIONS
 from network.transformer import Transformer
 from network.words import Word, Words
 
@@ -224,7 +224,7 @@ def _on_variable(place: VariablePlace, hook: Hook, stream: Tensor) -> Tensor | N
 def load(
     path: str | Path,
     device: str | torch.device | None = None,
-    dtype: str | None = None,
+    dtype: object = None,
 ) -> Model:
     """Open a model file as a torch module, ready for inference.
 
@@ -251,10 +251,7 @@ def load(
         named = text if text.startswith(str(path)) else f"{path}: {text}"
         raise ModelFileError(named) from None
     if dtype is not None:
-        if dtype not in PRECISIONS:
-            raise ModelFileError(
-                f"there is no dtype {dtype!r}; there are {', '.join(PRECISIONS)}"
-            )
+        dtype = format_name(dtype)
         stated = model.file.precision.name
         if dtype != stated:
             warnings.warn(

@@ -13,6 +13,7 @@ from krohn.compiled_model import CompiledModel
 from krohn.gpt2 import is_export
 from krohn.gpt2 import verify as verify_export
 from krohn.open_target import open_target
+from krohn.option_values import whole
 from krohn.progress import Progress, silent
 from krohn.report import Report, refuted, unrefuted
 from krohn.sharding import Sharding
@@ -77,6 +78,11 @@ def verify(
     Raises:
         KrohnError: If the file is damaged or the alphabets do not fit.
     """
+    for called, number in (("exhaustive", exhaustive), ("sample", sample)):
+        if number is not None:
+            whole(number, called, 1)
+    if length is not None:
+        length = whole(length, "the length", 1)
     if is_export(model):
         others = exhaustive, sample, observation, length, sharding
         if any(x is not None for x in others) or proof is False:

@@ -1,7 +1,9 @@
 """What goes wrong with a model file."""
 
+from program.errors import KrohnError
 
-class ModelFileError(ValueError):
+
+class ModelFileError(KrohnError, ValueError):
     """A model file cannot be read or written; the message says why."""
 
 

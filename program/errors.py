@@ -7,6 +7,13 @@ import numpy as np
 MOST_LETTERS = 300
 
 
+class KrohnError(Exception):
+    """A problem with what the user gave; the message says what to do about it.
+
+    Commands print the message on one line and exit with code 2.
+    """
+
+
 class Refused(Exception):
     """Something that is stated cannot be, or is not shown; the message says where."""
 

@@ -250,6 +250,5 @@ def read(source: object) -> Source:
     """
     if isinstance(source, CountingProgram | Automaton):
         return source
-    if not isinstance(source, str | Path):
-        raise KrohnError(f"a {type(source).__name__} accepts no words")
-    return counting_program(str(source)) or machine_of(source)
+    named = isinstance(source, str | Path)
+    return (counting_program(str(source)) if named else None) or machine_of(source)

@@ -10,7 +10,13 @@ from typing import Any, NamedTuple
 from algebra.automaton import Automaton
 from algebra.errors import MachineError
 from algebra.formats import Complete
-from krohn.machine_objects.libraries import of_aalpy, of_automata_lib, of_fst, of_graph
+from krohn.machine_objects.libraries import (
+    of_aalpy,
+    of_automata_lib,
+    of_fst,
+    of_graph,
+    of_pyformlang,
+)
 from krohn.machine_objects.python_objects import of_dict, of_function, of_permutations
 from krohn.machine_objects.table import Accepting, Outputs, Told, line, machine
 
@@ -78,6 +84,12 @@ READERS = (
     ),
     Reader(
         "an automaton of AALpy", _has("states", "initial_state"), of_aalpy, frozenset()
+    ),
+    Reader(
+        "an automaton of pyformlang",
+        _has("start_states", "final_states", "symbols", "to_dict"),
+        of_pyformlang,
+        frozenset(),
     ),
     Reader(
         "a graph", _has("nodes", "edges", "is_directed"), of_graph, _SHOWN | {"edge"}

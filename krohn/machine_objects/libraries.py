@@ -24,6 +24,26 @@ def of_automata_lib(source: Any, told: Told) -> Table:
     return Table(moves, source.initial_state, letters, shown)
 
 
+def of_pyformlang(source: Any, told: Told) -> Table:
+    """A DFA; sets have no order of their own, so that of the names is taken."""
+    if not source.is_deterministic() or len(source.start_states) != 1:
+        raise MachineError(
+            f"a {type(source).__name__} with one start and one way for each letter is "
+            "needed; to_deterministic() makes it"
+        )
+    (start,) = source.start_states
+    found = source.to_dict()
+    states = sorted(source.states, key=str)
+    moves = {
+        q.value: {a.value: r.value for a, r in found.get(q, {}).items()} for q in states
+    }
+    shown = {
+        q.value: "accept" if q in source.final_states else "reject" for q in states
+    }
+    letters = sorted((a.value for a in source.symbols), key=str)
+    return Table(moves, start.value, letters, shown)
+
+
 def of_aalpy(source: Any, told: Told) -> Table:
     """A Dfa, a MooreMachine or a MealyMachine."""
     moves, shown = {}, {}

@@ -1,7 +1,7 @@
 """Hugging Face: a model of its own with its configuration and its tokenizer.
 
 What runs there is the network of `network.model` itself. Whoever imports this module, as
-`import krohn` does when it is time, makes the automatic classes know the three, so that no
+`krohn.huggingface.register` does, makes the automatic classes know the three, so that no
 code comes from the directory that is read.
 """
 

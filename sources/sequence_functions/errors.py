@@ -1,5 +1,7 @@
 """The one error that the writer of a sequence function sees."""
 
+from program.errors import KrohnError
 
-class ProgramError(ValueError):
+
+class ProgramError(KrohnError, ValueError):
     """A channel cannot be what it is asked to be; the message names its line."""

@@ -324,3 +324,48 @@ def test_mistakes_get_one_line(mistake: str) -> None:
     with pytest.raises(MachineError, match=reason) as caught:
         build()
     assert "\n" not in str(caught.value)
+
+
+def test_what_equality_is_to_an_object_is_never_asked() -> None:
+    class Strict(dict[Any, Any]):
+        def __eq__(self, other: object) -> bool:
+            raise TypeError("no equality")
+
+        def __ne__(self, other: object) -> bool:
+            raise TypeError("no equality")
+
+        __hash__ = None  # type: ignore[assignment]
+
+    source = Strict({"even": {"x": "odd"}, "odd": {"x": "even"}})
+    assert krohn.compile(source, 4).proof is not None
+    assert krohn.explain(source)["states"] == 2
+
+
+@pytest.mark.parametrize("library", ["automata-lib", "AALpy", "pyformlang"])
+def test_objects_of_the_libraries_go_wherever_machines_do(library: str) -> None:
+    moves = {"even": {"x": "odd"}, "odd": {"x": "even"}}
+    flips: Any
+    if library == "automata-lib":
+        flips = DFA(
+            states=set(moves),
+            input_symbols={"x"},
+            transitions=moves,
+            initial_state="even",
+            final_states={"even"},
+        )
+    elif library == "AALpy":
+        even, odd = DfaState("even", True), DfaState("odd", False)
+        even.transitions, odd.transitions = {"x": odd}, {"x": even}
+        flips = Dfa(even, [even, odd])
+    else:
+        automata: Any = pytest.importorskip("pyformlang.finite_automaton")
+        flips = automata.DeterministicFiniteAutomaton()
+        flips.add_start_state("even")
+        flips.add_final_state("even")
+        flips.add_transitions([("even", "x", "odd"), ("odd", "x", "even")])
+    model = krohn.compile(flips, 4)
+    assert krohn.verify(model, machine=flips).verdict == "verified"
+    assert krohn.explain(flips)["states"] == 2
+    assert krohn.decompose(flips) is not None
+    assert krohn.draw(flips) is not None
+    krohn.equivalent(flips, flips)

@@ -147,26 +147,24 @@ def test_one_bit_that_is_not_as_in_the_file_is_seen(
         PLACE.proved(machine, tmp_path)
 
 
-@pytest.mark.parametrize(
-    "imports",
-    [
-        "import krohn; from transformers import AutoModelForCausalLM as A",
-        *(
-            pytest.param(order, marks=pytest.mark.slow)
-            for order in (
-                "from transformers import AutoModelForCausalLM as A; import krohn",
-                "import krohn; from transformers import GPT2Model, AutoTokenizer as A",
-                "import transformers, krohn; A = transformers.AutoConfig",
-            )
-        ),
-    ],
-)
-def test_importing_krohn_is_enough_in_any_order(imports: str, exported: Path) -> None:
-    script = f"{imports}; print(type(A.from_pretrained({str(exported)!r})).__name__)"
+def test_registering_lets_the_automatic_classes_open_it(exported: Path) -> None:
+    script = (
+        "import krohn; from transformers import AutoModelForCausalLM as A; "
+        "krohn.huggingface.register(); "
+        f"print(type(A.from_pretrained({str(exported)!r})).__name__)"
+    )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout.startswith("Krohn")
+
+
+def test_importing_krohn_leaves_the_finders_of_modules_alone() -> None:
+    script = "import sys; a = [*sys.meta_path]; import krohn; print(a == sys.meta_path)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "True"
 
 
 def test_importing_krohn_imports_neither_torch_nor_transformers() -> None:
