@@ -14,7 +14,8 @@ R = TypeVar("R")
 PARAMETERS = {option: name for name, option in SPELLED.items()}
 """The parameters of options that are not called like them."""
 OPTION = re.compile(
-    r"`[^`]*`|(?<![\w-])(?P<option>-T|--[a-z][a-z-]*)(?: (?P<value>[A-Z]\b|float64))?"
+    r"`[^`]*`|(?<![\w-])(?P<option>-T|--[a-z][a-z-]*)"
+    r"(?: (?P<value>[A-Z]\b|float64|\d[\d.]*\d|\d))?"
 )
 """A command, which stays as it is, or an option with what may follow it."""
 
@@ -29,7 +30,8 @@ def _parameter(found: re.Match[str]) -> str:
     if option is None:
         return found[0]
     name = PARAMETERS.get(option, option.lstrip("-").replace("-", "_"))
-    return f"{name}={'' if value is None else repr(value) if value[1:] else value}"
+    shown = repr(value) if value == "float64" else value or ""
+    return f"{name}={shown}"
 
 
 def for_python(function: Callable[P, R]) -> Callable[P, R]:

@@ -127,7 +127,7 @@ def test_a_network_that_is_further_off_is_refuted_by_runs(
         ({}, "needs the longest length"),
         (
             {"length": 9, "dtype": "bfloat16"},
-            "no network: beliefs: .* window: .* as --within 0.01; .* cannot hold products",
+            "no network: beliefs: .* window: .* as within=0.01; .* cannot hold products",
         ),
         ({"length": 9, "within": 2.0}, "between 0 and 1"),
         ({"length": 9, "construction": "scan"}, "auto or beliefs or window"),
@@ -139,7 +139,7 @@ def test_a_network_that_is_further_off_is_refuted_by_runs(
             {"length": 9, "within": 1e-9},
             r"\d+ contexts of up to \d+ letters still leave",
         ),
-        ({"length": 9, "within": 1e-3, "dtype": "bfloat16"}, "try --dtype float64"),
+        ({"length": 9, "within": 1e-3, "dtype": "bfloat16"}, "try dtype='float64'"),
     ],
 )
 def test_what_does_not_suit_is_refused(options: dict[str, Any], reason: str) -> None:
@@ -148,7 +148,7 @@ def test_what_does_not_suit_is_refused(options: dict[str, Any], reason: str) -> 
 
 
 def test_within_means_nothing_to_a_machine() -> None:
-    with pytest.raises(KrohnError, match="--within is for beliefs"):
+    with pytest.raises(KrohnError, match="within= is for beliefs"):
         krohn.compile("FlipFlop", 8, within=0.1)
-    with pytest.raises(KrohnError, match="--within means nothing to a linear system"):
+    with pytest.raises(KrohnError, match="within= means nothing to a linear system"):
         krohn.compile("MatMul2,2@1", 8, within=0.1)

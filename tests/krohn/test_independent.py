@@ -114,7 +114,7 @@ class TestFiles:
         assert krohn.verify(other, FLIP_FLOP, length=8).verdict == "verified"
 
     def test_the_machine_must_be_named(self) -> None:
-        with pytest.raises(KrohnError, match="say --machine"):
+        with pytest.raises(KrohnError, match="say machine="):
             krohn.verify(flip_flop(40, 2.0))
 
     def test_not_a_number_never_passes(self) -> None:

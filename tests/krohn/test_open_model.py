@@ -243,7 +243,7 @@ MISTAKES: dict[str, tuple[Call, str]] = {
         lambda m, _: krohn.draw(m.file, eggbox=True),
         "needs a machine",
     ),
-    "a prompt for a machine": (lambda *_: krohn.draw("S3", word="213"), "--word"),
+    "a prompt for a machine": (lambda *_: krohn.draw("S3", word="213"), "word="),
     "a method that there is not": (lambda *_: krohn.decompose("S3", "x"), "'x'"),
 }
 
