@@ -171,7 +171,7 @@ def test_a_target_of_functions_is_compiled_and_float32_is_proved() -> None:
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"length": 4}, "leave -T out"),
+        ({"length": 4}, "leave length= out"),
         ({"dtype": "bfloat16"}, "too narrow"),
         ({"strict": True}, "means nothing"),
     ],

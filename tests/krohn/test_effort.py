@@ -64,6 +64,6 @@ def test_decompositions_say_what_was_left_out(
     "how", [{"construction": "scan", "length": 8}, {"arch": "rnn"}], ids=str
 )
 def test_an_effort_that_changes_nothing_is_refused(how: dict[str, object]) -> None:
-    with pytest.raises(KrohnError, match="--effort is for"):
+    with pytest.raises(KrohnError, match="effort= is for"):
         krohn.compile("C2", effort="high", **how)
     assert "search" not in krohn.compile("C2", **how).file.header

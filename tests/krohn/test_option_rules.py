@@ -109,16 +109,16 @@ def test_what_other_commands_have_no_use_for(
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ({"arch": "rnn", "length": 5}, "-T is for Transformers"),
-        ({"arch": "rnn", "strict": True}, "--strict is for Transformers"),
-        ({"arch": "rnn", "uniform": True}, "--uniform is for Transformers"),
-        ({"arch": "rnn", "activation": "sine"}, "--activation is for Transformers"),
-        ({"arch": "rnn", "minimise": "nonsense"}, "--minimise is for Transformers"),
-        ({"arch": "lstm", "length": 5}, "-T is for Transformers"),
-        ({"length": 5, "minimise": "nonsense"}, "--minimise takes depth, width"),
+        ({"arch": "rnn", "length": 5}, "length= is for Transformers"),
+        ({"arch": "rnn", "strict": True}, "strict= is for Transformers"),
+        ({"arch": "rnn", "uniform": True}, "uniform= is for Transformers"),
+        ({"arch": "rnn", "activation": "sine"}, "activation= is for Transformers"),
+        ({"arch": "rnn", "minimise": "nonsense"}, "minimise= is for Transformers"),
+        ({"arch": "lstm", "length": 5}, "length= is for Transformers"),
+        ({"length": 5, "minimise": "nonsense"}, "minimise= takes depth, width"),
         (
             {"length": 5, "minimise": "nonsense", "construction": "scan"},
-            "--minimise takes depth, width",
+            "minimise= takes depth, width",
         ),
     ],
 )
