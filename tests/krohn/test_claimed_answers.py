@@ -53,7 +53,7 @@ def test_every_kind_marks_or_refuses_what_is_beyond_its_claim(kind: str) -> None
     assert (not any(told["unproved"]), told.get("error")) == (True, error)
     assert "note" not in told
     if kind in REFUSED:
-        with pytest.raises(KrohnError, match="up to 1 (letters|tokens)"):
+        with pytest.raises(KrohnError, match=r"up to 1 (letters|tokens)"):
             said(shorter(file, 1), words)
         return
     told = said(shorter(file, 1), words)
