@@ -60,7 +60,7 @@ def opened(directory: str | Path) -> Opened:
         files = gpt2.Files.of(Path(directory))
         with np.errstate(all="ignore"):
             model = gpt2.read(files)
-        header = strict_json.read(files.told)["model"]
+        header = strict_json.read(files.config)["krohn"]["model"]
         file = ModelFile(header, model.tensors, PRECISIONS[model.format.name])
     except (Refused, OSError) as error:
         raise KrohnError(

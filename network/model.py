@@ -7,9 +7,10 @@ import torch
 from torch import Tensor, nn
 
 from network import modelfile
+from network.alphabets import alphabets
 from network.architecture import kind_of
 from network.gated_recurrent import GatedRecurrent
-from network.modelfile import ModelFile, ModelFileError, names
+from network.modelfile import ModelFile, ModelFileError
 from network.places import VariablePlace, places
 from network.rnn import Rnn
 from network.sparse import is_index
@@ -61,7 +62,7 @@ class Model(nn.Module):
         if kind.answers != "classes":
             says, opens = _OTHERS[kind.answers]
             raise ModelFileError(f"it is {kind.called}, which has {says}; open {opens}")
-        self.letters, self.states, self.classes = _alphabets(file)
+        self.letters, self.states, self.classes = alphabets(file)
         self.length = modelfile.claimed_length(file.header)
         dtype = getattr(torch, file.precision.name)
         tensors = {
@@ -256,27 +257,3 @@ def said(logits: Tensor, classes: Sequence[str]) -> tuple[str, ...]:
     chosen = torch.where(finite, chosen, len(classes) + 1)
     names = (*classes, TIED, NOT_FINITE)
     return tuple(names[q] for q in chosen.tolist())
-
-
-def _alphabets(
-    file: ModelFile,
-) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """The names of letters, states and classes, as many as the architecture has."""
-    shape = file.header["architecture"]
-    if "source" in file.header:
-        letters = names(file.header["source"], "letters")
-        said = "classes" if "classes" in file.header["source"] else "letters"
-        machine = {"letters": letters, "states": names(file.header["source"], said)}
-    else:
-        machine = file.header["machine"]
-    letters, states = (names(machine, key) for key in ("letters", "states"))
-    classes = states
-    if file.header["claim"].get("shows", "states") != "states":
-        classes = names(machine.get("output"), "names")
-    tokens = len(letters) + kind_of(shape).marks
-    if shape["vocabulary"] != tokens or shape["outputs"] != len(classes):
-        raise ModelFileError(
-            "is damaged: its machine and its tensors differ in how many letters or states "
-            "there are"
-        )
-    return letters, states, classes

@@ -28,9 +28,9 @@ FILE = re.compile(r"(?<![\w./*:-])[\w/-]*\w\.(?:py|md)\b(?!/)")
 FOLDER = re.compile(rf"(?<![\w./-])(?:{'|'.join(PACKAGES)})/[\w/-]*(?![\w.*/-])")
 NAME = re.compile(rf"`((?:{'|'.join(PACKAGES)})(?:\.\w+)+)[`(]")
 PRIVATE = re.compile(r"`(?:\w+\.)?(_[a-z]\w*)[`(]")
-# Names of examples: a script to be saved, a file of an export, networks to compare with.
+# Names of examples: a script to be saved, networks to compare with.
 EXAMPLES = {
-    *("reader.py", "krohn.json"),
+    "reader.py",
     *("network.inside", "network.layers", "network.longest"),
 }
 

@@ -169,10 +169,9 @@ def _directory(path: Path, machine: object, observation: str | None) -> Asked:
         if machine is None:
             machine, observation = _task(path / RECORD)
         return _trained(str(path / WEIGHTS), machine, observation)
-    home = "gpt2" if (path / "krohn.json").is_file() else "huggingface"
     if not (path / "config.json").is_file():
         raise KrohnError(f"{path} holds no run of krohn compare, and no export")
-    letters, classes, shows, length = _exported(path, home)
+    home, letters, classes, shows, length = _exported(path)
     logits = destination(home).open(path)
 
     def reads(tokens: Any) -> torch.Tensor:
@@ -200,26 +199,28 @@ def _task(record: Path) -> tuple[Automaton | None, str | None]:
 
 
 def _exported(
-    path: Path, home: str
-) -> tuple[tuple[str, ...], tuple[str, ...], Shows, int | None]:
-    """Letters, classes, what these are, and the longest word, as an export says them."""
+    path: Path,
+) -> tuple[str, tuple[str, ...], tuple[str, ...], Shows, int | None]:
+    """Where it went, letters, classes, what these are, and the longest word."""
     try:
-        if home == "gpt2":
-            header = strict_json.read((path / "krohn.json").read_text("utf-8"))["model"]
+        config = strict_json.read((path / "config.json").read_text("utf-8"))
+        if "krohn" in config:  # a GPT-2
+            header = config["krohn"]["model"]
             stated, claim = header["machine"], header["claim"]
             shows: Shows = "outputs" if claim.get("shows") == "outputs" else "states"
             said = stated["output"] if shows == "outputs" else stated
             classes = names(said, "names" if shows == "outputs" else "states")
-            return names(stated, "letters"), classes, shows, claim["length"]
-        config = strict_json.read((path / "config.json").read_text("utf-8"))
+            return "gpt2", names(stated, "letters"), classes, shows, claim["length"]
         if config["writes"]:
             raise KrohnError(f"{path}: the network writes texts")
-        classes = tuple(
-            config["id2label"][str(i)] for i in range(len(config["id2label"]))
-        )
         claim = config["claim"]
         shows = "outputs" if claim.get("shows") == "outputs" else "states"
-        return names(config, "letters"), classes, shows, claim["length"]
+        classes = tuple(
+            config["states"]
+            or (config["id2label"][str(i)] for i in range(len(config["id2label"])))
+        )
+        letters = names(config, "letters")
+        return "huggingface", letters, classes, shows, claim["length"]
     except (OSError, ValueError, LookupError, TypeError, ModelFileError):
         raise KrohnError(
             f"{path} is no export of Krohn; from Python, krohn.learn takes any function "

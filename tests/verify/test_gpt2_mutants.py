@@ -1,7 +1,7 @@
 """Damaged GPT-2s: each one is rejected, or it is right on every word that is run.
 
 What is verified is run in the library itself, on all words of up to the claimed length,
-against the machine that its `krohn.json` names. So a false `verified` is seen, unless it
+against the machine that its `config.json` names. So a false `verified` is seen, unless it
 is wrong only on an arithmetic that is not installed here.
 """
 
@@ -61,9 +61,9 @@ def of_tensors(files: Files, count: int, seed: int) -> Iterator[Files]:
         yield files._replace(weights=save(tensors, {"format": "pt"}))
 
 
-def of_json(text: bytes, count: int, seed: int) -> Iterator[bytes]:
+def of_json(told: Any, count: int, seed: int) -> Iterator[Any]:
     """One value at any depth, by another of its kind."""
-    rng, told = np.random.default_rng(seed), json.loads(text)
+    rng = np.random.default_rng(seed)
     places = list(leaves(told))
     for _ in range(count):
         other = copy.deepcopy(told)
@@ -72,7 +72,7 @@ def of_json(text: bytes, count: int, seed: int) -> Iterator[bytes]:
         for key in way:
             inside = inside[key]
         inside[last] = another(inside[last], rng)
-        yield json.dumps(other, sort_keys=True, separators=(",", ":")).encode()
+        yield other
 
 
 def leaves(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -100,7 +100,8 @@ def another(value: Any, rng: np.random.Generator) -> Any:
 
 def wrong(files: Files) -> int:
     """At how many words the network, run by its library, says another state."""
-    config, header = json.loads(files.config), json.loads(files.told)["model"]
+    config = json.loads(files.config)
+    header = config.pop("krohn")["model"]
     model = transformers.GPT2LMHeadModel(transformers.GPT2Config(**config)).eval()
     state = {n: torch.from_numpy(t) for n, t in load(files.weights).items()}
     model.load_state_dict(state)
@@ -132,10 +133,17 @@ def verified(files: Files) -> bool:
 
 def mutants(files: Files, count: int, seed: int) -> Iterator[Files]:
     yield from of_tensors(files, count, seed)
-    for text in of_json(files.told, count // 2, seed):
-        yield files._replace(told=text)
-    for text in of_json(files.config, count // 4, seed):
-        yield files._replace(config=text)
+    config = json.loads(files.config)
+    told = config.pop("krohn")
+    for other in of_json(told, count // 2, seed):
+        yield configured(files, {**config, "krohn": other})
+    for other in of_json(config, count // 4, seed):
+        yield configured(files, {**other, "krohn": told})
+
+
+def configured(files: Files, config: Any) -> Files:
+    text = json.dumps(config, indent=1, sort_keys=True, ensure_ascii=False)
+    return files._replace(config=f"{text}\n".encode())
 
 
 def survivors(name: str, directory: Path, count: int, seed: int) -> tuple[int, int]:
@@ -163,7 +171,7 @@ def test_no_damaged_network_is_verified(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("name", "count"), [("FlipFlop", 200), ("C2", 200)])
 def test_hundreds(name: str, count: int, tmp_path: Path) -> None:
     total, kept = survivors(name, tmp_path, count, 1)
-    assert total > 300
+    assert total > 250
     assert kept < total / 2
 
 
@@ -173,8 +181,7 @@ def test_what_says_nothing_of_the_network_is_refused(
     tmp_path: Path, name: str, value: object
 ) -> None:
     files = original("C2", tmp_path)
-    told = json.loads(files.told)
-    told["model"][name] = value
-    text = json.dumps(told, sort_keys=True, separators=(",", ":")).encode()
-    with pytest.raises(Refused, match="krohn"):
-        read(files._replace(told=text))
+    config = json.loads(files.config)
+    config["krohn"]["model"][name] = value
+    with pytest.raises(Refused, match=r"config\.json does not say what"):
+        read(configured(files, config))

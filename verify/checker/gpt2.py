@@ -1,6 +1,6 @@
 """A GPT-2 that computes what a strict network computes (docs/soundness.md, section 6a).
 
-It reads the three files of an exported directory, and makes a strict network of them
+It reads two files of an exported directory, and makes a strict network of them
 whose readers see what LayerNorms leave. `network.transformer` proves that.
 """
 
@@ -44,12 +44,17 @@ HARMLESS = {
     "initializer_range",
     "pad_token_id",
     "resid_pdrop",
+    "summary_activation",
+    "summary_first_dropout",
+    "summary_proj_to_labels",
+    "summary_type",
+    "summary_use_proj",
     "task_specific_params",
     "transformers_version",
     "use_cache",
 }
 """What has no effect on logits where nothing is trained."""
-NAMES = ("config.json", "model.safetensors", "krohn.json")
+NAMES = ("config.json", "model.safetensors")
 BESIDE = {
     "README.md",
     "circuit.csv",
@@ -73,11 +78,10 @@ _BLOCK = {"heads", "d_qk", "d_v", "mlp"}
 
 
 class Files(NamedTuple):
-    """The bytes of ``config.json``, ``model.safetensors`` and ``krohn.json``."""
+    """The bytes of ``config.json`` and ``model.safetensors``."""
 
     config: bytes
     weights: bytes
-    told: bytes
 
     @staticmethod
     def of(directory: Path) -> "Files":
@@ -133,13 +137,15 @@ def read(files: Files) -> Model:
 
 
 def _model(files: Files) -> Model:
-    config, told = loads(files.config), loads(files.told)
+    config = loads(files.config)
+    demand("krohn" in config, "config.json does not say what the network computes")
+    told = config.pop("krohn")
     entries = deserialize(files.weights)  # type: ignore[no-untyped-call]
     header, form = told["model"], FORMATS[config["dtype"]]
     shape = _shape(config, header)
     known = told.keys() == {"format", "version", "model"}
-    known = known and (told["format"], told["version"]) == ("krohn-gpt2", 1)
-    demand(known, "krohn.json is not one that this checker knows")
+    known = known and (told["format"], told["version"]) == ("krohn-gpt2", 2)
+    demand(known, "what config.json says to Krohn is not what this checker knows")
     tensors = {}
     for name, entry in entries:
         demand(entry["dtype"] == form.code, f"tensor {name!r} has another format")
@@ -169,7 +175,7 @@ def _shape(config: Any, header: Any) -> Shape:
     demand(name == "transformer" and strict is True, "the network is not strict")
     demand("source" not in header, "the network is not about a machine")
     objects = [type(header[name]) is dict for name in ("machine", "claim", "program")]
-    demand(all(objects), "krohn.json does not say what the network is")
+    demand(all(objects), "config.json does not say what the network is")
     demand(said["dtype"] == config["dtype"], "the format is another one")
     blocks = [
         block.keys() == _BLOCK and len(block["mlp"]) < 2 for block in said["blocks"]

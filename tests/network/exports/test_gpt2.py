@@ -66,7 +66,7 @@ def flip_flop() -> ModelFile:
 def test_every_activation_serves(
     flip_flop: ModelFile, activation: str, tmp_path: Path
 ) -> None:
-    write(flip_flop, tmp_path, activation)
+    write(flip_flop, tmp_path, activation=activation)
     words = every(3, 6)
     said = open_logits(tmp_path)(words).argmax(-1).numpy()
     assert np.array_equal(said, answers(flip_flop, words))
@@ -84,15 +84,58 @@ def test_it_speaks_by_name(flip_flop: ModelFile, tmp_path: Path) -> None:
         said = model.generate(**tokenizer(text, return_tensors="pt"))[0]
         (state,) = answers(flip_flop, torch.tensor([word]))[:, -1]
         name = flip_flop.header["machine"]["states"][state]
-        assert tokenizer.decode(said) == f"<bos> {text} state:{name}"
+        assert tokenizer.decode(said) == f"<no letter> {text} state: {name}"
 
 
-def test_transformer_lens_opens_the_directory(
-    flip_flop: ModelFile, tmp_path: Path
-) -> None:
-    bridge = pytest.importorskip("transformer_lens.model_bridge").TransformerBridge
-    write(flip_flop, tmp_path)
-    made = bridge.boot_transformers(str(tmp_path))
+@pytest.fixture(scope="module")
+def opened(flip_flop: ModelFile, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("opened")
+    write(flip_flop, directory)
+    return directory
+
+
+@pytest.mark.parametrize("text", ["1 x 2", "1 <no letter>", "state: 1", "<no token>"])
+def test_what_is_no_letter_is_refused(opened: Path, text: str) -> None:
+    tokenizer = transformers.AutoTokenizer.from_pretrained(opened)
+    with pytest.raises(Exception, match="Missing"):
+        tokenizer(text)
+
+
+def test_words_of_several_lengths_are_padded(opened: Path) -> None:
+    """Behind them for logits; in front of them where the library writes on."""
+    tokenizer = transformers.AutoTokenizer.from_pretrained(opened)
+    model = transformers.AutoModelForCausalLM.from_pretrained(opened)
+    words = ["1", "2 ⊥ 1 2", "⊥ ⊥ 2"]
+    ones = [model(**tokenizer(w, return_tensors="pt")).logits[0] for w in words]
+    batch = tokenizer(words, return_tensors="pt", padding=True)
+    rows = zip(model(**batch).logits, batch.attention_mask, strict=True)
+    for alone, (row, mask) in zip(ones, rows, strict=True):
+        assert torch.equal(row[mask.bool()].argmax(-1), alone.argmax(-1))
+    tokenizer.padding_side = "left"
+    batch = tokenizer(words, return_tensors="pt", padding=True)
+    last = model.generate(**batch)[:, -1]
+    assert last.tolist() == [int(alone[-1].argmax()) for alone in ones]
+
+
+def test_what_is_saved_again_is_the_same_network(opened: Path, tmp_path: Path) -> None:
+    for kind in (transformers.AutoModelForCausalLM, transformers.AutoTokenizer):
+        kind.from_pretrained(opened).save_pretrained(tmp_path)
+    one, two = (p / "model.safetensors" for p in (opened, tmp_path))
+    assert one.read_bytes() == two.read_bytes()
+    one, two = (
+        json.loads((p / "tokenizer.json").read_text()) for p in (opened, tmp_path)
+    )
+    assert one == two
+    assert krohn.verify(tmp_path).verdict == "verified"
+    assert krohn.verify(tmp_path, "FlipFlop").verdict == "verified"
+
+
+def test_transformer_lens_opens_the_model(flip_flop: ModelFile, opened: Path) -> None:
+    sources = pytest.importorskip("transformer_lens.model_bridge.sources")
+    model = transformers.AutoModelForCausalLM.from_pretrained(opened)
+    made = sources.build_bridge_from_module(
+        model, "GPT2LMHeadModel", hf_config=model.config
+    )
     words = every(3, 5)
     front = words.new_full((len(words), 1), 3)
     with torch.inference_mode():

@@ -21,7 +21,7 @@ Tensors = dict[str, np.ndarray]
 
 
 def files(directory: Path) -> Files:
-    names = ("config.json", "model.safetensors", "krohn.json")
+    names = ("config.json", "model.safetensors")
     return Files(*((directory / name).read_bytes() for name in names))
 
 
@@ -69,7 +69,11 @@ def good(file: ModelFile, tmp_path_factory: pytest.TempPathFactory) -> Files:
     ],
 )
 def test_networks_are_proved(name: str, activation: Any, tmp_path: Path) -> None:
-    write(krohn.compile(name, length=32, strict=True).file, tmp_path, activation)
+    write(
+        krohn.compile(name, length=32, strict=True).file,
+        tmp_path,
+        activation=activation,
+    )
     found = shown(files(tmp_path))
     assert found.margin > 0.5
     assert found.program.length == 32
@@ -161,18 +165,17 @@ def test_every_state_needs_a_token_of_its_own(good: Files) -> None:
         given["lm_head.weight"] = np.concatenate([head[-1:], head[1:-1]])
         given["transformer.wte.weight"] = given["transformer.wte.weight"][:-1]
 
-    told, size = json.loads(good.told), json.loads(good.config)["vocab_size"]
-    told["model"]["architecture"]["outputs"] -= 1
-    forged = config(tensors(good, moved), vocab_size=size - 1)
+    told = json.loads(good.config)
+    size, said = told["vocab_size"] - 1, told["krohn"]
+    said["model"]["architecture"]["outputs"] -= 1
     with pytest.raises(Refused, match="no logit for a state"):
-        shown(forged._replace(told=json.dumps(told).encode()))
+        shown(config(tensors(good, moved), vocab_size=size, krohn=said))
 
 
 def test_a_file_that_is_too_deep_is_damaged(good: Files) -> None:
     deep = b"[" * 100_000 + b"]" * 100_000
-    for part in ("config", "told"):
-        with pytest.raises(Refused, match="damaged"):
-            read(good._replace(**{part: deep}))
+    with pytest.raises(Refused, match="damaged"):
+        read(good._replace(config=deep))
 
 
 def uneven_ground(given: Tensors) -> None:
