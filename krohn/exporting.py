@@ -51,6 +51,7 @@ def export(
     *,
     to: str,
     directory: str | Path,
+    states: bool = False,
     sample: int | None = None,
     seed: int = 0,
     progress: Progress | None = None,
@@ -63,6 +64,7 @@ def export(
         model: A model file, or what `krohn.compile` returned.
         to: A name of `network.exports.HOMES`.
         directory: Where to write; it must not exist, or be empty.
+        states: Call classes by the states of the machine, though it has outputs.
         sample: How many adversarial words to run; by default 10,000, fewer of long words.
         seed: Of these.
         progress: Called with what is being done, how much is done, and of how much.
@@ -77,16 +79,16 @@ def export(
     file = model if isinstance(model, ModelFile) else modelfile.read(model)
     home = destination(to)
     with _whole(Path(directory)) as place:
-        _write(home, file, place)
+        _write(home, file, place, states)
         proved = home.proved(file, place)
         report = partial(progress or silent, "running words")
         ran = run(file, home, place, sample, seed, report)
     return Export(to, str(directory), ran, home.arithmetic, proved)
 
 
-def _write(home: Destination, file: ModelFile, place: Path) -> None:
+def _write(home: Destination, file: ModelFile, place: Path, states: bool) -> None:
     try:
-        home.write(file, place)
+        home.write(file, place, states)
     except SafetensorError as error:  # so it calls a full disk
         raise KrohnError(f"cannot write {place}: {error}") from None
 

@@ -41,7 +41,28 @@ def open_target(
     seen = (observation or OWN) if outputs else None
     wanted = machine_of(machine, observation=seen)
     file, notes = with_names(file, wanted)
-    return kind(file, aligned(wanted, own_machine(file)), progress, notes=notes)
+    held = aligned(wanted, own_machine(file))
+    if not outputs:
+        _check_shown(wanted, held, own_machine(file))
+    return kind(file, held, progress, notes=notes)
+
+
+def _check_shown(machine: Automaton, held: Automaton, own: Automaton) -> None:
+    """Refuse a file that says states, and says that they show what they do not.
+
+    Raises:
+        KrohnError: Which names a state.
+    """
+    if held.output is None or own.output is None:
+        return
+    for q in set(machine.states) & set(own.states):
+        i = own.states.index(q)
+        right, said = (m.output.names[m.output.table[i]] for m in (held, own) if m.output)
+        if right != said:
+            raise KrohnError(
+                f"{machine.name} shows {right!r} in state {q!r}, where the model is to "
+                f"show {said!r}"
+            )
 
 
 def _stated(file: ModelFile) -> Automaton:

@@ -20,6 +20,12 @@ def export(
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="DIR", help="A new directory.")
     ],
+    states: Annotated[
+        bool,
+        typer.Option(
+            "--states", help="Name classes by states, though the machine has outputs."
+        ),
+    ] = False,
     sample: Annotated[
         int | None,
         typer.Option(
@@ -36,7 +42,13 @@ def export(
 
     with progress() as report:
         found = exported(
-            file, to=to, directory=output, sample=sample, seed=seed, progress=report
+            file,
+            to=to,
+            directory=output,
+            states=states,
+            sample=sample,
+            seed=seed,
+            progress=report,
         )
     emit(found.to_object(), as_json, lambda: _show(found))
 

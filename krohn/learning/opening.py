@@ -216,7 +216,7 @@ def _exported(
         claim = config["claim"]
         shows = "outputs" if claim.get("shows") == "outputs" else "states"
         classes = tuple(
-            config["states"]
+            config.get("states")
             or (config["id2label"][str(i)] for i in range(len(config["id2label"])))
         )
         letters = names(config, "letters")

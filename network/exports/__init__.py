@@ -28,7 +28,8 @@ class Destination:
         name: As `krohn export --to` takes it.
         title: The place, as people call it.
         write: Writes a model file into an empty directory; raises `ExportError` if that
-            place cannot hold such a network.
+            place cannot hold such a network. With True, classes that are states have the
+            names of these, though the machine has outputs.
         open: Reads what was written, by the place's own library and from the directory
             alone; what comes back computes there.
         arithmetic: What is computed there, beside what the model file computes.
@@ -38,7 +39,7 @@ class Destination:
 
     name: str
     title: str
-    write: Callable[[ModelFile, Path], None]
+    write: Callable[[ModelFile, Path, bool], None]
     open: Callable[[Path], "Logits"]
     arithmetic: str
     proved: Callable[[ModelFile, Path], str]

@@ -7,15 +7,17 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from safetensors.numpy import save_file
 
+from network.errors import ExportError
 from network.exports import circuit, gpt2
 from network.exports.labels import labels
-from network.exports.letter_tokenizer import tokenizer_files
 from network.modelfile import ModelFile
+from program.errors import Refused
+from program.letter_tokenizer import library_files, shown, tokens
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -34,7 +36,7 @@ def write(
     Args:
         file: The network.
         directory: Where to.
-        states: Whether states are called by their names, though the machine has outputs.
+        states: Whether it may say states only, though the machine has outputs.
         activation: Of all units.
 
     Raises:
@@ -45,19 +47,35 @@ def write(
         name: np.ascontiguousarray(file.precision.store(tensor))
         for name, tensor in gpt2.tensors(file, sizes).items()
     }
-    positions = file.header["architecture"]["positions"]
     header = {key: value for key, value in file.header.items() if key != "evidence"}
     told = {"format": FORMAT, "version": VERSION, "model": header}
     texts = {
         "config.json": {**gpt2.configuration(file, sizes), "krohn": told},
-        "generation_config.json": {"do_sample": False, "max_new_tokens": 1},
-        **tokenizer_files(labels(file, states), positions),
+        **_tokenizer(file, states),
     }
     save_file(stored, directory / "model.safetensors", {"format": "pt"})
     for name, content in texts.items():
         text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False)
         (directory / name).write_text(text + "\n", "utf-8")
     circuit.write(file, directory)
+
+
+def _tokenizer(file: ModelFile, states: bool) -> dict[str, Any]:
+    """The files of the tokenizer, and what the library does by default."""
+    found, machine = labels(file, states), file.header["machine"]
+    try:
+        if states and shown(machine) is not None:
+            raise ExportError(
+                "a GPT-2 has tokens that name outputs and states; leave --states out"
+            )
+        called = tokens(machine, outputs=not found.states)
+        letters, positions = (
+            len(found.letters),
+            file.header["architecture"]["positions"],
+        )
+        return library_files(called, letters, positions)
+    except Refused as refused:
+        raise ExportError(f"no tokenizer can be made: {refused}") from None
 
 
 def open_logits(directory: Path) -> "Callable[[Tensor], Tensor]":

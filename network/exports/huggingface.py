@@ -31,10 +31,12 @@ from transformers.utils import logging
 from network.architecture import expected_shapes
 from network.errors import ExportError
 from network.exports import Destination, circuit
+from network.exports.labels import labels
 from network.model import NETWORKS, Model, Network
 from network.modelfile import ModelFile
 from network.sparse import is_index
 from network.transformer import Transformer
+from program.letter_tokenizer import BOS, blank
 
 KIND = "krohn"
 LETTERS = "letters.json"
@@ -47,7 +49,10 @@ class KrohnConfig(PretrainedConfig):  # type: ignore[misc]
 
     Attributes:
         architecture: That of the model file.
-        letters: The names of the letters; ids are their indices.
+        letters: The names of the letters; ids are their indices, and the next id stands
+            behind words that are shorter than others.
+        states: The names of the states, if classes are states; `id2label` says what the
+            machine shows in each, where it has outputs.
         claim: What the file claims: the longest word, the format, the start state.
         writes: Whether each logit stands for the letter that comes next, so that the
             network writes text; else it is one of `id2label`.
@@ -59,13 +64,15 @@ class KrohnConfig(PretrainedConfig):  # type: ignore[misc]
         self,
         architecture: Mapping[str, Any] | None = None,
         letters: Sequence[str] = (),
+        states: Sequence[str] = (),
         claim: Mapping[str, Any] | None = None,
         writes: bool = False,
         **rest: Any,
     ) -> None:
         self.architecture = dict(architecture or {})
-        self.letters, self.claim = list(letters), dict(claim or {})
-        self.writes, self.vocab_size = writes, len(letters)
+        self.letters, self.states = list(letters), list(states)
+        self.claim, self.writes = dict(claim or {}), writes
+        self.vocab_size = len(letters) + 1
         super().__init__(**rest)
 
 
@@ -98,21 +105,31 @@ class KrohnForCausalLM(PreTrainedModel, GenerationMixin):  # type: ignore[misc]
 
         Args:
             input_ids: ``(batch, time)`` letter indices, without BOS.
-            attention_mask: ``(batch, time)``: 0 behind words that are shorter.
+            attention_mask: ``(batch, time)``: 0 behind words that are shorter; by
+                default where the token is none of a letter.
             labels: ``(batch, time)``: the right class after each letter, −100 for none;
                 of networks that write, the text itself.
             output_hidden_states: Whether to give the residual stream at the letters, after
                 the embedding and after every sublayer, as `network.model` numbers them.
 
         Raises:
-            ValueError: If words are too long; if they are padded in front, or at all
-                where heads see what comes later.
+            ValueError: If words are too long, or a token is no letter; if they are padded
+                in front, or at all where heads see what comes later.
         """
         longest = self.network.length
         if longest is not None and input_ids.shape[1] > longest:
             raise ValueError(f"this network is for words of up to {longest} letters")
-        if attention_mask is not None:
-            _check_mask(attention_mask, getattr(self.network, "causal", True))
+        letters = len(self.config.letters)
+        if attention_mask is None:
+            attention_mask = input_ids != letters
+        _check_mask(attention_mask, getattr(self.network, "causal", True))
+        input_ids = input_ids.where(attention_mask.bool(), 0)
+        wrong = input_ids[(input_ids < 0) | (input_ids >= letters)]
+        if len(wrong):
+            raise ValueError(
+                f"{int(wrong[0])} is not a letter: letters are 0 to {letters - 1}, and "
+                "config.letters has their names"
+            )
         logits = self.network(input_ids)
         seen = None
         if output_hidden_states:
@@ -153,7 +170,11 @@ def _check_mask(mask: Tensor, causal: bool) -> None:
 
 
 class KrohnTokenizer(PreTrainedTokenizer):  # type: ignore[misc]
-    """Letters by name, with blanks between them; without, if each is one character."""
+    """Letters by name, with blanks between them; without, if each is one character.
+
+    Where a name holds a blank, something else stands between letters
+    (`program.letter_tokenizer.blank`).
+    """
 
     vocab_files_names: ClassVar[dict[str, str]] = {"vocab_file": LETTERS}
     model_input_names: ClassVar[list[str]] = ["input_ids", "attention_mask"]
@@ -162,6 +183,8 @@ class KrohnTokenizer(PreTrainedTokenizer):  # type: ignore[misc]
         names = json.loads(Path(vocab_file).read_text(encoding="utf-8"))
         self.letters: list[str] = names
         self.index = {name: i for i, name in enumerate(names)}
+        self.between = blank(names)
+        rest = {"pad_token": BOS, "split_special_tokens": True, **rest}
         super().__init__(**rest)
 
     @property
@@ -176,7 +199,7 @@ class KrohnTokenizer(PreTrainedTokenizer):  # type: ignore[misc]
     def _tokenize(self, text: str, **ignored: Any) -> list[str]:
         if text in self.index:
             return [text]
-        parts = text.split()
+        parts = text.split(None if self.between == " " else self.between)
         known = all(part in self.index for part in parts)
         return parts if known else [sign for part in parts for sign in part]
 
@@ -189,6 +212,10 @@ class KrohnTokenizer(PreTrainedTokenizer):  # type: ignore[misc]
     def _convert_id_to_token(self, index: int) -> str:
         return self.letters[index]
 
+    def convert_tokens_to_string(self, tokens: list[str]) -> str:
+        """The text of a word."""
+        return self.between.join(tokens)
+
     def save_vocabulary(
         self, save_directory: str, filename_prefix: str | None = None
     ) -> tuple[str]:
@@ -199,8 +226,13 @@ class KrohnTokenizer(PreTrainedTokenizer):  # type: ignore[misc]
         return (str(path),)
 
 
-def write(file: ModelFile, directory: Path) -> None:
+def write(file: ModelFile, directory: Path, states: bool = False) -> None:
     """Write what ``from_pretrained`` reads, and the circuit.
+
+    Args:
+        file: The network.
+        directory: Where to.
+        states: Whether states are called by their names, though the machine has outputs.
 
     Raises:
         ExportError: If it is a network of another kind.
@@ -211,16 +243,18 @@ def write(file: ModelFile, directory: Path) -> None:
             "only Transformers and recurrent networks of up to 1,024 units go to "
             "Hugging Face"
         )
-    source = Model(file)
+    source, names = Model(file), labels(file, states)
     about = file.header.get("source", {})
     config = KrohnConfig(
         architecture=file.header["architecture"],
-        letters=source.letters,
+        letters=names.letters,
+        states=names.states,
         claim={"length": source.length, **file.header["claim"]},
         writes=about.get("kind") == "chain-of-thought",
-        id2label=dict(enumerate(source.classes)),
-        label2id={name: i for i, name in enumerate(source.classes)},
+        id2label=dict(enumerate(names.classes)),
+        label2id={name: i for i, name in enumerate(names.classes)},
         dtype=file.precision.name,
+        pad_token_id=len(names.letters),
         use_cache=False,
     )
     made = KrohnForCausalLM(config).to(getattr(torch, file.precision.name))
@@ -229,9 +263,10 @@ def write(file: ModelFile, directory: Path) -> None:
         made.generation_config = _decoding(source)
     with silent():
         made.save_pretrained(directory)
-    names = directory / LETTERS
-    names.write_text(json.dumps(source.letters, ensure_ascii=False), encoding="utf-8")
-    KrohnTokenizer(str(names), model_max_length=source.length).save_pretrained(
+    listed = directory / LETTERS
+    listed.write_text(json.dumps(names.letters, ensure_ascii=False), encoding="utf-8")
+    ends = {"eos_token": END} if config.writes and END in names.letters else {}
+    KrohnTokenizer(str(listed), model_max_length=source.length, **ends).save_pretrained(
         directory
     )
     circuit.write(file, directory)

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from network.alphabets import alphabets
 from network.errors import ExportError
 from network.modelfile import ModelFile, names
+from program.errors import Refused
+from program.letter_tokenizer import shown
 
 
 @dataclass(frozen=True)
@@ -18,13 +18,16 @@ class Labels:
         classes: What each logit stands for. Several states that show the same output
             are several classes of one name.
         states: The states of the machine, if classes are states; else none.
-        outputs: Whether the names of the classes are outputs of the machine.
     """
 
     letters: tuple[str, ...]
     classes: tuple[str, ...]
     states: tuple[str, ...]
-    outputs: bool
+
+    def to_object(self) -> dict[str, tuple[str, ...]]:
+        """Its names for JSON, without states where there are none."""
+        told = {"letters": self.letters, "classes": self.classes}
+        return {**told, "states": self.states} if self.states else told
 
 
 def labels(file: ModelFile, states: bool = False) -> Labels:
@@ -41,40 +44,25 @@ def labels(file: ModelFile, states: bool = False) -> Labels:
         ModelFileError: If the file is damaged.
     """
     letters, its_states, classes = alphabets(file)
-    if "source" in file.header:
+    says_outputs = file.header["claim"].get("shows", "states") != "states"
+    if "source" in file.header or says_outputs:
         if states:
-            raise ExportError("--states is for networks of machines; leave it out")
-        return Labels(letters, classes, (), False)
-    output = file.header["machine"].get("output")
-    if file.header["claim"].get("shows", "states") != "states":
-        if states:
-            raise ExportError(
-                "this network says outputs and no states; leave --states out, or compile "
-                "it again without --observe"
-            )
-        return Labels(letters, classes, (), True)
+            raise ExportError("this network says no states; leave --states out")
+        return Labels(letters, classes, ())
+    machine = file.header["machine"]
+    output = machine.get("output")
     if output is None and states:
-        raise ExportError(
-            "its machine has no outputs beside its states; leave --states out"
-        )
+        raise ExportError("its machine shows nothing but states; leave --states out")
     if output is None or states:
-        return Labels(letters, its_states, its_states, False)
-    if output.get("on") != "states":
+        return Labels(letters, its_states, its_states)
+    try:
+        names(output, "names")
+        seen = shown(machine)
+    except (Refused, LookupError, TypeError) as error:
+        raise ExportError(f"the file is damaged: {error}") from None
+    if seen is None:
         raise ExportError(
             "this network says states, and its machine shows outputs on transitions: "
             "compile it again with --observe outputs, or export its states with --states"
         )
-    return Labels(letters, _shown(output, len(its_states)), its_states, True)
-
-
-def _shown(output: dict[str, object], states: int) -> tuple[str, ...]:
-    """What each state shows.
-
-    Raises:
-        ExportError: If the file is damaged.
-    """
-    shown, table = names(output, "names"), np.array(output.get("table"))
-    fits = table.shape == (states,) and table.dtype.kind == "i"
-    if not fits or table.min() < 0 or table.max() >= len(shown):
-        raise ExportError("the file is damaged: its machine shows other outputs")
-    return tuple(shown[i] for i in table.tolist())
+    return Labels(letters, tuple(seen), its_states)

@@ -18,9 +18,17 @@ from torch import Tensor
 from network.architecture import activations, kind_of
 from network.errors import ExportError
 from network.exports import Destination, circuit
-from network.exports.onnx_graph import BATCH, LETTERS, LOGITS, TIME, Graph, transformer
+from network.exports.labels import labels
+from network.exports.onnx_graph import (
+    BATCH,
+    LETTERS,
+    LOGITS,
+    TIME,
+    Graph,
+    letters,
+    transformer,
+)
 from network.exports.onnx_recurrent import STEPS, recurrent
-from network.model import Model
 from network.modelfile import ModelFile
 from network.sparse import is_index
 
@@ -34,18 +42,24 @@ NUMBERS = {
 NAME = "model.onnx"
 
 
-def write(file: ModelFile, directory: Path) -> None:
+def write(file: ModelFile, directory: Path, states: bool = False) -> None:
     """Write ``model.onnx`` and the circuit.
+
+    Args:
+        file: The network.
+        directory: Where to.
+        states: Whether states are called by their names, though the machine has outputs.
 
     Raises:
         ExportError: If ONNX Runtime has no kernels for such a network.
     """
     _check(file)
-    shape, source = file.header["architecture"], Model(file)
+    shape, names = file.header["architecture"], labels(file, states)
     graph = Graph(NUMBERS[shape["dtype"]])
     for name, tensor in sorted(file.tensors.items()):
         graph.constant(file.precision.store(tensor), name)
-    (recurrent if shape["kind"] in STEPS else transformer)(graph, file)
+    words = letters(graph, len(names.letters))
+    (recurrent if shape["kind"] in STEPS else transformer)(graph, file, words)
     made = helper.make_graph(
         graph.nodes,
         "krohn",
@@ -60,8 +74,8 @@ def write(file: ModelFile, directory: Path) -> None:
         opset_imports=[opset],
         ir_version=helper.find_min_ir_version_for([opset]),
     )
-    names = {"letters": source.letters, "classes": source.classes}
-    told = {k: json.dumps(v, ensure_ascii=False) for k, v in names.items()}
+    called = names.to_object().items()
+    told = {key: json.dumps(value, ensure_ascii=False) for key, value in called}
     helper.set_model_props(model, told)
     onnx.checker.check_model(model, full_check=True)
     (directory / NAME).write_bytes(model.SerializeToString(deterministic=True))

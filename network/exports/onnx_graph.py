@@ -25,15 +25,18 @@ class Graph:
         number: The format of the network, by ONNX's number.
         nodes: Each after those that it reads.
         constants: Tensors that are given: those of a file by their names in it.
+        front: What stands in front of names that are made: a graph inside another one
+            shares none with it.
     """
 
     number: int
     nodes: list[NodeProto] = field(default_factory=list)
     constants: list[TensorProto] = field(default_factory=list)
+    front: str = ""
 
     def op(self, kind: str, *inputs: str, to: str = "", **attributes: Any) -> str:
         """One more node, and the name of what it writes."""
-        name = to or f"{kind.lower()}_{len(self.nodes)}"
+        name = to or f"{self.front}{kind.lower()}_{len(self.nodes)}"
         self.nodes.append(helper.make_node(kind, inputs, [name], name, **attributes))
         return name
 
@@ -48,7 +51,7 @@ class Graph:
 
     def constant(self, array: npt.NDArray[Any], name: str = "") -> str:
         """A constant."""
-        name = name or f"constant_{len(self.constants)}"
+        name = name or f"{self.front}constant_{len(self.constants)}"
         self.constants.append(numpy_helper.from_array(array, name))
         return name
 
@@ -57,13 +60,23 @@ class Graph:
         return helper.make_tensor_value_info(name, number, shape)
 
 
-def transformer(graph: Graph, file: ModelFile) -> None:
+def letters(graph: Graph, count: int) -> str:
+    """The input, once it is known to be letters: an index that is none is an error.
+
+    A `Gather` takes −1 for the last row, and BOS has a row of the embedding.
+    """
+    below = graph.op("Less", LETTERS, graph.whole(0))
+    index = graph.op("Where", below, graph.whole(count), LETTERS)
+    return graph.op("Gather", graph.whole(*range(count)), index)
+
+
+def transformer(graph: Graph, file: ModelFile, words: str) -> None:
     """The nodes of a Transformer, as docs/model-format.md has its operations."""
     shape = file.header["architecture"]
-    count = graph.op("Gather", graph.op("Shape", LETTERS), graph.whole(0))
+    count = graph.op("Gather", graph.op("Shape", words), graph.whole(0))
     bos = graph.whole(shape["vocabulary"] - 1)
     front = graph.op("Expand", bos, graph.op("Concat", count, graph.whole(1), axis=0))
-    tokens = graph.op("Concat", front, LETTERS, axis=1)
+    tokens = graph.op("Concat", front, words, axis=1)
     length = graph.op("Gather", graph.op("Shape", tokens), graph.whole(1))
     zero, one = (graph.constant(np.array(n)) for n in (0, 1))
     t = graph.op("Range", zero, graph.op("Squeeze", length), one)

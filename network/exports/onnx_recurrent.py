@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from onnx import TensorProto, helper
 
-from network.exports.onnx_graph import BATCH, LETTERS, LOGITS, Graph
+from network.exports.onnx_graph import BATCH, LOGITS, Graph
 from network.modelfile import ModelFile
 
 HELD = ("h.before", "c.before")
@@ -12,18 +12,18 @@ HELD = ("h.before", "c.before")
 LETTER = "letter"
 
 
-def recurrent(graph: Graph, file: ModelFile) -> None:
+def recurrent(graph: Graph, file: ModelFile, words: str) -> None:
     """The nodes of a recurrent network, as docs/model-format.md has its operations."""
     kind, size = (file.header["architecture"][key] for key in ("kind", "hidden"))
     starts, step = STEPS[kind]
-    count = graph.op("Gather", graph.op("Shape", LETTERS), graph.whole(0))
+    count = graph.op("Gather", graph.op("Shape", words), graph.whole(0))
     shape = graph.op("Concat", count, graph.whole(size), axis=0)
     held = [graph.op("Expand", start, shape) for start in starts]
-    words = graph.op("Transpose", LETTERS, perm=[1, 0])
+    steps = graph.op("Transpose", words, perm=[1, 0])
     for name in ("weight_ih", "weight_hh"):
         if f"recurrent.{name}_l0" in file.tensors:  # torch has outputs as rows
             graph.op("Transpose", f"recurrent.{name}_l0", perm=[1, 0], to=name)
-    body = Graph(graph.number)
+    body = Graph(graph.number, front="step.")
     kept = step(body)
     said = body.op("Identity", kept[0])
     reads = [body.info(name, graph.number, BATCH, size) for name in HELD[: len(starts)]]
@@ -35,7 +35,7 @@ def recurrent(graph: Graph, file: ModelFile) -> None:
     ends = [f"{name}.last" for name in starts]
     graph.nodes.append(
         helper.make_node(
-            "Scan", [*held, words], [*ends, "hidden"], body=inner, num_scan_inputs=1
+            "Scan", [*held, steps], [*ends, "hidden"], body=inner, num_scan_inputs=1
         )
     )
     h = graph.op("Transpose", "hidden", perm=[1, 0, 2])

@@ -20,6 +20,7 @@ from network.architecture import activations, causal, kind_of
 from network.attention_kind import Softmax, attention_kind
 from network.errors import ExportError
 from network.exports import Destination, circuit
+from network.exports.labels import labels
 from network.modelfile import ModelFile
 from network.precision import FloatArray
 
@@ -27,8 +28,13 @@ ACTIVATIONS = ("relu", "gelu")
 """Those of Krohn that TransformerLens has under the same name."""
 
 
-def write(file: ModelFile, directory: Path) -> None:
-    """Write ``config.json``, ``model.safetensors`` and the circuit.
+def write(file: ModelFile, directory: Path, states: bool = False) -> None:
+    """Write ``config.json``, ``model.safetensors``, ``names.json`` and the circuit.
+
+    Args:
+        file: The network.
+        directory: Where to.
+        states: Whether states are called by their names, though the machine has outputs.
 
     Raises:
         ExportError: If the network has what TransformerLens lacks.
@@ -39,9 +45,11 @@ def write(file: ModelFile, directory: Path) -> None:
         name: np.ascontiguousarray(file.precision.store(tensor))
         for name, tensor in tensors.items()
     }
+    names = labels(file, states).to_object()
     save_file(stored, directory / "model.safetensors")
-    text = json.dumps(config, indent=1, sort_keys=True)
-    (directory / "config.json").write_text(text + "\n", encoding="utf-8")
+    for name, content in (("config.json", config), ("names.json", names)):
+        text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False)
+        (directory / name).write_text(text + "\n", encoding="utf-8")
     circuit.write(file, directory)
 
 

@@ -147,7 +147,7 @@ def test_who_learns_from_prompts_is_given_prompts(
 def test_a_full_disk_is_one_line(
     model: CompiledModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(file: ModelFile, directory: Path) -> None:
+    def full(file: ModelFile, directory: Path, states: bool) -> None:
         (directory / "half").write_text("half")
         raise SafetensorError("no space left on device")
 

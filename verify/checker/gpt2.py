@@ -1,10 +1,12 @@
 """A GPT-2 that computes what a strict network computes (docs/soundness.md, section 6a).
 
 It reads two files of an exported directory, and makes a strict network of them
-whose readers see what LayerNorms leave. `network.transformer` proves that.
+whose readers see what LayerNorms leave. `network.transformer` proves that. The files of
+the tokenizer are to be those that the names of the machine give.
 """
 
 import hashlib
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +15,7 @@ import numpy as np
 from safetensors import SafetensorError, deserialize
 
 from program.errors import Refused, demand
+from program.letter_tokenizer import library_files, tokens
 from verify.checker.layer_norms import LayerNorms
 from verify.checker.model_file import (
     FORMATS,
@@ -38,11 +41,8 @@ SIZES = ("n_embd", "n_head", "n_inner", "n_layer", "n_positions", "vocab_size")
 ACTIVATIONS = ("relu", "gelu", "gelu_new")
 HARMLESS = {
     "attn_pdrop",
-    "bos_token_id",
     "embd_pdrop",
-    "eos_token_id",
     "initializer_range",
-    "pad_token_id",
     "resid_pdrop",
     "summary_activation",
     "summary_first_dropout",
@@ -54,16 +54,16 @@ HARMLESS = {
     "use_cache",
 }
 """What has no effect on logits where nothing is trained."""
+MARKS = ("bos_token_id", "eos_token_id", "pad_token_id")
+"""Tokens that are all BOS, which is the number of letters."""
 NAMES = ("config.json", "model.safetensors")
-BESIDE = {
-    "README.md",
-    "circuit.csv",
-    "circuit.json",
-    "generation_config.json",
-    "tokenizer.json",
-    "tokenizer_config.json",
-}
-"""Files that logits do not depend on."""
+TOKENIZER = ("tokenizer.json", "tokenizer_config.json")
+TOLD = ("generation_config.json", *TOKENIZER)
+"""Files that the names of the machine give; the library reads one tokenizer of two."""
+LIBRARY = ("is_local", "local_files_only", "transformers_version")
+"""What the library adds to those when it saves them again."""
+BESIDE = {"README.md", "circuit.csv", "circuit.json"}
+"""Files that nothing depends on."""
 Parts = dict[str, FloatArray]
 """Tensors by the names that they have in a model file."""
 DAMAGE = (
@@ -78,10 +78,11 @@ _BLOCK = {"heads", "d_qk", "d_v", "mlp"}
 
 
 class Files(NamedTuple):
-    """The bytes of ``config.json`` and ``model.safetensors``."""
+    """The bytes of ``config.json``, ``model.safetensors``, and of `TOLD` by their names."""
 
     config: bytes
     weights: bytes
+    told: Mapping[str, bytes] = {}
 
     @staticmethod
     def of(directory: Path) -> "Files":
@@ -91,14 +92,19 @@ class Files(NamedTuple):
             Refused: If there is a file that may make another network of them.
             OSError: If one cannot be read.
         """
-        others = sorted({path.name for path in directory.iterdir()} - BESIDE - {*NAMES})
+        there = {path.name for path in directory.iterdir()}
+        others = sorted(there - BESIDE - {*NAMES, *TOLD})
         demand(not others, f"no rule is about the files {others[:3]}")
-        return Files(*((directory / name).read_bytes() for name in NAMES))
+        both = len(there & {*TOKENIZER}) != 1
+        demand(both, "one of the two files of the tokenizer is not there")
+        told = {name: (directory / name).read_bytes() for name in there & {*TOLD}}
+        return Files(*((directory / name).read_bytes() for name in NAMES), told)
 
     @property
     def digest(self) -> str:
-        """What evidence names them by."""
-        parts = b"".join(hashlib.sha256(part).digest() for part in self)
+        """What evidence names them by; the other files follow from the first."""
+        both = (self.config, self.weights)
+        parts = b"".join(hashlib.sha256(part).digest() for part in both)
         return hashlib.sha256(parts).hexdigest()
 
 
@@ -146,6 +152,7 @@ def _model(files: Files) -> Model:
     known = told.keys() == {"format", "version", "model"}
     known = known and (told["format"], told["version"]) == ("krohn-gpt2", 2)
     demand(known, "what config.json says to Krohn is not what this checker knows")
+    _check_told(files.told, header, shape)
     tensors = {}
     for name, entry in entries:
         demand(entry["dtype"] == form.code, f"tensor {name!r} has another format")
@@ -157,9 +164,26 @@ def _model(files: Files) -> Model:
     return _Taken(config, header, form, shape, tensors).model()
 
 
+def _check_told(told: Mapping[str, bytes], header: Any, shape: Shape) -> None:
+    """Refuse a text or an answer with a name that the machine does not give it."""
+    outputs = header["claim"].get("shows", "states") != "states"
+    called = tokens(header["machine"], outputs)
+    right = library_files(
+        called, header["architecture"]["vocabulary"] - 1, shape.positions
+    )
+    demand(len(called) == shape.vocabulary, "there are other names than tokens")
+    for name, text in told.items():
+        said = {key: value for key, value in loads(text).items() if key not in LIBRARY}
+        # As texts: in Python 1, 1.0 and true are equal.
+        same, wanted = (
+            json.dumps(part, sort_keys=True) for part in (said, right[name])
+        )
+        demand(same == wanted, f"{name} is not what the names of the machine give")
+
+
 def _shape(config: Any, header: Any) -> Shape:
     """The sizes; refused if the configuration says what no rule is about."""
-    keys = {*STATED, *SIZES, *HARMLESS}
+    keys = {*STATED, *SIZES, *HARMLESS, *MARKS}
     keys |= {"activation_function", "layer_norm_epsilon", "dtype"}
     unknown = sorted(config.keys() - keys)
     demand(not unknown, f"no rule is about {unknown[:3]} of config.json")
@@ -184,6 +208,8 @@ def _shape(config: Any, header: Any) -> Shape:
     demand(len(blocks) == shape.layers, "the number of layers is another one")
     letters, classes = said["vocabulary"], said["outputs"]
     demand(shape.vocabulary == letters + classes, "the vocabulary has another size")
+    marks = [type(config[key]) is int and config[key] == letters - 1 for key in MARKS]
+    demand(all(marks), "BOS, EOS or the token of padding is another one")
     demand(
         shape.positions == said["positions"], "the number of positions is another one"
     )

@@ -31,7 +31,7 @@ def turnstile() -> ModelFile:
 @pytest.fixture(scope="module")
 def exported(turnstile: ModelFile, tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("bridge")
-    write(turnstile, directory)
+    write(turnstile, directory, states=True)
     return directory
 
 
@@ -142,7 +142,7 @@ def test_one_number_that_is_not_as_in_the_file_is_seen(
 ) -> None:
     damaged = {n: t.copy() for n, t in turnstile.tensors.items()}
     damaged["blocks.2.attention.out"].flat[-1] += 2.0**-12
-    write(replace(turnstile, tensors=damaged), tmp_path)
+    write(replace(turnstile, tensors=damaged), tmp_path, states=True)
     with pytest.raises(ExportError, match=r"blocks\.2\.attn\.o\.weight"):
         proved(turnstile, tmp_path)
 
