@@ -53,12 +53,11 @@ def _check_shown(machine: Automaton, held: Automaton, own: Automaton) -> None:
     Raises:
         KrohnError: Which names a state.
     """
-    if held.output is None or own.output is None:
+    if held.output is None or own.output is None or own.output.on != "states":
         return
-    for q in set(machine.states) & set(own.states):
-        i = own.states.index(q)
-        right, said = (m.output.names[m.output.table[i]] for m in (held, own) if m.output)
-        if right != said:
+    for i, q in enumerate(own.states):
+        right, said = (o.names[o.table[i]] for o in (held.output, own.output))
+        if q in machine.states and right != said:
             raise KrohnError(
                 f"{machine.name} shows {right!r} in state {q!r}, where the model is to "
                 f"show {said!r}"

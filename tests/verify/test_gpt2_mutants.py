@@ -1,12 +1,14 @@
 """Damaged GPT-2s: each one is rejected, or it is right on every word that is run.
 
-What is verified is run in the library itself, on all words of up to the claimed length,
-against the machine that its `config.json` names. So a false `verified` is seen, unless it
-is wrong only on an arithmetic that is not installed here.
+What is verified is run in the library itself, with both of its kinds of attention, on all
+words of up to the claimed length, against the machine that its `config.json` names, and by
+its tokenizer. So a false `verified` is seen, unless it is wrong only on an arithmetic that
+is not installed here.
 """
 
 import copy
 import json
+import tempfile
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -20,7 +22,7 @@ from safetensors.numpy import load, save
 import krohn
 from network.exports.gpt2_directory import write
 from program.errors import Refused
-from verify.checker.gpt2 import NAMES, Files, read
+from verify.checker.gpt2 import Files, read
 from verify.checker.network import recheck
 from verify.proof import FAILURES
 from verify.search.find import claims, for_file, search
@@ -31,7 +33,7 @@ LENGTH = 6
 
 def original(name: str, directory: Path) -> Files:
     write(krohn.compile(name, length=LENGTH, strict=True).file, directory)
-    return Files(*((directory / part).read_bytes() for part in NAMES))
+    return Files.of(directory)
 
 
 def changed(value: np.ndarray, at: tuple[int, ...], rng: np.random.Generator) -> None:
@@ -102,9 +104,18 @@ def wrong(files: Files) -> int:
     """At how many words the network, run by its library, says another state."""
     config = json.loads(files.config)
     header = config.pop("krohn")["model"]
-    model = transformers.GPT2LMHeadModel(transformers.GPT2Config(**config)).eval()
-    state = {n: torch.from_numpy(t) for n, t in load(files.weights).items()}
-    model.load_state_dict(state)
+    bad = misread(files, header)
+    for attention in ("sdpa", "eager"):
+        said = transformers.GPT2Config(**config, attn_implementation=attention)
+        model = transformers.GPT2LMHeadModel(said).eval()
+        state = {n: torch.from_numpy(t) for n, t in load(files.weights).items()}
+        model.load_state_dict(state)
+        assert model.config._attn_implementation == attention
+        bad += wrong_words(model, header)
+    return bad
+
+
+def wrong_words(model: Any, header: Any) -> int:
     moves = np.array(header["machine"]["transitions"])
     letters, states = moves.shape[0], header["machine"]["states"]
     bad = 0
@@ -117,6 +128,23 @@ def wrong(files: Files) -> int:
         for a in words.numpy().T:
             now = moves[a, now]
         bad += int((said.argmax(-1).numpy() != now + letters + 1).sum())
+    return bad
+
+
+def misread(files: Files, header: Any) -> int:
+    """How many names of letters and states the tokenizer reads or writes otherwise."""
+    with tempfile.TemporaryDirectory() as place:
+        for name, text in {**files.told, "config.json": files.config}.items():
+            (Path(place) / name).write_bytes(text)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(place)
+    letters, states = (header["machine"][key] for key in ("letters", "states"))
+    bos = len(letters)
+    bad = sum(tokenizer(a)["input_ids"] != [bos, i] for i, a in enumerate(letters))
+    for i, state in enumerate(states):
+        bad += tokenizer.decode([bos + 1 + i]) != f"state: {state}"
+    for text in ("no letter", *(f"state: {state}" for state in states)):
+        with pytest.raises(Exception, match="Missing"):
+            tokenizer(text)
     return bad
 
 
@@ -139,11 +167,19 @@ def mutants(files: Files, count: int, seed: int) -> Iterator[Files]:
         yield configured(files, {**config, "krohn": other})
     for other in of_json(config, count // 4, seed):
         yield configured(files, {**other, "krohn": told})
+    for name, text in files.told.items():
+        for other in of_json(json.loads(text), count // 8, seed):
+            yield files._replace(told={**files.told, name: json.dumps(other).encode()})
 
 
 def configured(files: Files, config: Any) -> Files:
     text = json.dumps(config, indent=1, sort_keys=True, ensure_ascii=False)
     return files._replace(config=f"{text}\n".encode())
+
+
+def same(one: Files, two: Files) -> bool:
+    told = ({k: json.loads(v) for k, v in files.told.items()} for files in (one, two))
+    return one[:2] == two[:2] and next(told) == next(told)
 
 
 def survivors(name: str, directory: Path, count: int, seed: int) -> tuple[int, int]:
@@ -152,7 +188,7 @@ def survivors(name: str, directory: Path, count: int, seed: int) -> tuple[int, i
     assert verified(files)
     assert wrong(files) == 0
     for mutant in mutants(files, count, seed):
-        if mutant == files:
+        if same(mutant, files):
             continue
         total += 1
         if verified(mutant):
