@@ -89,7 +89,7 @@ def location(a: Automaton) -> Automaton:
 
 
 def accept(a: Automaton) -> Automaton:
-    """Whether a word is accepted, ``"0"`` or ``"1"``: whether the state is final.
+    """Whether a word is accepted, ``"accept"`` or ``"reject"``: whether the state is final.
 
     The machine of the zoo for (abab)* has no final states of its own; there it is 3.
 
@@ -97,11 +97,11 @@ def accept(a: Automaton) -> Automaton:
         MachineError: If the machine has no final states.
     """
     final = acceptance(a)
-    if final is not None:
-        return _showing_bits(a, final)
-    fits = a.letters == ("a", "b") and a.states == tuple("01234")
-    _need(a, fits, "final states, as acceptors have (or those of abab)")
-    return _showing_bits(a, [q == "3" for q in a.states])
+    if final is None:
+        fits = a.letters == ("a", "b") and a.states == tuple("01234")
+        _need(a, fits, "final states, as acceptors have (or those of abab)")
+        final = [q == "3" for q in a.states]
+    return replace(a, output=Output("states", np.array(final), ("reject", "accept")))
 
 
 def balance(a: Automaton) -> Automaton:

@@ -15,7 +15,7 @@ import krohn
 import verify.checker
 from network.exports.gpt2_directory import write
 from program.errors import Refused
-from verify.checker.gpt2 import NAMES, Files
+from verify.checker.gpt2 import Files
 from verify.checker.model_file import FORMATS, Format
 from verify.checker.overflow import INSIDE, STEPS, STORED, SUM, Room, fits
 
@@ -102,7 +102,7 @@ def good(
     directory = tmp_path_factory.mktemp("good")
     file = krohn.compile("FlipFlop", length=16, strict=True, dtype=request.param).file
     write(file, directory)
-    return Files(*((directory / part).read_bytes() for part in NAMES))
+    return Files.of(directory)
 
 
 def changed(files: Files, heads: int, change: Callable[[Tensors], None]) -> Files:
@@ -149,7 +149,7 @@ def answers_numbers(files: Files) -> bool:
         config._attn_implementation = attention
         model = transformers.GPT2LMHeadModel(config).to(tensors[ATTENTION].dtype)
         model.load_state_dict(tensors)
-        letters = len(json.loads(files.told)["model"]["machine"]["transitions"])
+        letters = config.bos_token_id
         chosen = torch.Generator().manual_seed(0)
         words = torch.randint(letters, (16, 16), generator=chosen)
         front = words.new_full((16, 1), letters)
