@@ -98,7 +98,8 @@ class Files(NamedTuple):
         both = len(there & {*TOKENIZER}) != 1
         demand(both, "one of the two files of the tokenizer is not there")
         told = {name: (directory / name).read_bytes() for name in there & {*TOLD}}
-        return Files(*((directory / name).read_bytes() for name in NAMES), told)
+        config, weights = ((directory / name).read_bytes() for name in NAMES)
+        return Files(config, weights, told)
 
     @property
     def digest(self) -> str:
