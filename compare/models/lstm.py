@@ -1,12 +1,29 @@
 """The LSTM as a network that answers after every letter."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from compare.models.architecture import Lstm, Specification
 from compare.models.network import Inside, Network
 from compare.models.recording import recording
+
+
+@contextmanager
+def portable() -> Iterator[None]:
+    """Run LSTMs by torch's own code, whose results do not depend on the processor.
+
+    oneDNN has no LSTM in bfloat16 for some processors, and rounds otherwise in inference.
+    """
+    backend: Any = torch.backends.mkldnn
+    before, backend.enabled = backend.enabled, False
+    try:
+        yield
+    finally:
+        backend.enabled = before
 
 
 class LstmNetwork(Network):
@@ -46,7 +63,8 @@ class LstmNetwork(Network):
         for recurrent, given, state in zip(
             self.recurrent, self.given, before, strict=True
         ):
-            x, state = recurrent(x, state)
+            with portable():
+                x, state = recurrent(x, state)
             x = given(x)
             after.append(state)
         logits: Tensor = self.head(x)

@@ -184,5 +184,5 @@ def test_the_strict_form_has_no_room_for_it() -> None:
 
 
 def test_other_activations_are_refused() -> None:
-    with pytest.raises(CompileError, match="--activation takes relu or sine or gelu"):
+    with pytest.raises(CompileError, match="activation= takes relu or sine or gelu"):
         krohn.compile("C2", 8, activation="tanh")

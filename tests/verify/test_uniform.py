@@ -73,7 +73,7 @@ def test_formats_that_cannot_order_positions_are_refused(
 @pytest.mark.parametrize("construction", ["scan", "counter", "cascade", "sequential"])
 def test_other_constructions_depend_on_the_length(construction: str) -> None:
     machine = {"counter": "C3", "cascade": "Grid4"}.get(construction, "FlipFlop")
-    with pytest.raises(CompileError, match="leave --uniform out"):
+    with pytest.raises(CompileError, match="leave uniform= out"):
         krohn.compile(machine, 8, construction, uniform=True)
 
 

@@ -117,7 +117,7 @@ def test_sampling_finds_another_models_beliefs() -> None:
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"length": 9}, "-T is for Transformers"),
+        ({"length": 9}, "length= is for Transformers"),
         ({"strict": True}, "have one form"),
         ({"construction": "window"}, "auto or beliefs"),
         ({"within": 1e-20}, "is off by"),
