@@ -52,6 +52,7 @@ def test_the_scale_is_larger_where_rounding_is_finer() -> None:
 def test_the_operation_is_read_as_it_is_written() -> None:
     operation = Normalised("x", START)
     assert Operation.named["normalised"].from_wire(operation.to_wire()) == operation
-    for vector in ([], [0.0, 0.0], [-1.0, 2.0], [np.nan, 1.0], [1, 2], [[0.5]]):
+    rounded = ([1, 2**60 + 127], [True, 0.5])
+    for vector in ([], [0.0, 0.0], [-1.0, 2.0], [np.nan, 1.0], [[0.5]], *rounded):
         with pytest.raises(Refused):
             Normalised.from_wire({"source": "x", "vector": vector})
