@@ -25,6 +25,7 @@ KIND = "attention-target"
 MOST_POINTS, MOST_LENGTH, MOST_WIDTH, ENTRIES = 2**12, 2**12, 2**8, 2**21
 EXACT = 2.0**50
 """Whole numbers below, and sums of two of them, are exact in float64."""
+SEVERAL = "F̂ is not one function for each number"
 
 
 class Outer(NamedTuple):
@@ -234,15 +235,25 @@ def means(
 
 
 def _shift(layer: Layer, source: Source, values: Axis) -> FloatArray:
-    """``(n,)``: by how much f̂ is less than f; any number is right, some errors less."""
+    """``(n,)``: by how much f̂ is less than f, each a multiple of its `_step`.
+
+    Any such number is right, for some the error is less.
+    """
     if source.outer is None:
         found = layer.output[-1][1]
         demand(found.shape == source.f.shape[1:], "another number of outputs")
         return found
-    step = min(source.outer.step, 1 / axes_of(layer.output)[0].scale)
-    apart = np.rint((source.f[0] - values.values[0]) / step)
+    axes = axes_of(layer.output)
+    demand(len(axes) == source.f.shape[1], SEVERAL)
+    steps = np.array([_step(source.outer, axis) for axis in axes])
+    apart = np.rint((source.f[0] - values.values[0]) / steps)
     demand(np.abs(apart) < EXACT, "f̂ is too far from f")
-    return np.asarray(apart * step)
+    return np.asarray(apart * steps)
+
+
+def _step(outer: Outer, axis: Axis) -> float:
+    """All knots of F, and those of F̂ along an axis, are multiples of it (Theorem T3)."""
+    return min(outer.step, 1 / axis.scale)
 
 
 def _outer(
@@ -258,12 +269,11 @@ def _outer(
         return float(((mean.error + 2 * added) * INFLATION).max()), 0.0
     axes = axes_of(layer.output)
     roundings = rounding(axes, form)
-    outputs = axes[0].values.shape[1]
-    demand(len(axes) == n == outputs, "F̂ is not one function for each number")
+    demand(axes[0].values.shape[1] == n, SEVERAL)
     found, worst = 0.0, 0.0
     for i, axis in enumerate(axes):
         own = np.arange(n) == i
-        demand(not axis.values[:, ~own].any(), "F̂ is not one function for each number")
+        demand(not axis.values[:, ~own].any(), SEVERAL)
         demand(mean.high[i] <= axis.high, "the mean can lie beyond the last knot")
         apart = _apart(source, axis, i, float(shift[i]))
         slope = axis.slope * float(mean.error[i])
@@ -278,7 +288,7 @@ def _apart(source: Source, axis: Axis, i: int, shift: float) -> float:
     """The largest |F̂_i(a − shift) − F_i(a)| over all means a of f."""
     outer, off = source.outer, source.moduli[1]
     assert outer is not None
-    step = min(outer.step, 1 / axis.scale)
+    step = _step(outer, axis)
     low, high = source.f[:, i].min(), source.f[:, i].max()
     if off:
         low, high = np.nextafter(low - off, -np.inf), np.nextafter(high + off, np.inf)

@@ -11,6 +11,7 @@ from kernel_networks import attending, of
 
 import krohn
 from compiler.attention_layer import Axis, tents
+from krohn.source_kinds.real_sequences import said
 from network.modelfile import ModelFile
 from network.precision import PRECISIONS, FloatArray
 from program.errors import Refused
@@ -22,7 +23,7 @@ FLOAT64 = PRECISIONS["float64"]
 
 
 def target_file(
-    f_hat: FloatArray, outer_hat: Axis | None, bias: FloatArray, **source: Any
+    f_hat: FloatArray, outer_hat: list[Axis], bias: FloatArray, **source: Any
 ) -> ModelFile:
     """A layer of one input that looks nowhere and says F̂(f̂), beside a target."""
     size = f_hat.shape[1]
@@ -32,10 +33,10 @@ def target_file(
     tensors["attention.query"] = tensors["attention.key"] = chosen[:, :1]
     tensors["attention.value"] = chosen[:, size:]
     output: list[int] = []
-    if outer_hat is None:
+    if not outer_hat:
         tensors |= {"output.0.weight": np.eye(size, len(bias)), "output.0.bias": bias}
     else:
-        found, output = tents([outer_hat], "output")
+        found, output = tents(outer_hat, "output")
         tensors |= found
     shape = {"kind": "attention-layer", "dtype": "float64", "length": 1, "inputs": 1}
     shape |= {"codes": 0, "memory": 0, "causal": False, "features": 2 * size}
@@ -53,7 +54,7 @@ def test_an_error_that_is_no_number_is_not_left_out() -> None:
     constant = Axis(2.0**20, np.full((3, 1), 1000.0))
     outer = {"low": 0.0, "step": 1.0, "values": [[0.0], [0.0]]}
     f = [[0.0]] * 3
-    file = target_file(np.full((3, 1), -8e307), constant, np.zeros(1), f=f, outer=outer)
+    file = target_file(np.full((3, 1), -8e307), [constant], np.zeros(1), f=f, outer=outer)
     proof = prove(file, None)
     assert proof.verdict == "undecided"
 
@@ -65,9 +66,36 @@ def test_all_knots_are_looked_at_far_from_0() -> None:
     f = np.array([[far], [far + near / 2], [far + near]])
     outer = {"low": far, "step": 1.0, "values": [[0.0], [0.0]]}
     told = {"f": f.tolist(), "outer": outer}
-    file = target_file(f - far, rising, np.zeros(1), **told)
+    file = target_file(f - far, [rising], np.zeros(1), **told)
     with contextlib.suppress(Refused):
         assert shown_of(file).error >= 0.49
+
+
+@pytest.mark.parametrize("scales", [(2.0, 1.0), (1.0, 2.0), (8.0, 0.5), (1.0, 1.0)])
+@pytest.mark.parametrize("below", [0.0, 0.5, 0.25])
+def test_each_number_may_have_its_own_knots(
+    scales: tuple[float, float], below: float
+) -> None:
+    """F̂ is F at all multiples of one distance of knots, and f̂ is f less a shift."""
+    f = np.outer([0.0, 1.0, 2.0], [1.0, 1.0])
+    outer = {"low": 0.0, "step": 1.0, "values": [[0.0] * 2, [1.0] * 2, [0.0] * 2]}
+    axes = []
+    for i, scale in enumerate(scales):
+        places = np.arange(3 * max(1, int(scale)) + 1) / scale + below
+        values = np.interp(places, [0, 1, 2], [0, 1, 0])
+        if scale == 1 and below:  # right at whole numbers, and nowhere else
+            values = np.array([0.0, 1 / (1 - below), 0.0, 0.0])
+            values[2] = -(below / (1 - below)) * values[1]
+        axes.append(Axis(scale, values[:, None] * (np.arange(2) == i)))
+    file = target_file(f - below, axes, np.zeros(2), f=f.tolist(), outer=outer)
+    x = np.linspace(0, 1, 257)
+    right = np.interp(2 * x, [0, 1, 2], [0, 1, 0])
+    off = np.abs(said(file, x[:, None, None])[:, 0] - right[:, None]).max()
+    try:
+        error = shown_of(file).error
+    except Refused:
+        return
+    assert off <= error
 
 
 def test_a_modulus_below_the_unit_of_f_widens_its_range() -> None:
@@ -77,7 +105,7 @@ def test_a_modulus_below_the_unit_of_f_widens_its_range() -> None:
     outer = {"low": low - 1, "step": 1.0, "values": [[2.0**40], [0.0], [0.0]]}
     flat = Axis(1.0, np.zeros((2, 1)))
     told = {"f": f, "outer": outer, "moduli": [0.0, off, 0.0]}
-    file = target_file(np.zeros((3, 1)), flat, np.zeros(1), **told)
+    file = target_file(np.zeros((3, 1)), [flat], np.zeros(1), **told)
     assert shown_of(file).error >= 2.0**40 * off
 
 
@@ -91,7 +119,7 @@ def peak(file: ModelFile) -> int:
 
 def test_outputs_beside_the_values_cost_nothing() -> None:
     f, bias = np.zeros((513, 1)), np.zeros(100_000)
-    file = target_file(f, None, bias, f=f.tolist())
+    file = target_file(f, [], bias, f=f.tolist())
     assert peak(file) < 2**27
 
 
@@ -228,9 +256,6 @@ def test_many_functions_are_compared_one_by_one() -> None:
     n, f = 256, np.tile(np.array([[0.0], [0.5], [1.0]]), (1, 256))
     outer = {"low": 0.0, "step": 1.0, "values": [[0.0] * n] * 2}
     near, one = f - 1 + 2.0**-16, Axis(2.0**15, np.zeros((2, n)))
-    file = target_file(near, one, np.zeros(n), f=f.tolist(), outer=outer)
-    output, widths = tents([one] * n, "output")
-    file.tensors.update(output)
-    file.header["architecture"]["output_units"] = widths
+    file = target_file(near, [one] * n, np.zeros(n), f=f.tolist(), outer=outer)
     file.header["claim"] = CLAIM | {"length": 1, "error": 1e-300}
     assert peak(file) < 2**27
