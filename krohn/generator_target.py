@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from algebra.errors import KrohnError
+from algebra.wording import at_most
 from krohn.verification_target import DEFAULT_SAMPLE_LENGTH, Target
 from verify.testing.simulation_result import Simulation
 
@@ -32,7 +33,8 @@ class GeneratorTarget(Target):
         claim = self.file.header["claim"]
         return (
             f"all legal prefixes of up to {self.length} letters: each output is within "
-            f"{claim['tolerance']:.3g} of the law that opens with q = {claim['opening']}"
+            f"{at_most(claim['tolerance'])} of the law that opens with "
+            f"q = {claim['opening']}"
         )
 
     def run_all(self, length: int) -> Simulation:

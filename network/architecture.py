@@ -158,7 +158,11 @@ def _generator_shapes(architecture: Architecture) -> Shapes:
     moves = architecture.get("moves")
     if not isinstance(layers, list) or not layers:
         raise ModelFileError("is damaged: its architecture has no list of layers")
-    if not isinstance(moves, list) or len(moves) != letters or set(moves) - {1, -1}:
+    if (
+        not isinstance(moves, list)
+        or len(moves) != letters
+        or any(type(move) is not int or abs(move) != 1 for move in moves)
+    ):
         raise ModelFileError("is damaged: it does not say which letters open or close")
     if len(layers) > MOST_BLOCKS:
         raise ModelFileError(f"has more than {MOST_BLOCKS} layers")

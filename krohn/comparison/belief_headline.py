@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from algebra.wording import at_most
 from krohn.comparison.belief_result import BeliefComparison, BeliefModel
 
 
@@ -82,7 +83,7 @@ def _proved(found: BeliefComparison) -> str:
     return (
         f"The compiled network ({proof.construction}, {proof.dtype}) is "
         f"{proof.verdict} for all words of up to {proof.length} letters: no output is "
-        f"off by more than {proof.error:.2g}."
+        f"off by more than {at_most(proof.error, 2)}."
     )
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from algebra.wording import at_most
 from krohn.show.tables import new_table, print_table
 from program.domains import FloatArray
 
@@ -20,13 +21,15 @@ def decompiled(found: "Recovered", output: Path | None) -> None:
     points = "means" in told
     _matrix("means" if points else "emissions", found.pair[0], "x" if points else "")
     _matrix("transitions", found.pair[1], "to ")
-    print(f"residual {told['residual']:.3g}: the law less that of this model, at most")
+    print(
+        f"residual {at_most(told['residual'])}: the law less that of this model, at most"
+    )
     if not points:
         print(
             f"condition {told['condition']:.3g}: by how much more than the law it can move"
         )
     if told["error"] is not None:
-        print(f"error {told['error']:.3g}: from the model in the file, at most")
+        print(f"error {at_most(told['error'])}: from the model in the file, at most")
     if output is not None:
         print(f"wrote {output}")
 

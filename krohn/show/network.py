@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from algebra.wording import count
+from algebra.wording import at_most, count
 from krohn.show.tables import console, cut_short, new_table, print_table
 from network.architecture import kind_of
 from program import Map, Program
@@ -59,8 +59,8 @@ def _meaning(claim: dict[str, Any], such: str) -> str:
     """What a claim says of each of its inputs, which are called ``such``."""
     if "tolerance" in claim:
         return (
-            f"on every such legal prefix each output is within {claim['tolerance']:.3g} "
-            f"of the law with q = {claim['opening']}"
+            "on every such legal prefix each output is within "
+            f"{at_most(claim['tolerance'])} of the law with q = {claim['opening']}"
         )
     if "letters" in claim and claim.get("kind") != "within":
         return f"right states are written for words of {claim['letters']} letters"
@@ -68,9 +68,9 @@ def _meaning(claim: dict[str, Any], such: str) -> str:
         return "greedy decoding gives the right text after every prompt"
     if claim.get("kind") != "within":
         return "right on every such word"
-    meaning = f"on every {such} within {claim['error']:.3g} of the source"
+    meaning = f"on every {such} within {at_most(claim['error'])} of the source"
     if "model_error" in claim:
-        meaning += f" ({claim['model_error']:.3g} without rounding)"
+        meaning += f" ({at_most(claim['model_error'])} without rounding)"
     return meaning
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from algebra.wording import count
+from algebra.wording import at_most, count
 from krohn.show.tables import console, legibly, new_table
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def evidence(found: "Checked", written: object = None) -> None:
         out.print(f"wrote {written}: evidence, {size}")
     facts = found.facts
     words = f"{facts['covers']}, in {facts['dtype']}"
-    within = f"within {facts['error']:.3g} " if "error" in facts else ""
+    within = f"within {at_most(facts['error'])} " if "error" in facts else ""
     out.print(f"checked in {found.seconds:.2f} s: right {within}on {words}")
     for what in ("noise", "leak"):
         if facts.get(what):
@@ -100,7 +100,7 @@ def evidence(found: "Checked", written: object = None) -> None:
     if "margin" in facts:
         out.print(f"  margin of the read-out {facts['margin']:.3g}")
     if "law" in facts:
-        out.print(f"  largest error of a probability {facts['law']['error']:.3g}")
+        out.print(f"  largest error of a probability {at_most(facts['law']['error'])}")
 
 
 def _counterexample(out: Console, wrong: "Counterexample") -> None:

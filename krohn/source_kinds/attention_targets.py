@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import KrohnError
+from algebra.wording import at_most
 from compiler.attention_layer import NAME, attention_layer
 from compiler.compiled_network import CompiledNetwork
 from compiler.errors import CompileError
@@ -73,8 +74,8 @@ class AttentionTargets(RealSequences[AttentionTarget]):
         else:
             raise CompileError(
                 f"{source.name} cannot be shown to be within {error:g} in "
-                f"{options.precision.name}, only within {best:.3g}; its tables alone can "
-                f"be {source.moduli.rho:.2g} off: say more points"
+                f"{options.precision.name}, only within {at_most(best)}; its tables alone "
+                f"can be {source.moduli.rho:.2g} off: say more points"
             )
         for rank in () if source.rank else range(1, all_of):
             tried = self._made(source, options, rank, knots)

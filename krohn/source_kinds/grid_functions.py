@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import KrohnError
+from algebra.wording import at_most
 from compiler.compiled_network import CompiledNetwork
 from compiler.errors import CompileError
 from compiler.grid_function import NAME, grid_function
@@ -157,7 +158,7 @@ class GridFunctions(RealSequences[GridFunction]):
         source, error = self.of_file(file), file.header["claim"]["error"]
         return (
             f"all {len(source.values):,} inputs of {source.length} points of the grid: "
-            f"every output within {error:.3g}"
+            f"every output within {at_most(error)}"
         )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from algebra.errors import KrohnError
+from algebra.wording import at_most
 from compiler.compiled_network import CompiledNetwork
 from compiler.constructions import belief_window, beliefs, normalised_products
 from compiler.errors import CompileError
@@ -214,7 +215,7 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         """What a proof is about, in words."""
         claim = file.header["claim"]
         long = f"up to {claim['length']} letters" if claim["length"] else "every length"
-        error = f"every entry of the belief within {claim['error']:.3g}"
+        error = f"every entry of the belief within {at_most(claim['error'])}"
         return f"all possible words of {long}: {error}"
 
 

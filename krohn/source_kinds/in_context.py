@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import KrohnError
+from algebra.wording import at_most
 from compiler.compiled_network import CompiledNetwork
 from compiler.errors import CompileError
 from compiler.in_context import NAME, in_context
@@ -165,7 +166,7 @@ class InContexts(ReadableKind[InContext]):
             f"all prompts of 1 to {source.demonstrations} demonstrations of "
             f"{source.segment} letters and a history of {source.window} to "
             f"{source.history}: the law after {source.steps} steps of gradient descent, "
-            f"every number within {claim['error']:.3g}"
+            f"every number within {at_most(claim['error'])}"
         )
 
 

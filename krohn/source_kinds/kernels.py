@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from algebra.errors import KrohnError
+from algebra.wording import at_most
 from compiler import linear_recurrence
 from compiler.compiled_network import CompiledNetwork
 from compiler.errors import CompileError
@@ -256,7 +257,7 @@ def _asked(
     """
     if within is not None and not claim["error"] <= within:
         raise CompileError(
-            f"the attention layer is proved to be within {claim['error']:.3g} in "
+            f"the attention layer is proved to be within {at_most(claim['error'])} in "
             f"{options.precision.name}, and not within {within:g}; leave --within out"
         )
     return claim

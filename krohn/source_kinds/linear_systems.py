@@ -8,6 +8,7 @@ import numpy as np
 
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
+from algebra.wording import at_most
 from compiler import gated_rnn
 from compiler.compiled_network import CompiledNetwork
 from compiler.constructions.products import NAME, realise
@@ -163,7 +164,8 @@ class LinearSystems(ReadableKind[LinearSystem]):
         claim, source = file.header["claim"], self.of_file(file)
         return (
             f"all {len(source.letters)}^{claim['length']} words of length "
-            f"{claim['length']}, and all shorter: every output within {claim['error']:.3g}"
+            f"{claim['length']}, and all shorter: every output within "
+            f"{at_most(claim['error'])}"
         )
 
 

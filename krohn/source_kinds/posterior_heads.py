@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import KrohnError
-from algebra.wording import count
+from algebra.wording import at_most, count
 from compiler.compiled_network import CompiledNetwork
 from compiler.errors import CompileError
 from compiler.pipeline import Options
@@ -170,8 +170,8 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
             return f"it is not shown to guess what {source.name} does: {reason}"
         assert isinstance(shown, Established)
         return (
-            f"its network is within {shown.error:.3g} of the guesses of {source.name}, "
-            f"and the file claims {file.header['claim']['error']:.3g}"
+            f"its network is within {at_most(shown.error)} of the guesses of "
+            f"{source.name}, and the file claims {file.header['claim']['error']:.3g}"
         )
 
     def answers(self, file: ModelFile, words: list[str]) -> Answers:
@@ -190,7 +190,7 @@ class PosteriorHeads(RealSequences[PosteriorHead]):
         """What a proof is about, in words."""
         if self.of_file(file).radius is not None:
             return super().covers(file)
-        return f"every letter: every output within {file.header['claim']['error']:.3g}"
+        return f"every letter: every output within {at_most(file.header['claim']['error'])}"
 
     def every(self, file: ModelFile, length: int, progress: Progress) -> Simulation:
         """Run every letter: each is answered by itself."""

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from algebra.errors import KrohnError
+from algebra.wording import at_most, exactly
 from compiler.compiled_network import CompiledNetwork
 from compiler.errors import CompileError
 from compiler.pipeline import Options
@@ -235,12 +236,14 @@ class RealSequences(ReadableKind[S]):
         source, claim = self.of_file(file), file.header["claim"]
         box = self.box(source)
         pairs = zip(box.names, box.low.tolist(), box.high.tolist(), strict=True)
-        ranges = ", ".join(f"{name} in [{a:g}, {b:g}]" for name, a, b in pairs)
+        ranges = ", ".join(
+            f"{name} in [{exactly(a)}, {exactly(b)}]" for name, a, b in pairs
+        )
         least, length = self.least(source, claim["length"]), claim["length"]
         many = f"{length}" if least == length else f"{least} to {length}"
         return (
             f"all inputs of {many} vectors with {ranges}: every output within "
-            f"{claim['error']:.3g}"
+            f"{at_most(claim['error'])}"
         )
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import KrohnError
+from algebra.wording import at_most
 from compiler.compiled_network import CompiledNetwork
 from compiler.errors import CompileError
 from compiler.pipeline import Options
@@ -158,5 +159,5 @@ class SelectedMeans(RealSequences[SelectedMean]):
         }
         return (
             f"all inputs of {many} {told[source.form]}: every output within "
-            f"{claim['error']:.3g}"
+            f"{at_most(claim['error'])}"
         )

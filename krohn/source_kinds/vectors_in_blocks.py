@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from algebra.wording import at_most
 from compiler.compiled_network import CompiledNetwork
 from compiler.constructions.blocks import NAME
 from compiler.constructions.products import realise
@@ -133,8 +134,8 @@ class LinearSystemsInBlocks(ReadableKind[VectorsInBlocks]):
         claim, system = file.header["claim"], self.of_file(file).system
         return (
             f"all {len(system.letters)}^{claim['letters']} words of {claim['letters']} "
-            f"letters, and shorter ones: every output within {claim['error']:.3g}, what "
-            "is written and read back included"
+            f"letters, and shorter ones: every output within {at_most(claim['error'])}, "
+            "what is written and read back included"
         )
 
 

@@ -82,3 +82,15 @@ def test_every_number_of_a_source_is_one_or_both_readers_refuse(
             for read in readers:
                 with pytest.raises(Refused), np.errstate(all="ignore"):
                     read(damaged)
+
+
+def test_a_letter_that_is_there_twice_is_refused_by_both_readers(
+    about: tuple[dict[str, Any], Reader, Reader],
+) -> None:
+    said, *readers = about
+    if len(said.get("letters", ())) < 2:
+        return
+    twice = {**said, "letters": [said["letters"][0]] * len(said["letters"])}
+    for read in readers:
+        with pytest.raises(Refused):
+            read(twice)

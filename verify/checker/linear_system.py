@@ -22,7 +22,7 @@ from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
 from verify.checker.attention import Look
 from verify.checker.matrix_errors import MatrixErrors
 from verify.checker.matrix_norms import NORMS, Norm
-from verify.checker.model_file import Format, Model
+from verify.checker.model_file import Format, Model, names
 from verify.checker.overflow import INSIDE, fits
 from verify.checker.residual_stream import Stream
 from verify.checker.sublayers import embedding, followed
@@ -91,7 +91,7 @@ def source_of(said: Mapping[str, Any]) -> Source:
     """
     demand(said["kind"] == KIND, "this is no linear system")
     matrices, start = reals(said["matrices"], 3), reals(said["start"], 1)
-    shape = (len(said["letters"]), len(start), len(start))
+    shape = (len(names(said, "letters")), len(start), len(start))
     demand(matrices.shape == shape, "a linear system has other matrices")
     return Source(matrices, start)
 

@@ -158,7 +158,7 @@ def established(model: Model) -> Established:
     demand(np.isfinite(error), "no error is shown")
     covers = "every letter"
     if said.radius is not None:
-        covers = f"every point with coordinates within {said.radius:g}"
+        covers = f"every point with coordinates within {said.radius!r}"
     return Established(model.format, layer.length, error, parts, covers)
 
 

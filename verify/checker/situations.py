@@ -18,7 +18,7 @@ from program.operations.shift import Shift
 from program.operations.token import Token
 from program.statement import Channel, Statement
 from verify.checker.affine_arithmetic import OWN_UNIT
-from verify.checker.model_file import Machine
+from verify.checker.model_file import Machine, names
 from verify.checker.read_out import Readings
 
 KIND = "hidden-markov"
@@ -67,7 +67,7 @@ def source_of(said: Mapping[str, Any]) -> Source:
     """
     demand(said["kind"] == KIND, "this is no hidden Markov model")
     operators, start = reals(said["matrices"], 3), reals(said["start"], 1)
-    shape = (len(said["letters"]), len(start), len(start))
+    shape = (len(names(said, "letters")), len(start), len(start))
     demand(operators.shape == shape, "the model has other matrices")
     for numbers in (operators, start):
         demand(numbers >= 0, "an entry is no weight")

@@ -227,6 +227,8 @@ def opened(model: Model) -> list[Layer]:
     """
     shape, tensors = model.header["architecture"], dict(model.tensors)
     told, rows = shape["layers"], shape["vocabulary"]
+    said_so = type(shape["selective"]) is bool
+    demand(said_so, "it is not said whether letters choose decays")
     demand(0 < len(told) <= MOST_LAYERS, "too many layers, or none")
     layers = list[Layer]()
     for i, each in enumerate(told):
@@ -234,7 +236,7 @@ def opened(model: Model) -> list[Layer]:
         start, decay, addend = (
             tensors.pop(at + n) for n in ("start", "decay", "input")
         )
-        own = (rows, width) if shape["selective"] is True else (width,)
+        own = (rows, width) if shape["selective"] else (width,)
         fits = start.shape == (width,) and decay.shape == own
         demand(fits and addend.shape == (rows, width), "other tensors than stated")
         sizes = [width, *each["decode"]]
@@ -246,7 +248,6 @@ def opened(model: Model) -> list[Layer]:
         rows, whole = each["symbols"], np.broadcast_to(decay, addend.shape)
         layers.append(Layer(start[None] + 0.0, whole, addend, tuple(decode), *table))
     demand(not tensors and rows == shape["outputs"], "other tensors than stated")
-    demand(shape["selective"] in (True, False), "other tensors than stated")
     return layers
 
 

@@ -222,6 +222,17 @@ def test_claims_that_do_not_hold_are_refused(key: str, value: Any, reason: str) 
         established(model, {}, None)
 
 
+@pytest.mark.parametrize("kind", [float, bool, str])
+def test_moves_of_another_type_are_refused(kind: Any) -> None:
+    """1.0 is no step from one row of a table to the next."""
+    file = compile_generator("Dyck1,2", 4, proved=False).file
+    shape = file.header["architecture"]
+    shape = {**shape, "moves": [kind(abs(m)) for m in shape["moves"]]}
+    model = model_of(replace(file, header={**file.header, "architecture": shape}))
+    with pytest.raises(Refused, match="no whole numbers"):
+        established(model, {}, None)
+
+
 def test_a_query_so_large_that_what_is_added_is_rounded_away_is_refused() -> None:
     """X is in both dimensions of a pair, whose difference hides it from the MLP."""
     machine = zoo.machine("Dyck2,2")

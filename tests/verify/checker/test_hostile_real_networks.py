@@ -54,7 +54,9 @@ def test_an_error_that_is_no_number_is_not_left_out() -> None:
     constant = Axis(2.0**20, np.full((3, 1), 1000.0))
     outer = {"low": 0.0, "step": 1.0, "values": [[0.0], [0.0]]}
     f = [[0.0]] * 3
-    file = target_file(np.full((3, 1), -8e307), [constant], np.zeros(1), f=f, outer=outer)
+    file = target_file(
+        np.full((3, 1), -8e307), [constant], np.zeros(1), f=f, outer=outer
+    )
     proof = prove(file, None)
     assert proof.verdict == "undecided"
 

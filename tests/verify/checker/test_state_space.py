@@ -578,3 +578,12 @@ def test_letters_that_lead_on_one_by_one_are_counted() -> None:
     found = finite(layer, FORMATS["float64"], 2**10, False)
     assert found.values == 2**10
     assert found.work * 2**12 > MOST_TERMS
+
+
+@pytest.mark.parametrize("said", [1, 0, None, "true"])
+def test_whether_letters_choose_decays_is_said(said: Any) -> None:
+    file = krohn.compile("C2", 4, arch="ssm").file
+    shape = {**file.header["architecture"], "selective": said}
+    model = model_of(replace(file, header={**file.header, "architecture": shape}))
+    with pytest.raises(Refused, match="not said whether letters choose"):
+        state_space.established(model, {}, None)

@@ -33,8 +33,14 @@ FILES: dict[str, dict[str, Any]] = {
 }
 
 
+GENERATOR = "Dyck2,2"
+"""Of this one a generator is made."""
+
+
 @cache
 def good(name: str) -> ModelFile:
+    if name == GENERATOR:
+        return krohn.compile_generator(name, 4).file
     return krohn.compile(name, **FILES[name]).file
 
 
@@ -67,6 +73,20 @@ def test_numbers_of_another_type_are_damage(judge: Judge, name: str) -> None:
         for wrong in alike(value):
             said = judge(pack(good(name), put(*at, value=wrong)))
             assert said.verdict in ("refused", "undecided"), (at, value, wrong)
+
+
+@pytest.mark.parametrize("name", [*FILES, GENERATOR])
+def test_an_architecture_is_read_alike_by_all(judge: Judge, name: str) -> None:
+    """One number of each name: 1.0 for 1 was verified, and is no place of a tensor."""
+    shape = json.loads(json.dumps(good(name).header["architecture"]))
+    named = {tuple(key for key in at if type(key) is str): at for at in places(shape)}
+    for at in named.values():
+        value = shape
+        for key in at:
+            value = value[key]
+        wrong = int(value) if type(value) is bool else float(value)
+        said = judge(pack(good(name), put("architecture", *at, value=wrong)))
+        assert said.verdict == "refused", (at, value, wrong)
 
 
 @pytest.mark.parametrize("name", ["FlipFlop", "Grid4", "Sorted3,4"])
