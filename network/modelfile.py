@@ -233,6 +233,8 @@ def _precision(header: dict[str, Any]) -> Precision:
     name = header["architecture"].get("dtype")
     if not isinstance(name, str) or name not in PRECISIONS:
         raise ModelFileError(f"has dtype {name!r}; known are {', '.join(PRECISIONS)}")
+    if (said := header["claim"].get("dtype", name)) != name:
+        raise ModelFileError(f"is damaged: it claims {said!r}, its tensors are {name}")
     return PRECISIONS[name]
 
 

@@ -113,7 +113,7 @@ class InContexts(ReadableKind[InContext]):
             ]
         notes = [
             f"κ of this prompt is {kappa:.3g}: after {source.steps} steps at most "
-            f"{left:.2g} of the way to least squares is left",
+            f"{at_most(left, 2)} of the way to least squares is left",
         ]
         result = {
             "word": list(source.written(prompt)),

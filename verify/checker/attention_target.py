@@ -171,7 +171,8 @@ def differences(source: Source, asked: Axis, keys: Axis) -> float:
     found = 0.0
     for rows in np.array_split(one, max(1, len(grid) ** 2 // ENTRIES)):
         apart = rows @ other.T
-        found = max(found, float((apart.max(axis=1) - apart.min(axis=1)).max()))
+        ranges = apart.max(axis=1) - apart.min(axis=1)
+        found = float(np.maximum(found, ranges.max()))
     largest = np.abs(one).max(axis=0) @ np.abs(other).max(axis=0)
     own = (one.shape[1] + 8) * OWN_UNIT * largest
     return float((found / 2 + own) * INFLATION)
@@ -280,7 +281,7 @@ def _outer(
         rounded = float(roundings[i])
         total = (slope + apart + source.moduli[2] + rounded) * INFLATION
         demand(np.isfinite(total), "no error is shown")
-        found, worst = max(found, total), max(worst, apart)
+        found, worst = (float(x) for x in np.maximum((found, worst), (total, apart)))
     return found, worst
 
 

@@ -46,5 +46,5 @@ def _read_out(
     terms = int(np.count_nonzero(source.start))
     rounded = growth(terms, stream.form.sum_unit) * high + terms * UNDERFLOW
     fits(high, stream.form, "an output", INSIDE)
-    off = max(high - 1, 1 - low) + high * np.tanh(apart / 4) + rounded
+    off = np.maximum(high - 1, 1 - low) + high * np.tanh(apart / 4) + rounded
     return float(off * INFLATION)

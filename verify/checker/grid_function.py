@@ -101,7 +101,7 @@ def established(model: Model) -> Established:
         off = np.abs(found.value[:, 0] - source.values[:, t]) + found.total[:, 0]
         own = 2 * OWN_UNIT * (np.abs(found.value).max() + np.abs(source.values).max())
         own *= not np.array_equal(found.value[:, 0], source.values[:, t])
-        error = max(error, float((off.max() + own) * INFLATION))
+        error = float(np.maximum(error, (off.max() + own) * INFLATION))
     many = f"all {len(source.values):,} inputs of {length} points of the grid"
     return Established(form, length, error, {}, many)
 

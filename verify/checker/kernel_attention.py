@@ -225,7 +225,8 @@ def _pressed(
     weakest, strongest = least @ press, most @ press
     own = np.eye(len(code), dtype=bool)
     demand(strongest[own] == 0, "a unit is pressed at its own time")
-    firm = weakest - reach >= PRESSED * (strongest + reach) + UNDERFLOW
+    lost = (len(press) + reach.shape[1]) * UNDERFLOW
+    firm = weakest - reach >= PRESSED * (strongest + reach) + lost
     demand(firm[~own], "a unit may be on at another time")
     fits(strongest + reach, form, "F̂", STEPS)
 

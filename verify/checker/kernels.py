@@ -169,7 +169,7 @@ def _rounding(w: Recurrence, source: Source, form: Format, kappa: float) -> floa
     step = unit * (first + wide.moved(np.full(w.size, apart))) + flushed
     reads = (np.count_nonzero(w.output) + 1) * u / (1 - (w.size + 3) * u)
     held = np.abs(w.output) @ (states + apart) + abs(w.skip) * most
-    biggest = max(float(states.max()) + apart, float(held), float(first.max()), most)
+    biggest = np.max([states.max() + apart, held, first.max(), most])
     fits(biggest, form, "a sum", STEPS)
     own = float(reached @ step) + reads * float(held) + (w.size + 2) * UNDERFLOW
     return own * INFLATION**4

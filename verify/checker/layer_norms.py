@@ -60,7 +60,7 @@ class LayerNorms:
         demand(least > 0, "the variance can be 0")
         high = weight / np.sqrt(least) * (1 + 8 * unit) * INFLATION
         low = weight / np.sqrt(most) * (1 - 8 * unit)
-        shrink = float(max(high - 1, 1 - low) + 16 * OWN_UNIT)
+        shrink = float(np.maximum(high - 1, 1 - low) + 16 * OWN_UNIT)
         demand(shrink < 0.5, "a LayerNorm changes what is read")
         flushed = 4 * UNDERFLOW * max(weight, 1.0)
         mean = (1 + shrink) * mean * (1 + 8 * unit) * (1 + form.unit) + flushed
@@ -88,9 +88,9 @@ class LayerNorms:
             residue = (_residue(weight.T, ground)[some] / total[some]).max()
             beside = (np.abs(bias)[some] / total[some]).max()
             rounded = 2 * growth(self.form, np.array([terms]))[0] * mean
-            more = max(more, unit / (1 - terms * unit) ** 2)
+            more = float(np.maximum(more, unit / (1 - terms * unit) ** 2))
             off = rounded + 2 * residue * mean + more * beside
-            absolute = max(absolute, float(off))
+            absolute = float(np.maximum(absolute, off))
         heads = snapshot % 2 == 0 and snapshot < len(self.scales) - 1
         return more + 4 * unit * heads, absolute
 

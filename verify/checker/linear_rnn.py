@@ -126,15 +126,15 @@ def _error(
     first, drift = _deviations(model, source, gates)
     one = float(np.exp(norm.excess(source.matrices)) * INFLATION)
     others = (gates.matrices - source.matrices).reshape(len(source.matrices), -1)
-    apart = max(norm.applied(INFLATION, matrix) for matrix in others)
+    apart = _largest(norm, INFLATION, others)
     most = norm.applied(norm.growth, source.start)
-    off, shift = norm.applied(1.0, first), max(norm.applied(1.0, d) for d in drift)
+    off, shift = norm.applied(1.0, first), _largest(norm, 1.0, drift)
     rows = np.abs(gates.matrices).sum(axis=2)
     beside = np.abs(model.tensors["hidden.bias"]).reshape(rows.shape) + 2 * half
     terms, u = norm.size + 2, form.sum_unit
     unit = terms * u / (1 - terms * u)
     flushed = norm.size * terms * UNDERFLOW + shift
-    slope, least = (max(norm.applied(unit, x) for x in y) for y in (rows, beside))
+    slope, least = (_largest(norm, unit, x) for x in (rows, beside))
     for _ in range(length):
         step = (slope * (most + off + half) + least + flushed) * INFLATION
         safe = ((one + apart) * (most + off) + step) * INFLATION <= half
@@ -157,6 +157,11 @@ def _deviations(
     sums = [sum(map(Fraction, row), Fraction(1)) for row in rows]
     drift = [abs(Fraction(b) + exact * s) for b, s in zip(bias, sums, strict=True)]
     return _floats(first), _floats(drift).reshape(-1, n)
+
+
+def _largest(norm: Norm, bound: float, vectors: FloatArray) -> float:
+    """The largest entry of Xv, for N(X) ≤ bound, over some vectors; NaN stays NaN."""
+    return float(np.max([norm.applied(bound, vector) for vector in vectors]))
 
 
 def _floats(exact: list[Fraction]) -> FloatArray:

@@ -143,6 +143,8 @@ def read(data: bytes) -> Model:
     version = header.get("version")
     known = type(version) is int and 1 <= version <= 5
     demand(known, "the model has an unknown version")
+    alike = header["claim"].get("dtype", form.name) == form.name
+    demand(alike, "the file claims another format than that of its tensors")
     strict = header["architecture"].get("strict", False)
     demand(type(strict) is bool, "the file does not say whether it is strict")
     tensors = {}

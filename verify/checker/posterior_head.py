@@ -63,7 +63,8 @@ class Stated:
         demand(
             0 < d <= LARGEST and 0 < k <= LARGEST, "it has too many states or letters"
         )
-        predicted, _, given = str(said["task"]).partition("given")
+        demand(type(said["task"]) is str, "it guesses nothing known")
+        predicted, _, given = said["task"].partition("given")
         found = cls(
             _numbers(said["emissions"], (d, k)),
             _numbers(said["transitions"], (k, k)),
@@ -220,7 +221,7 @@ def _letters(
     weights = np.exp(scores - scores.max(axis=1, keepdims=True))
     found = weights / weights.sum(axis=1, keepdims=True) @ layer.value
     spread, size = np.ptp(layer.value, axis=0), _size(layer, 1.0)
-    largest = float(max(np.abs(values).max(), np.abs(layer.value).max()))
+    largest = float(np.maximum(np.abs(values).max(), np.abs(layer.value).max()))
     own = _moved(2 * OWN * OWN_UNIT * (2 * size + 2), spread)
     own += 4 * (len(layer.key) + len(said.prior) + OWN) * OWN_UNIT * largest
     rounding = _rounding(layer, 1.0, 1)
@@ -254,7 +255,7 @@ def _rounding(layer: Layer, radius: float, terms: int) -> float:
 
 def _moved(apart: float, spread: FloatArray) -> float:
     """How far a mean of values moves if logarithms of weights move apart so far (P1)."""
-    return float(np.tanh(min(apart, 1e3) / 4) * spread.max())
+    return float(np.tanh(np.minimum(apart, 1e3) / 4) * spread.max())
 
 
 def _sums(layer: Layer) -> float:

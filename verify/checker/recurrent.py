@@ -214,7 +214,7 @@ class Walk:
             if not (ahead > 0).all():
                 wrong = low * letters + int((ahead > 0).argmin())
                 raise WrongWord(now.word(wrong, letters))
-            self.margin = min(self.margin, float(ahead.min()))
+            self.margin = float(ahead.min(initial=self.margin))
             handed = net.hand_on(hidden)
             new = self.new(handed, reached)
             found = Pairs(handed.some(new), reached[new], now, low * letters + new)

@@ -80,7 +80,7 @@ class Said(Walk):
         fits(total, net.form, "an output", STEPS)
         possible = ~np.isnan(self.laws[reached, 0])
         demand(np.isfinite(off[possible]), "an output has no bound")
-        self.off = max(self.off, float(off[possible].max(initial=0.0)))
+        self.off = float(off[possible].max(initial=self.off))
         return np.ones(rows)
 
     def new(self, handed: Sparse, states: IntArray) -> IntArray:

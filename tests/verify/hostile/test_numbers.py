@@ -94,3 +94,12 @@ def test_an_architecture_is_read_alike_by_all(judge: Judge, name: str) -> None:
 def test_versions_are_whole_numbers(judge: Judge, name: str, version: Json) -> None:
     said = judge(pack(good(name), put("version", value=version)))
     assert "format version" in said.reason
+
+
+@pytest.mark.parametrize("name", [*FILES, GENERATOR])
+@pytest.mark.parametrize("wrong", ["float16", 32, None])
+def test_a_claim_is_about_the_format_of_the_tensors(
+    judge: Judge, name: str, wrong: Json
+) -> None:
+    said = judge(pack(good(name), put("claim", "dtype", value=wrong)))
+    assert f"it claims {wrong!r}, its tensors are" in said.reason
