@@ -18,7 +18,6 @@ from experiment import options, trained
 from report import Row, Table, publish
 
 from algebra.errors import KrohnError
-from algebra.formats.files import atomic_write
 from compare.models import Architecture, Gpt
 from compare.tasks.beliefs import BeliefTask, task_of
 from compare.training.belief_presets import preset
@@ -33,6 +32,7 @@ from krohn.comparison.json_values import read
 from krohn.drawing import render
 from krohn.page.belief_charts import triangles
 from program.errors import Refused
+from program.writing import atomic_write
 from sources import hidden_markov, linear_systems
 from sources.hidden_markov.forms import driven
 from sources.hidden_markov.mixing import mixing_time

@@ -11,16 +11,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from network import strict_json
+from program import strict_json
+from program.files import read_bytes
+
+MOST_BYTES = 2**30
+"""Of such a file that is read."""
 
 
 def records(path: Path) -> Iterator[dict[str, Any]]:
     """The objects of the lines that are whole.
 
     Raises:
-        OSError: If the file cannot be read.
+        KrohnError: If the file cannot be read.
     """
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+    for line in read_bytes(path, MOST_BYTES).decode(errors="replace").splitlines():
         try:
             record = strict_json.read(line)
         except ValueError:

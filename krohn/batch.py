@@ -17,7 +17,7 @@ from jobs import journal
 from jobs.worker_pool import WorkerPool, processes, this_process
 from krohn.batch_table import Row
 from krohn.batch_work import BatchWork, Done, RowResult, Task, refused
-from network import strict_json
+from program import strict_json
 from verify.testing.simulation_result import Progress
 
 

@@ -8,9 +8,9 @@ from io import StringIO
 from pathlib import Path
 
 from algebra.errors import KrohnError
-from algebra.formats.files import atomic_write
 from krohn.batch import Batch
 from krohn.batch_work import RowResult
+from program.writing import atomic_write
 
 COLUMNS = tuple(field.name for field in fields(RowResult))
 

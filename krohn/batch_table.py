@@ -13,6 +13,8 @@ from algebra.formats import SUFFIXES
 from algebra.formats.files import read_text
 from algebra.near_names import near
 from krohn.sources import FORMAL, MODEL, REGEX, TEXTS
+from network.modelfile import LARGEST_FILE
+from program.files import Unreadable, read_bytes
 
 HIDDEN_MARKOV = (".pomdp", ".npz")
 COLUMNS = {
@@ -146,6 +148,6 @@ def _is_file(found: Mapping[str, str]) -> bool:
 
 def _hash(name: str) -> str:
     try:
-        return hashlib.sha256(Path(name).read_bytes()).hexdigest()
-    except (OSError, ValueError):
+        return hashlib.sha256(read_bytes(name, LARGEST_FILE)).hexdigest()
+    except Unreadable:
         return ""

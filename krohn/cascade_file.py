@@ -9,9 +9,10 @@ import numpy as np
 
 from algebra.cascade import Cascade, Component, Projection, Wiring
 from algebra.errors import MachineError
-from algebra.formats.files import atomic_write, read_text
+from algebra.formats.files import read_text
 from algebra.semiautomaton import IntArray, Semiautomaton
-from network import strict_json
+from program import strict_json
+from program.writing import atomic_write
 
 FORMAT = "krohn-cascade"
 VERSION = 1

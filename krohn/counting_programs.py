@@ -5,9 +5,10 @@ from pathlib import Path
 from algebra.automaton import Automaton
 from algebra.budget import Budget, steps_of
 from algebra.errors import KrohnError
-from algebra.formats.files import atomic_write
 from krohn.counting_witness import counting_witness
 from program.errors import Refused
+from program.files import read_text
+from program.writing import atomic_write
 from sources import counting
 from sources.counting import CountingProgram
 
@@ -27,15 +28,9 @@ def counting_program(text: str) -> CountingProgram | None:
         path = Path(text)
         if path.suffix != counting.SUFFIX:
             return None
-        if path.stat().st_size > MOST_BYTES:
-            raise KrohnError(f"{path} has more than {MOST_BYTES:,} bytes")
-        return counting.parse(path.read_text(encoding="utf-8"), path.name)
+        return counting.parse(read_text(path, MOST_BYTES), path.name)
     except Refused as reason:
         raise KrohnError(str(reason)) from None
-    except UnicodeDecodeError:
-        raise KrohnError(f"{text} is no UTF-8 text") from None
-    except OSError as error:
-        raise KrohnError(f"{text} cannot be read: {error.strerror}") from None
 
 
 def derived(machine: Automaton, effort: str | float = "normal") -> CountingProgram:

@@ -5,19 +5,21 @@ The theorems are in docs/posterior-heads.md.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from algebra.errors import KrohnError
-from algebra.formats.files import atomic_write
 from krohn.compiled_model import CompiledModel
 from network import modelfile
 from network.modelfile import ModelFile
 from network.trained import is_network
 from program.domains import FloatArray, IntArray
 from program.errors import Refused
+from program.files import read_bytes
+from program.writing import atomic_write
 from sources.hidden_markov import HiddenMarkovModel, files
 from sources.hidden_markov.decompile import (
     DRAWS,
@@ -242,12 +244,9 @@ def _array(model: object) -> FloatArray:
     if isinstance(model, np.ndarray):
         return np.asarray(model, np.float64)
     try:
-        return np.asarray(np.load(str(model), allow_pickle=False), np.float64)
-    except OSError as error:
-        raise KrohnError(
-            f"{model}: cannot be read: {error.strerror or error}"
-        ) from None
-    except (EOFError, ValueError, TypeError):
+        data = BytesIO(read_bytes(str(model)))
+        return np.asarray(np.load(data, allow_pickle=False), np.float64)
+    except (OSError, EOFError, ValueError, TypeError):
         raise KrohnError(f"{model}: cannot be read as an array of numbers") from None
 
 

@@ -8,13 +8,15 @@ from typing import Any
 
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
-from algebra.formats.files import atomic_write
 from algebra.shown import shown
 from krohn.gpt2 import is_export, opened
 from krohn.open_target import open_target
 from krohn.report import Report
-from network import modelfile, strict_json
+from network import modelfile
+from program import strict_json
 from program.errors import Refused
+from program.files import read_bytes
+from program.writing import atomic_write
 from verify.blas_threads import one_thread
 from verify.checker.gpt2 import Files
 from verify.checker.model_file import Machine
@@ -122,7 +124,7 @@ def check(
         KrohnError: If a file cannot be read, the alphabets differ, or it is about
             another source.
     """
-    own, said = _machine(path, machine, observation), _bytes(evidence)
+    own, said = _machine(path, machine, observation), read_bytes(evidence, LARGEST)
     found = _check(_model(path), said, own)[0]
     if found.verdict != "verified" and not _is_object(said):
         raise KrohnError(
@@ -180,13 +182,4 @@ def _check_source(file: modelfile.ModelFile, source: Automaton | str) -> None:
 
 
 def _model(path: str | Path) -> bytes | Files:
-    return opened(path).files if is_export(path) else _bytes(path)
-
-
-def _bytes(path: str | Path) -> bytes:
-    try:
-        if Path(path).stat().st_size > LARGEST:
-            raise KrohnError(f"{path} is larger than {LARGEST >> 20} MiB")
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise KrohnError(f"cannot read {path}: {error.strerror}") from None
+    return opened(path).files if is_export(path) else read_bytes(path, LARGEST)

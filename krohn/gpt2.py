@@ -12,11 +12,11 @@ from algebra.errors import KrohnError
 from krohn.open_target import open_target
 from krohn.progress import Progress, silent
 from krohn.report import Report
-from network import strict_json
 from network.exports import Destination
 from network.exports.gpt2_directory import open_logits, write
 from network.modelfile import ModelFile
 from network.precision import PRECISIONS
+from program import strict_json
 from program.errors import Refused
 from verify.blas_threads import one_thread
 from verify.checker import gpt2, network
@@ -62,7 +62,7 @@ def opened(directory: str | Path) -> Opened:
             model = gpt2.read(files)
         header = strict_json.read(files.config)["krohn"]["model"]
         file = ModelFile(header, model.tensors, PRECISIONS[model.format.name])
-    except (Refused, OSError) as error:
+    except (Refused, KrohnError) as error:
         raise KrohnError(
             f"{directory} is no GPT-2 that can be proved: {error}"
         ) from None

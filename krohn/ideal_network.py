@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from algebra.automaton import Automaton
-from algebra.errors import KrohnError
 from algebra.shown import shown
 from krohn.open_target import open_target
 from krohn.progress import Progress, silent
@@ -17,10 +16,11 @@ from krohn.source_kinds.chains_of_thought import ChainsOfThought
 from krohn.verification_target import Target
 from network import modelfile
 from network.modelfile import ModelFile
+from program.writing import atomic_write
 from verify.errors import Rejected
 from verify.proof import Verdict
 from verify.smt.gadgets import Finding, Gadget, decide
-from verify.smt.network import Decision, Question, question
+from verify.smt.network import Decision, question
 from verify.smt.solver import Limits
 from verify.smt.steps import Question as OfSteps
 from verify.smt.steps import StepFinding, decide_steps
@@ -68,17 +68,9 @@ def verify_ideal(
     target = open_target(model, machine, observation, progress or silent)
     asked = question(target.file, target.machine, length)
     if smt_lib is not None:
-        _write(Path(smt_lib), asked)
+        atomic_write(smt_lib, asked.smt_lib())
     found = asked.decide(Limits(seconds, seed), target.report("asking z3"))
     return _report(target, found, length)
-
-
-def _write(path: Path, asked: Question) -> None:
-    try:
-        path.write_text(asked.smt_lib(), encoding="utf-8")
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise KrohnError(f"cannot write {path}: {reason}") from error
 
 
 def _report(target: Target, found: Decision, length: int) -> Report:

@@ -16,6 +16,7 @@ from network import modelfile
 from network.architecture import kind_of
 from network.model import NOT_FINITE, Model, said
 from network.modelfile import ModelFile
+from sources.written_letters import written
 
 
 @dataclass(frozen=True)
@@ -168,12 +169,9 @@ def letters_of(line: str, machine: Automaton) -> list[str]:
     Raises:
         KrohnError: If something in it is no letter.
     """
-    text = line.strip()
-    if machine.letter(text):
-        return [text]
-    words = text.split()
-    if not all(map(machine.letter, words)):
-        words = [w for part in words for w in _split(part, machine)]
+    inputs = machine.inputs
+    letters = machine.letters if inputs is None else ("0" * inputs.bits,)
+    words = written([line], lambda name: machine.letter(name) is not None, letters)
     unknown = [w for w in words if not machine.letter(w)]
     if unknown:
         raise KrohnError(
@@ -188,11 +186,3 @@ def _alphabet(machine: Automaton) -> str:
         return f"a letter is {machine.inputs.bits} input bits, 0 or 1"
     letters = machine.letters
     return " ".join(letters[:12]) + (" …" if len(letters) > 12 else "")
-
-
-def _split(part: str, machine: Automaton) -> list[str]:
-    if machine.letter(part):
-        return [part]
-    if all(len(a) == 1 for a in machine.letters):
-        return [c for c in part if c != ","]
-    return [p for p in part.split(",") if p]

@@ -6,9 +6,6 @@ single `ModelFileError`.
 """
 
 import math
-import os
-import stat
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,11 +15,13 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
-from network import strict_json
 from network.architecture import activations, expected_shapes, kind_of, sparse_matrices
 from network.errors import ModelFileError as ModelFileError
 from network.precision import BY_CODE, PRECISIONS, FloatArray, Precision
 from network.sparse import INDEX, Sparse, is_index
+from program import strict_json
+from program.files import Unreadable, read_bytes
+from program.writing import atomic_write
 
 FORMAT = "krohn-model"
 VERSIONS = (1, 2, 3, 4, 5)
@@ -55,9 +54,9 @@ def write(
     """Write a model file whole or not at all; the same content gives the same bytes.
 
     Raises:
-        ModelFileError: If the file system refuses.
+        KrohnError: If the file system refuses.
     """
-    _replace(Path(path), pack(header, tensors))
+    atomic_write(path, pack(header, tensors))
 
 
 def pack(header: Mapping[str, Any], tensors: Mapping[str, FloatArray]) -> bytes:
@@ -94,29 +93,6 @@ def _multiplies(block: Mapping[str, Any]) -> bool:
     return any("gelu" in layer for layer in activations(block))
 
 
-def _replace(path: Path, data: bytes) -> None:
-    temporary = None
-    try:
-        with tempfile.NamedTemporaryFile(
-            dir=path.parent, prefix=f".{path.name}.", delete=False
-        ) as file:
-            temporary = file.name
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, path)
-    except BaseException as error:
-        if temporary is not None and os.path.exists(temporary):
-            os.unlink(temporary)
-        if isinstance(error, OSError):
-            reason = error.strerror or str(error)
-            raise ModelFileError(f"cannot write {path}: {reason}") from error
-        raise
-
-
 def read(path: str | Path) -> ModelFile:
     """Read a model file and check its shape; its claims are the verifier's business.
 
@@ -125,23 +101,15 @@ def read(path: str | Path) -> ModelFile:
             or does not hold the tensors that its header announces.
     """
     try:
-        return _parse(_read_bytes(Path(path)))
+        return _parse(_framed(read_bytes(path, LARGEST_FILE)))
     except ModelFileError as error:
         raise ModelFileError(f"{path}: {error}") from None
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise ModelFileError(f"{path}: cannot be read: {reason}") from None
-    except ValueError as error:
-        raise ModelFileError(f"{str(path)!r} names no file: {error}") from None
+    except Unreadable as error:
+        raise ModelFileError(str(error)) from None
 
 
-def _read_bytes(path: Path) -> bytes:
-    status = path.stat()
-    if not stat.S_ISREG(status.st_mode):
-        raise ModelFileError("is not a regular file")
-    if status.st_size > LARGEST_FILE:
-        raise ModelFileError(f"is larger than {LARGEST_FILE} bytes")
-    data = path.read_bytes()
+def _framed(data: bytes) -> bytes:
+    """A file whose header fits in."""
     if len(data) < 8:
         raise ModelFileError(
             "is not a safetensors file (shorter than its length field)"
@@ -214,19 +182,12 @@ def _header(text: str) -> dict[str, Any]:
         error = header["claim"][key]
         if type(error) is not float or not 0 < error < math.inf:
             raise ModelFileError(f"is damaged: it claims the {key} {error!r}")
-    if not _is_canonical(text, header):
+    if text != strict_json.canonical(header):
         raise ModelFileError(
             "is damaged: its header is not in canonical form (docs/model-format.md), so "
             "that readers may differ on it"
         )
     return header
-
-
-def _is_canonical(text: str, header: Mapping[str, Any]) -> bool:
-    try:
-        return text == strict_json.canonical(header)
-    except ValueError:  # a number that is too large for a float
-        return False
 
 
 def _precision(header: dict[str, Any]) -> Precision:

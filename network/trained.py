@@ -3,7 +3,8 @@
 import os
 from pathlib import Path
 
-from network import modelfile, strict_json
+from network import modelfile
+from program import strict_json
 
 KEY = "krohn-network"
 """What such a file has among its metadata."""

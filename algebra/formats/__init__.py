@@ -10,14 +10,14 @@ from algebra.errors import MachineError
 from algebra.formats import att, dot, gap, json_format, kiss2, learnlib
 from algebra.formats.assembly import Kind
 from algebra.formats.completion import Complete
-from algebra.formats.files import atomic_write, read_text
+from algebra.formats.files import read_text
 from algebra.formats.regex import from_regex
+from program.writing import atomic_write
 
 __all__ = [
     "SUFFIXES",
     "Complete",
     "Kind",
-    "atomic_write",
     "from_regex",
     "no_choice",
     "read",

@@ -15,6 +15,7 @@ from algebra.errors import MachineError
 from algebra.formats.file_errors import check_size, problem, quote
 from algebra.input_decision_diagram import Inputs
 from algebra.semiautomaton import IntArray, Semiautomaton
+from program import strict_json
 
 FORMAT = "krohn-machine"
 VERSION = 2
@@ -36,14 +37,10 @@ def read(text: str, name: str) -> Automaton:
             refuses what it says.
     """
     try:
-        obj = json.loads(
-            text, object_pairs_hook=_unique_keys, parse_constant=_no_constant
-        )
+        obj = strict_json.read(text)
     except json.JSONDecodeError as error:
         raise problem(name, error.lineno, f"not JSON: {error.msg}") from error
-    except RecursionError as error:
-        raise problem(name, 0, "not a machine: nested too deeply") from error
-    except (ValueError, MachineError) as error:
+    except ValueError as error:
         raise problem(name, 0, f"not JSON: {error}") from error
     try:
         return from_object(obj)
@@ -228,17 +225,6 @@ def _string(value: object, key: str) -> str:
 def _kind(value: object) -> str:
     kinds = {dict: "an object", list: "a list", type(None): "null"}
     return kinds.get(type(value)) or quote(json.dumps(value), 20)
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    obj = dict(pairs)
-    if len(obj) < len(pairs):
-        raise MachineError("a key occurs twice in one object")
-    return obj
-
-
-def _no_constant(constant: str) -> None:
-    raise MachineError(f"{constant} is no JSON number")
 
 
 def _dump(value: object) -> str:

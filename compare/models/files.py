@@ -14,7 +14,6 @@ import safetensors.torch
 from torch import Tensor
 
 from algebra.errors import KrohnError
-from algebra.formats.files import atomic_write
 from compare.models.architecture import (
     Derived,
     Specification,
@@ -29,9 +28,12 @@ from compare.models.lstm import LstmNetwork
 from compare.models.network import Network
 from compare.models.rnn import RnnNetwork
 from compare.models.to_model_file import model_file
-from network import modelfile, strict_json
+from network import modelfile
 from network.modelfile import ModelFileError
 from network.trained import KEY
+from program import strict_json
+from program.files import read_bytes
+from program.writing import atomic_write
 
 VERSION = 1
 
@@ -51,10 +53,7 @@ def save(network: Network, path: str | Path) -> None:
             f"a {type(network).__name__} has no file; save the network within"
         )
     file = model_file(network)
-    try:
-        modelfile.write(path, file.header, file.tensors)
-    except ModelFileError as error:
-        raise KrohnError(str(error)) from None
+    modelfile.write(path, file.header, file.tensors)
 
 
 def load(path: str | Path) -> Network:
@@ -68,20 +67,19 @@ def load(path: str | Path) -> Network:
     Raises:
         KrohnError: If the file cannot be read, is damaged, or is of another kind.
     """
-    where = Path(path)
+    data = read_bytes(path, modelfile.LARGEST_FILE)
     try:
-        with safetensors.safe_open(where, framework="pt") as opened:
-            metadata = opened.metadata() or {}
+        tensors = safetensors.torch.load(data)
+        length = int.from_bytes(data[:8], "little")
+        metadata = strict_json.read(data[8 : 8 + length]).get("__metadata__", {})
         if modelfile.KEY in metadata:
-            return compiled(modelfile.read(where), Derived(str(path))).eval()
+            return compiled(modelfile.read(path), Derived(str(path))).eval()
         if KEY not in metadata:
             raise KrohnError(f"{path} holds no network of Krohn")
-        return _restored(metadata[KEY], safetensors.torch.load_file(where)).eval()
+        return _restored(metadata[KEY], tensors).eval()
     except ModelFileError as error:
         raise KrohnError(str(error)) from None
-    except OSError as error:
-        raise KrohnError(f"cannot read {path}: {error.strerror or error}") from None
-    except (safetensors.SafetensorError, _Damaged) as error:
+    except (safetensors.SafetensorError, _Damaged, ValueError) as error:
         raise KrohnError(f"{path} is damaged: {error}") from None
 
 

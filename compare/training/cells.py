@@ -9,7 +9,6 @@ from pathlib import Path
 
 import torch
 
-from algebra.formats.files import atomic_write
 from compare.models import Architecture
 from compare.training.described import Json, content_name, described
 from compare.training.folder import RECORD, WEIGHTS, noted
@@ -17,7 +16,10 @@ from compare.training.provenance import provenance
 from compare.training.recipe import Recipe
 from compare.training.run import AnyTask, Run, identity, train
 from compare.training.trainer import Report
-from network import strict_json
+from program import strict_json
+from program.errors import KrohnError
+from program.files import read_bytes
+from program.writing import atomic_write
 
 FORMAT, VERSION = "krohn-cell", 1
 
@@ -80,11 +82,11 @@ class Job:
     def done(self, cell: Cell) -> Json | None:
         """What came of a cell, if that is known and was measured in this way."""
         try:
-            record = strict_json.read(self.file(cell).read_text(encoding="utf-8"))
+            record = strict_json.read(read_bytes(self.file(cell)))
             same = record["cell"] == cell.content
             alike = record["measure"] == self._measured_by
             return record if same and alike else None
-        except (OSError, ValueError, LookupError, TypeError):
+        except (KrohnError, ValueError, LookupError, TypeError):
             return None
 
     def keep(self, record: Json, cell: Cell) -> Json:

@@ -1,7 +1,6 @@
 """A run between two steps as bytes: tensors with their digest, and what is no tensor."""
 
 import hashlib
-import json
 from dataclasses import asdict
 from typing import Any
 
@@ -14,6 +13,7 @@ from algebra.errors import KrohnError
 from compare.models.network import Network
 from compare.training.described import written
 from compare.training.trainer import Evaluation, Trainer
+from program import strict_json
 
 KEY = "krohn-checkpoint"
 
@@ -45,8 +45,8 @@ def restore(trainer: Trainer, data: bytes, identity: str) -> None:
     try:
         tensors = safetensors.torch.load(data)
         length = int.from_bytes(data[:8], "little")
-        header = json.loads(data[8 : 8 + length])
-        said = json.loads(header["__metadata__"][KEY])
+        header = strict_json.read(data[8 : 8 + length])
+        said = strict_json.read(header["__metadata__"][KEY])
         if said["identity"] != identity or said["digest"] != _digest(tensors):
             raise ValueError
         _take(trainer, tensors, said)

@@ -14,7 +14,6 @@ from pathlib import Path
 import safetensors.torch
 
 from algebra.errors import KrohnError
-from algebra.formats.files import atomic_write
 from compare.models.files import save
 from compare.models.gpt import GptNetwork
 from compare.models.lstm import LstmNetwork
@@ -23,7 +22,10 @@ from compare.models.rnn import RnnNetwork
 from compare.training.checkpoint import pack, restore
 from compare.training.described import Json, content_name
 from compare.training.trainer import Evaluation, Outcome, Trainer
-from network import strict_json
+from network.modelfile import LARGEST_FILE
+from program import strict_json
+from program.files import read_bytes
+from program.writing import atomic_write
 
 FORMAT, VERSION = "krohn-run", 1
 RECORD, CHECKPOINT, WEIGHTS = (
@@ -64,12 +66,12 @@ class RunFolder:
             KrohnError: If it is damaged.
         """
         try:
-            record = strict_json.read((self.path / RECORD).read_text(encoding="utf-8"))
+            record = strict_json.read(read_bytes(self.path / RECORD))
             if record["format"] != FORMAT or record["version"] != VERSION:
                 raise ValueError
             if not isinstance(record["run"], dict):
                 raise TypeError
-        except (OSError, ValueError, LookupError, TypeError):
+        except (KrohnError, ValueError, LookupError, TypeError):
             raise self._damaged(RECORD) from None
         return record
 
@@ -83,8 +85,8 @@ class RunFolder:
         if not path.exists():
             return
         try:
-            restore(trainer, path.read_bytes(), content_name(self.run))
-        except (OSError, KrohnError):
+            restore(trainer, read_bytes(path, LARGEST_FILE), content_name(self.run))
+        except KrohnError:
             raise self._damaged(CHECKPOINT) from None
 
     def keep(self, trainer: Trainer) -> None:
@@ -120,12 +122,12 @@ class RunFolder:
         if record.get("outcome") is None:
             return None
         try:
-            data = (self.path / WEIGHTS).read_bytes()
+            data = read_bytes(self.path / WEIGHTS, LARGEST_FILE)
             if record["weights"] != _digest(data):
                 raise ValueError
             network.load_state_dict(safetensors.torch.load(data))
             return record["outcome"], tuple(map(_read, record["history"]))
-        except (OSError, LookupError, RuntimeError, TypeError, ValueError):
+        except (KrohnError, LookupError, RuntimeError, TypeError, ValueError):
             raise self._damaged(WEIGHTS) from None
 
     def _note(self, found: Json) -> None:

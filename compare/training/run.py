@@ -23,6 +23,8 @@ from compare.training.random_streams import check_seed
 from compare.training.recipe import Recipe
 from compare.training.scratchpad import scratchpad
 from compare.training.trainer import Evaluation, Outcome, Report, Trainer
+from network.modelfile import LARGEST_FILE
+from program.files import read_bytes
 
 AnyTask = Task | BeliefTask | TextTask
 SHARE = 100
@@ -130,11 +132,7 @@ def identity(
 
 
 def _digest(file: Path) -> str:
-    try:
-        with file.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise KrohnError(f"{file}: cannot be read: {error.strerror}") from None
+    return hashlib.sha256(read_bytes(file, LARGEST_FILE)).hexdigest()
 
 
 def _objective(task: AnyTask, recipe: Recipe, seed: int) -> Objective | BeliefObjective:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from algebra.errors import KrohnError
-from algebra.formats.files import atomic_write
 from compare.training.cells import Came, Cell, Job, Measure
 from compare.training.described import Json
 from compare.training.devices import usable
@@ -17,6 +16,7 @@ from compare.training.provenance import command as typed
 from compare.training.run import Run, train
 from jobs.cluster import cluster as cluster_of
 from jobs.worker_pool import WorkerPool, processes, this_process
+from program.writing import atomic_write
 
 CELLS = "networks"
 NICE = 10

@@ -70,8 +70,6 @@ def _states(running: "Stream", source: str) -> Iterator[list[int]]:
 
 def _letters(source: str, machine: "Automaton") -> Iterator[tuple[list[str], int, int]]:
     """Letters of a file, with the bytes that were read and how many there are."""
-    from krohn.running import letters_of
-
     decoder = codecs.getincrementaldecoder("utf-8")()
     begun, done = "", 0
     with _opened(source) as file:
@@ -80,8 +78,18 @@ def _letters(source: str, machine: "Automaton") -> Iterator[tuple[list[str], int
             done += len(chunk)
             text = begun + _decoded(decoder, chunk, source)
             whole, begun = _cut(text, machine)
-            yield letters_of(whole, machine), done, total
-        yield letters_of(begun, machine), done, total
+            yield _read(whole, machine), done, total
+        yield _read(begun, machine), done, total
+
+
+def _read(text: str, machine: "Automaton") -> list[str]:
+    """Its letters; line breaks within a word are where somebody broke lines."""
+    from krohn.running import letters_of
+
+    parts = text.split()
+    if max(map(len, machine.letters)) > 1 or all(map(machine.letter, parts)):
+        return letters_of(text, machine)
+    return [letter for part in parts for letter in letters_of(part, machine)]
 
 
 def _opened(source: str) -> BinaryIO:

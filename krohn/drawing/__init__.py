@@ -8,7 +8,6 @@ from typing import Any
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from algebra.formats.files import atomic_write
 from krohn.drawing.canvas import DrawingError
 from krohn.drawing.cascade import draw_cascade
 from krohn.drawing.eggbox import draw_eggboxes
@@ -17,6 +16,7 @@ from krohn.drawing.machine import draw_machine
 from krohn.drawing.model import draw_model
 from krohn.drawing.recurrence import draw_recurrence
 from krohn.drawing.rollout import draw_rollout
+from program.writing import atomic_write
 
 __all__ = [
     "DrawingError",

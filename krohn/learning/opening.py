@@ -16,11 +16,13 @@ from krohn.compiled_model import CompiledModel
 from krohn.foreign import names_machine, own_machine, saying_outputs, with_names
 from krohn.open_model import Model
 from krohn.sources import OWN, machine_of
-from network import modelfile, strict_json
+from network import modelfile
 from network.architecture import kind_of
 from network.exports import destination
 from network.modelfile import ModelFile, ModelFileError, names
 from network.trained import is_network
+from program import strict_json
+from program.files import read_bytes
 from verify.testing.black_box import BlackBox, black_box
 from verify.testing.simulator import Simulator
 
@@ -187,7 +189,7 @@ def _directory(path: Path, machine: object, observation: str | None) -> Asked:
 def _task(record: Path) -> tuple[Automaton | None, str | None]:
     """The machine that a run was trained on, and what of it is to be said."""
     try:
-        task = strict_json.read(record.read_text("utf-8"))["run"]["task"]
+        task = strict_json.read(read_bytes(record))["run"]["task"]
         if task["kind"] != "Task" or task["predicts"] != "class":
             raise KrohnError(
                 f"{record}: the network was not trained to say classes after each letter"
@@ -203,7 +205,7 @@ def _exported(
 ) -> tuple[str, tuple[str, ...], tuple[str, ...], Shows, int | None]:
     """Where it went, letters, classes, what these are, and the longest word."""
     try:
-        config = strict_json.read((path / "config.json").read_text("utf-8"))
+        config = strict_json.read(read_bytes(path / "config.json"))
         if "krohn" in config:  # a GPT-2
             header = config["krohn"]["model"]
             stated, claim = header["machine"], header["claim"]

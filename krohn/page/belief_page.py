@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import Any
 
-from algebra.formats.files import atomic_write
 from krohn.comparison.belief_headline import Line, headline, lines
 from krohn.comparison.belief_result import BeliefComparison
 from krohn.page.belief_charts import charts, triangles
 from krohn.page.curves import COLOURS, Chart, inline
 from krohn.page.rendering import rendered
 from krohn.page.summary import duration
+from program.writing import atomic_write
 
 
 def write(found: BeliefComparison, path: Path) -> None:

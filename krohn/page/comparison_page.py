@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 from algebra.formats import json_format
-from algebra.formats.files import atomic_write
 from krohn.comparison.headline import headline, percent
 from krohn.comparison.model_results import KEYS, Failure
 from krohn.comparison.result import Comparison
@@ -14,6 +13,7 @@ from krohn.page.heat import heat_map
 from krohn.page.rendering import rendered
 from krohn.page.summary import duration, summary
 from krohn.page.words import Wrong, wrong
+from program.writing import atomic_write
 
 SHOWN_LETTERS = 8
 

@@ -5,10 +5,11 @@ import platform
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 import krohn
 from krohn.replaying import quoted
+from network.modelfile import LARGEST_FILE
+from program.files import read_bytes
 
 PACKAGES = ("numpy", "torch", "safetensors", "ml-dtypes")
 SOLVER = "z3-solver"
@@ -37,16 +38,15 @@ def provenance(file: str, arguments: Sequence[str], method: str) -> Provenance:
     """The provenance of what ``krohn`` says of a model file.
 
     Raises:
-        OSError: If the file cannot be read.
+        KrohnError: If the file cannot be read.
     """
-    with Path(file).open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    data = read_bytes(file, LARGEST_FILE)
     solver = [SOLVER] if method in ("smt", "gadgets") else []
     return Provenance(
         command(arguments),
         file,
-        Path(file).stat().st_size,
-        digest,
+        len(data),
+        hashlib.sha256(data).hexdigest(),
         {"krohn": krohn.__version__, **dict(_versions([*PACKAGES, *solver]))},
     )
 

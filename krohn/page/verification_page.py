@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from algebra.automaton import Automaton
-from algebra.formats.files import atomic_write
 from krohn.drawing import DrawingError
 from krohn.foreign import with_names
 from krohn.page import pictures
@@ -21,6 +20,7 @@ from krohn.report import Report
 from network import modelfile
 from network.architecture import kind_of, parameters
 from network.modelfile import ModelFile
+from program.writing import atomic_write
 
 MOST_HEADS = 40
 

@@ -33,6 +33,7 @@ from krohn.report import Report
 from network.modelfile import ModelFile
 from program.domains import IntArray
 from program.errors import Refused
+from sources.written_letters import written
 from verify.proof import Proof, Verdict, prove, shown_of
 from verify.search.find import claims
 from verify.testing.simulation_result import Simulation
@@ -87,9 +88,8 @@ USUAL = How()
 
 
 def names_in(words: Sequence[str], known: Collection[str]) -> list[str]:
-    """Letters as a person writes them: names with blanks, or one character each."""
-    parts = " ".join(words).split()
-    return parts if all(p in known for p in parts) else [c for p in parts for c in p]
+    """Letters as a person writes them."""
+    return written(words, known.__contains__, known)
 
 
 def letters_in(words: Sequence[str], name: str, letters: Sequence[str]) -> IntArray:
@@ -108,7 +108,9 @@ def letters_in(words: Sequence[str], name: str, letters: Sequence[str]) -> IntAr
     unknown = next((p for p in parts if p not in index), None)
     if unknown is not None:
         known = ", ".join(letters)
-        raise KrohnError(f"{name} has no letter {unknown!r}; it has {known}")
+        raise KrohnError(
+            f"{name} has no letter {unknown[:40]!r}; put blanks between letters: {known}"
+        )
     if not parts:
         raise KrohnError("a word has at least one letter")
     return np.array([index[p] for p in parts], np.int64)

@@ -1,5 +1,6 @@
 """Learning in context, in the commands: prompts in, the law of the next letters out."""
 
+import os
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -20,6 +21,7 @@ from network.architecture import parameters
 from network.modelfile import ModelFile
 from network.precision import FloatArray
 from program.errors import Refused
+from program.files import read_text
 from sources import in_context as contexts
 from sources.in_context import InContext, Prompt
 from verify.testing.simulation_result import Simulation
@@ -184,7 +186,7 @@ def _prompt(source: InContext, words: list[str]) -> Prompt:
         KrohnError: If it is none that the network reads; the message says why.
     """
     lines = [" ".join(words)]
-    if len(words) == 1 and _is_file(words[0]):
+    if len(words) == 1 and os.path.exists(words[0]):
         lines = _lines(Path(words[0]))
     parts = [names_in([line], source.names) for line in lines]
     between = [[contexts.DELIMITER, *part] for part in parts]
@@ -201,24 +203,8 @@ def _prompt(source: InContext, words: list[str]) -> Prompt:
     return prompt
 
 
-def _is_file(text: str) -> bool:
-    try:
-        return Path(text).is_file()
-    except (OSError, ValueError):  # too long for a name, say
-        return False
-
-
 def _lines(path: Path) -> list[str]:
-    try:
-        if path.stat().st_size > LARGEST_PROMPT:
-            raise KrohnError(f"{path}: larger than {LARGEST_PROMPT} bytes")
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except UnicodeDecodeError:
-        raise KrohnError(f"{path}: cannot be read as a prompt: no UTF-8 text") from None
-    except OSError as error:
-        raise KrohnError(
-            f"{path}: cannot be read as a prompt: {error.strerror}"
-        ) from None
+    lines = read_text(path, LARGEST_PROMPT).splitlines()
     return [line.rstrip(" |") for line in lines if line.strip(" |")]
 
 

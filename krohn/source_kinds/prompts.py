@@ -6,9 +6,9 @@ from itertools import groupby
 import numpy as np
 
 from algebra.errors import KrohnError
-from krohn.source_kinds.base import names_in
 from program.chain_of_thought import ChainOfThought
 from program.domains import IntArray
+from sources.written_letters import written
 
 
 def prompt_of(source: ChainOfThought, words: Sequence[str]) -> IntArray:
@@ -25,7 +25,9 @@ def prompt_of(source: ChainOfThought, words: Sequence[str]) -> IntArray:
     index = {name: i for i, name in enumerate(source.tokens)}
     parts, count = " ".join(words).split(), len(source.prompt)
     # As many parts as tokens: one that is no token is not a row of single characters.
-    found = parts if len(parts) in (count, count - 1) else names_in(words, index)
+    found = parts
+    if len(parts) not in (count, count - 1):
+        found = written(words, index.__contains__, _letters(source))
     low, high = source.prompt[-1]
     end = source.tokens[low]
     if len(found) == count - 1 and low == high:
@@ -40,6 +42,12 @@ def prompt_of(source: ChainOfThought, words: Sequence[str]) -> IntArray:
         said = f"this has {len(found)} tokens, not {count - 1}"
         raise _wrong(source, f"{said} (and {end})")
     return np.array(told, np.int64)
+
+
+def _letters(source: ChainOfThought) -> set[str]:
+    """What may stand somewhere in a prompt."""
+    ranges = {range(low, high + 1) for low, high in source.prompt}
+    return {source.tokens[token] for tokens in ranges for token in tokens}
 
 
 def _wrong(source: ChainOfThought, trouble: str) -> KrohnError:

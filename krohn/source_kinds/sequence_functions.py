@@ -17,6 +17,7 @@ from krohn.progress import Progress
 from krohn.source_kinds.base import USUAL, How, SourceKind, names_in, sizes, stated
 from network.modelfile import ModelFile
 from program.domains import IntArray
+from program.files import read_text
 from sources import counting
 from sources.sequence_functions import ProgramError, Realised, SequenceFunction, parse
 from sources.sequence_functions.catalogue import FUNCTIONS
@@ -158,16 +159,7 @@ def _read(path: Path) -> SequenceFunction:
     Raises:
         KrohnError: If it cannot be read, or a line of it is wrong.
     """
-    try:
-        if path.stat().st_size > MOST_BYTES:
-            raise KrohnError(f"{path} has more than {MOST_BYTES:,} bytes")
-        return parse(path.read_text(encoding="utf-8"), path.name)
-    except ProgramError as error:
-        raise KrohnError(str(error)) from None
-    except UnicodeDecodeError:
-        raise KrohnError(f"{path} is no UTF-8 text") from None
-    except OSError as error:
-        raise KrohnError(f"{path} cannot be read: {error.strerror}") from None
+    return parse(read_text(path, MOST_BYTES), path.name)
 
 
 def _realised(source: SequenceFunction, length: int | None) -> Realised:

@@ -7,6 +7,7 @@ import numpy as np
 
 from algebra.errors import KrohnError
 from network.precision import FloatArray
+from program.files import read_text
 
 LARGEST_TEXT = 2**24
 """In bytes, of a file of numbers."""
@@ -52,14 +53,7 @@ def _number(text: str, t: int) -> float:
 
 
 def _rows(path: Path, names: tuple[str, ...]) -> list[list[str]]:
-    try:
-        if path.stat().st_size > LARGEST_TEXT:
-            raise KrohnError(f"{path}: larger than {LARGEST_TEXT} bytes")
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise KrohnError(f"{path}: cannot be read: no UTF-8 text") from None
-    except OSError as error:
-        raise KrohnError(f"{path}: cannot be read: {error.strerror}") from None
+    text = read_text(path, LARGEST_TEXT)
     blanks = "\t" if path.suffix == ".tsv" else ","
     found = list(csv.reader(text.splitlines(), delimiter=blanks))
     while found and not any(map(str.strip, found[-1])):

@@ -7,7 +7,8 @@ chain of thought that a network is compiled from.
 import re
 from pathlib import Path
 
-from program.errors import Refused, demand
+from program import files
+from program.errors import demand
 from sources.dynamic_programs.dynamic_program import DynamicProgram, Table
 from sources.dynamic_programs.reading import read_text
 from sources.dynamic_programs.syntax import MOST_TEXT
@@ -42,7 +43,8 @@ def named(text: str) -> DynamicProgram | None:
             catalogue, or ``my.dp:n=8``.
 
     Raises:
-        Refused: If the file cannot be read, or its text is wrong.
+        KrohnError: If the file cannot be read.
+        Refused: If its text is wrong.
     """
     if found := _FILE.fullmatch(text):
         return _of(Path(found[1]), "", found[2])
@@ -59,17 +61,7 @@ def _of(path: Path, sizes: str, told: str | None) -> DynamicProgram:
     given = {each[1]: int(each[2]) for each in options if each}
     demand(len(given) == len(options), wrong)
     numbers = [int(size) for size in sizes.split(",")] if sizes else []
-    return read_text(_text(path), path.stem, numbers, given)
-
-
-def _text(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return file.read(4 * MOST_TEXT).decode()
-    except UnicodeDecodeError:
-        raise Refused("it is no UTF-8 text") from None
-    except OSError as error:
-        raise Refused(f"it cannot be read ({error.strerror})") from None
+    return read_text(files.read_text(path, 4 * MOST_TEXT), path.stem, numbers, given)
 
 
 def _families() -> dict[str, str]:

@@ -3,7 +3,8 @@
 import re
 from pathlib import Path
 
-from program.errors import Refused, demand
+from program.errors import demand
+from program.files import read_text
 from sources.grammars.bounded import DEEPEST, cut
 from sources.grammars.grammar import END, Grammar, Rule
 from sources.grammars.text import MOST_TEXT, SUFFIX, parse
@@ -46,13 +47,7 @@ def named(text: str) -> Grammar | None:
         path = CATALOGUE[name]
     elif path.suffix != SUFFIX:
         return None
-    try:
-        with path.open("rb") as file:
-            return parse(file.read(4 * MOST_TEXT).decode(), text)
-    except UnicodeDecodeError:
-        raise Refused(f"{text} is no UTF-8 text") from None
-    except OSError as error:
-        raise Refused(f"{text} cannot be read: {error.strerror}") from None
+    return parse(read_text(path, 4 * MOST_TEXT), text)
 
 
 def model_named(text: str) -> HiddenMarkovModel | None:

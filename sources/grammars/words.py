@@ -9,6 +9,7 @@ from program.domains import FloatArray, IntArray
 from program.errors import demand
 from sources.grammars.grammar import Grammar
 from sources.grammars.normal import Numbers, Weights, normal, numbers_of
+from sources.written_letters import written
 
 HIDDEN = "_"
 """How a person writes a letter that is not told."""
@@ -134,11 +135,8 @@ def letters_of(grammar: Grammar, words: Iterable[str]) -> tuple[str, ...]:
 
     Where neither is known, what stands between blanks is meant as a letter.
     """
-    parts = " ".join(words).split()
-    known, spelled = {*grammar.letters, HIDDEN}, "".join(parts)
-    one_word = len(parts) == 1 and max(map(len, known)) == 1
-    apart = not known.issuperset(parts) and (one_word or known.issuperset(spelled))
-    return tuple(spelled if apart else parts)
+    known = {*grammar.letters, HIDDEN}
+    return tuple(written(words, known.__contains__, known))
 
 
 def floats(numbers: Numbers) -> FloatArray:

@@ -12,6 +12,7 @@ from math import isfinite
 from pathlib import Path
 
 from program.errors import Refused
+from program.files import read_text
 from sources.kernels.kernel import MOST_VALUES, Kernel, Mode
 
 SUFFIXES = (".kernel", ".csv")
@@ -27,14 +28,7 @@ def read(path: str | Path) -> Kernel:
         Refused: If it cannot be read, or states none; the message names the line.
     """
     file = Path(path)
-    try:
-        if file.stat().st_size > LARGEST_TEXT:
-            raise Refused(f"{path}: larger than {LARGEST_TEXT} bytes")
-        text = file.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise Refused(f"{path}: no UTF-8 text") from None
-    except OSError as error:
-        raise Refused(f"{path}: cannot be read: {error.strerror}") from None
+    text = read_text(file, LARGEST_TEXT)
     try:
         kind = measured if file.suffix == ".csv" else parsed
         return kind(text, file.stem)

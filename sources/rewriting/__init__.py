@@ -3,7 +3,8 @@
 import re
 from pathlib import Path
 
-from program.errors import Refused, demand
+from program import files
+from program.errors import demand
 from program.rewriting import Rewriting
 from sources.rewriting.arithmetic import arithmetic, longest_text
 from sources.rewriting.text import MOST_TEXT, read_text
@@ -58,13 +59,7 @@ def usual_length(system: Rewriting) -> int | None:
 def _read(path: Path, name: str, longest: str | None) -> Rewriting:
     if longest is not None:
         demand(int(longest) > 0, "a line has at least one letter")
-    try:
-        with path.open("rb") as file:
-            text = file.read(4 * MOST_TEXT).decode()
-    except UnicodeDecodeError:
-        raise Refused("it is no UTF-8 text") from None
-    except OSError as error:
-        raise Refused(f"it cannot be read ({error.strerror})") from None
+    text = files.read_text(path, 4 * MOST_TEXT)
     return read_text(text, name, int(longest) if longest else None)
 
 

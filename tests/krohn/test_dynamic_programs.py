@@ -60,9 +60,11 @@ def test_mistakes_are_one_line(folder: Path) -> None:
     assert "line 10: C[1, 1] reads C[2, 1], which comes later" in said
     assert not (folder / "x").exists()
     said = command("explain", f"{folder}/no.dp", code=2)
-    assert "cannot be read (No such file or directory)" in said
+    assert "cannot be read: No such file or directory" in said
     (folder / "wrong.dp").write_bytes(b"\xff\x00")
-    assert "is no UTF-8 text" in command("explain", f"{folder}/wrong.dp", code=2)
+    assert "wrong.dp:1: not UTF-8 text" in command(
+        "explain", f"{folder}/wrong.dp", code=2
+    )
     for word, trouble in (
         ("ab|ab", "token 3 is '|', not ["),
         ("ab", "tokens, not"),

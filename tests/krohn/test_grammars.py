@@ -75,7 +75,7 @@ def test_the_command_says_depths_laws_words_and_sentences(call: Call) -> None:
         (("explain", "pcfg:Dyck2:depth=99"), "a depth is from 0 to 64"),
         (("explain", "pcfg:Dyck2:depth=99999"), "a depth is from 0 to 64, not 99999"),
         (("explain", "pcfg:Dyck2:depth=x"), "a depth is from 0 to 64, not x"),
-        (("explain", "none.pcfg:depth=3"), "none.pcfg cannot be read"),
+        (("explain", "none.pcfg:depth=3"), "none.pcfg: cannot be read"),
         (("grammar", "pcfg:English", "--word", "the flies"), "no letter 'flies'"),
         (("grammar", "pcfg:English", "--word", "flies"), "no letter 'flies'"),
         (("grammar", "pcfg:Dyck2", "--word", "(x)"), "has no letter 'x'"),

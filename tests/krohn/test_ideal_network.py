@@ -77,7 +77,7 @@ def test_claims_are_kept_apart(run: Run, memory: str) -> None:
 def test_a_question_that_cannot_be_written_is_an_error(
     memory: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(KrohnError, match="cannot write"):
+    with pytest.raises(KrohnError, match="cannot be written"):
         verify_ideal(memory, 1, smt_lib=tmp_path / "missing" / "question.smt2")
 
 

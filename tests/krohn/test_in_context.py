@@ -162,7 +162,7 @@ def test_options_without_effect_are_errors(
 def test_no_file_is_read_that_is_no_prompt(file: str, tmp_path: Path) -> None:
     binary = tmp_path / "b"
     binary.write_bytes(b"\xff\xfe1 2")
-    with pytest.raises(KrohnError, match="cannot be read as a prompt"):
+    with pytest.raises(KrohnError, match="not UTF-8 text"):
         CliRunner().invoke(app, ["run", file, str(binary)], catch_exceptions=False)
     with pytest.raises(KrohnError, match=r"no.txt: there is no such file"):
         CliRunner().invoke(app, ["run", file, "no.txt"], catch_exceptions=False)

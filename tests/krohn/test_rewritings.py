@@ -65,7 +65,7 @@ def test_it_is_verified_and_explained(arithmetic: Path, call: Call) -> None:
         (("compile", "Sorting4", "-o", "F"), "may go on for ever"),
         (("compile", "Sorting4", "-T", "4", "-o", "F"), "say a larger length"),
         (("compile", "Brackets4", "--attention", "linear", "-o", "F"), "or sparse"),
-        (("compile", "none.rules", "-o", "F"), "none.rules: it cannot be read"),
+        (("compile", "none.rules", "-o", "F"), "none.rules: cannot be read"),
         (("compile", "Arithmetic32,11", "-o", "F"), "wider dtype"),
     ],
 )

@@ -5,7 +5,9 @@ of what the tokens before count, and compared with the rule of the step.
 """
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 
@@ -13,7 +15,15 @@ from program.chain_of_thought import ChainOfThought
 from program.domains import IntArray
 from program.errors import demand
 from program.expression_bounds import Bounds, Interval
-from program.expressions import Atom, Expression, argument, number, rectified, value
+from program.expressions import (
+    Atom,
+    Expression,
+    added,
+    argument,
+    number,
+    rectified,
+    value,
+)
 from program.functions import Select, Table
 from program.operations.base import LookBack
 from program.operations.block_sum import BlockSum
@@ -23,10 +33,14 @@ from program.piecewise import Piecewise
 from program.statement import Channel, Statement
 
 Readings = dict[tuple[int, ...], int]
+Lookup = tuple[str, Interval, int, tuple[int, ...]]
+"""A table, what one input can be, which one that is, and the other inputs."""
+Affine = tuple[bool, int]
+"""Whether a number is added to that input, or stands for the result; and the number."""
 MOST_ATOMS, MOST_WORK, MOST_VALUES = 10_000, 2**24, 2**24
 """Atoms of an expression; in all texts atoms, and values of tables and of steps."""
-CHANNEL = 8
-"""What a channel at a position takes, in these units: all are kept."""
+CHANNEL = 64
+"""What a channel at a position takes, in these units: some 20 microseconds."""
 
 
 def check(program: Statement, source: ChainOfThought) -> Readings:
@@ -46,12 +60,14 @@ def check(program: Statement, source: ChainOfThought) -> Readings:
     count = sum(high - low + 1 for low, high in ends)
     count *= len(program.outputs)
     demand(count <= MOST_VALUES, "a chain of thought has too many tokens")
+    text.check_size()
     for i, (step, (low, high)) in enumerate(zip(source.steps, ends, strict=True)):
         if step.token is None:
             reads = [text.content(r.place) + r.constant for r in step.reads]
             wanted = text.simple(source.rules[step.rule].replaced(reads.__getitem__))
         else:
             wanted = number(step.token)
+        text.spend("atoms", wanted.size)
         shown = [_said(text.at(n, start + i), wanted) for n in program.outputs]
         for token in range(low, high + 1):
             values = tuple(token if value is None else value for value in shown)
@@ -95,6 +111,7 @@ class Text:
     bounds: Bounds
     _known: dict[tuple[str, int], Expression] = field(init=False, default_factory=dict)
     _places: dict[str, IntArray] = field(init=False, default_factory=dict)
+    _affine: dict[Lookup, Affine] = field(init=False, default_factory=dict)
     _spent: Counter[str] = field(init=False, default_factory=Counter)
 
     @staticmethod
@@ -146,9 +163,21 @@ class Text:
             Refused: If it is no piecewise linear function of contents at fixed places.
         """
         if (name, t) not in self._known:
-            self._spend("channels", CHANNEL)
-            self._known[name, t] = value(self.simple(self._at(name, t)))
+            found = self._at(name, t)
+            self.spend("channels", CHANNEL + found.size)
+            self._known[name, t] = value(found)
         return self._known[name, t]
+
+    def check_size(self) -> None:
+        """Refuse too many channels at too many positions before one is looked at.
+
+        Raises:
+            Refused: If all that may be looked at is more than `MOST_WORK`.
+        """
+        found = self.program.channels.values()
+        count = sum(channel.values.given is None for channel in found)
+        self.spend("channels", CHANNEL * count * len(self.tokens))
+        self._spent.clear()
 
     def _at(self, name: str, t: int) -> Expression:
         channel = self.program.channels[name]
@@ -165,20 +194,18 @@ class Text:
         assert isinstance(operation, Map)
         read = self.program.reads(channel.name)
         if isinstance(read[0].operation, Token):
-            return self._of_token(channel.table, t)
+            return self._of_token(channel, t)
         inputs = [self.at(c.name, t) for c in read]
         match operation.function:
             case Piecewise(expression):
-                self._spend(
-                    "atoms", expression.size * (1 + max(x.size for x in inputs))
-                )
-                return expression.replaced(inputs.__getitem__)
-            case Table() as function:
-                return self._looked_up(function, inputs)
+                self.spend("atoms", expression.size * (1 + max(x.size for x in inputs)))
+                return self.simple(expression.replaced(inputs.__getitem__))
+            case Table():
+                return self._looked_up(channel, inputs)
             case Select():
                 return inputs[1 + _known_number(inputs[0])]
             case _:
-                return sum(inputs[1:], inputs[0])
+                return self._sum(inputs)
 
     def _added_up(self, channel: Channel, operation: BlockSum, t: int) -> Expression:
         """The sum over a block of positions."""
@@ -187,8 +214,14 @@ class Text:
         first = (block - 1) * operation.size + 1 if block else last + 1
         here = range(first, last + 1)
         parts = [self.at(operation.source, j) for j in here]
-        self._spend("atoms", len(parts) + sum(part.size for part in parts))
-        return sum(parts, number(0))
+        return self._sum(parts)
+
+    def _sum(self, parts: list[Expression]) -> Expression:
+        size = sum(part.size for part in parts)
+        self.spend("atoms", len(parts) + size)
+        demand(size <= MOST_ATOMS, "an expression of the Program is too large")
+        constant = sum(part.constant for part in parts)
+        return added(constant, chain.from_iterable(part.terms for part in parts))
 
     def _place(self, channel: Channel, operation: LookBack, t: int) -> int:
         """From which position a look-back fetches, if that depends on t alone."""
@@ -199,42 +232,65 @@ class Text:
             self._places[channel.name] = np.ravel(places)
         return int(self._places[channel.name][t])
 
-    def _spend(self, what: str, amount: int) -> None:
+    def spend(self, what: str, amount: int) -> None:
         """Refuse work before it is done, if it is too much with all that was done."""
         self._spent[what] += amount
         demand(self._spent[what] <= MOST_WORK, f"too many {what} in all texts")
 
-    def _of_token(self, function: Table, t: int) -> Expression:
+    def _of_token(self, channel: Channel, t: int) -> Expression:
         """A table of the token: a constant, or its content plus a constant."""
         low, high = self.tokens[t]
-        self._spend("values of tables", high - low + 1)
-        contents = np.array([*self.source.contents, 0])[low : high + 1]
-        values = function([np.arange(low, high + 1)])
-        return _affine(self.content(t), contents, values)
 
-    def _looked_up(self, function: Table, inputs: list[Expression]) -> Expression:
+        def found() -> Affine:
+            contents = np.array([*self.source.contents, 0])[low : high + 1]
+            return _affine(contents, channel.table([np.arange(low, high + 1)]))
+
+        return self._result((channel.name, (low, high), 0, ()), self.content(t), found)
+
+    def _looked_up(self, channel: Channel, inputs: list[Expression]) -> Expression:
         """A table of one number that adds a constant to it, or of constants."""
         varying = [x for x in inputs if x.terms]
         demand(len(varying) <= 1, "a table depends on several numbers of a text")
         one = varying[0] if varying else inputs[0]
-        low, high = self.bounds.of(one)
-        self._spend("values of tables", high - low + 1)
-        values = np.arange(low, high + 1)
-        columns = [values if x is one else x.constant + 0 * values for x in inputs]
-        return _affine(one, values, function(columns))
+        at, (low, high) = (
+            next(i for i, x in enumerate(inputs) if x is one),
+            self.bounds.of(one),
+        )
+        others = tuple(x.constant for i, x in enumerate(inputs) if i != at)
+
+        def found() -> Affine:
+            values = np.arange(low, high + 1)
+            columns = [x.constant + 0 * values for x in inputs]
+            columns[at] = values
+            return _affine(values, channel.table(columns))
+
+        return self._result((channel.name, (low, high), at, others), one, found)
+
+    def _result(
+        self, asked: Lookup, inside: Expression, found: Callable[[], Affine]
+    ) -> Expression:
+        """What a table says of an expression; each question is answered once."""
+        if asked not in self._affine:
+            low, high = asked[1]
+            self.spend("values of tables", high - low + 1)
+            self._affine[asked] = found()
+        is_added, by = self._affine[asked]
+        if not is_added:
+            return number(by)
+        return inside + by if by else inside
 
 
-def _affine(inside: Expression, values: IntArray, results: IntArray) -> Expression:
-    """Results as a constant, or as the values of an expression plus a constant.
+def _affine(values: IntArray, results: IntArray) -> Affine:
+    """Results as a constant, or as the values plus a constant.
 
     Raises:
         Refused: If they are neither.
     """
     if (results == results[0]).all():
-        return number(int(results[0]))
+        return False, int(results[0])
     apart = results - values
     demand(apart == apart[0], "a table of a text is not affine")
-    return inside + int(apart[0])
+    return True, int(apart[0])
 
 
 def _known_number(expression: Expression) -> int:

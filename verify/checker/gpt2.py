@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from safetensors import SafetensorError, deserialize
 
+from program import strict_json
 from program.errors import Refused, demand
+from program.files import names_in, read_bytes
 from program.letter_tokenizer import library_files, tokens
 from verify.checker.layer_norms import LayerNorms
 from verify.checker.model_file import (
@@ -24,7 +26,6 @@ from verify.checker.model_file import (
     Model,
     check_numbers,
     decoded,
-    loads,
 )
 
 STATED = {
@@ -57,6 +58,8 @@ HARMLESS = {
 MARKS = ("bos_token_id", "eos_token_id", "pad_token_id")
 """Tokens that are all BOS, which is the number of letters."""
 NAMES = ("config.json", "model.safetensors")
+MOST = 2**34
+"""Bytes of each."""
 TOKENIZER = ("tokenizer.json", "tokenizer_config.json")
 TOLD = ("generation_config.json", *TOKENIZER)
 """Files that the names of the machine give; the library reads one tokenizer of two."""
@@ -90,15 +93,15 @@ class Files(NamedTuple):
 
         Raises:
             Refused: If there is a file that may make another network of them.
-            OSError: If one cannot be read.
+            KrohnError: If one cannot be read.
         """
-        there = {path.name for path in directory.iterdir()}
+        there = names_in(directory)
         others = sorted(there - BESIDE - {*NAMES, *TOLD})
         demand(not others, f"no rule is about the files {others[:3]}")
         both = len(there & {*TOKENIZER}) != 1
         demand(both, "one of the two files of the tokenizer is not there")
-        told = {name: (directory / name).read_bytes() for name in there & {*TOLD}}
-        config, weights = ((directory / name).read_bytes() for name in NAMES)
+        told = {name: read_bytes(directory / name) for name in there & {*TOLD}}
+        config, weights = (read_bytes(directory / name, MOST) for name in NAMES)
         return Files(config, weights, told)
 
     @property
@@ -144,7 +147,7 @@ def read(files: Files) -> Model:
 
 
 def _model(files: Files) -> Model:
-    config = loads(files.config)
+    config = strict_json.read(files.config)
     demand("krohn" in config, "config.json does not say what the network computes")
     told = config.pop("krohn")
     entries = deserialize(files.weights)  # type: ignore[no-untyped-call]
@@ -174,7 +177,8 @@ def _check_told(told: Mapping[str, bytes], header: Any, shape: Shape) -> None:
     )
     demand(len(called) == shape.vocabulary, "there are other names than tokens")
     for name, text in told.items():
-        said = {key: value for key, value in loads(text).items() if key not in LIBRARY}
+        stated = strict_json.read(text)
+        said = {key: stated[key] for key in stated.keys() - {*LIBRARY}}
         # As texts: in Python 1, 1.0 and true are equal.
         same, wanted = (
             json.dumps(part, sort_keys=True) for part in (said, right[name])

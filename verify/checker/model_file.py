@@ -1,12 +1,12 @@
 """Reading the model file and the machine: the first lines of the trusted base."""
 
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from safetensors import SafetensorError, deserialize
 
+from program import strict_json
 from program.domains import IntArray
 from program.errors import Refused, demand
 from program.numbers import whole
@@ -132,12 +132,12 @@ def read(data: bytes) -> Model:
     try:
         entries = deserialize(data)  # type: ignore[no-untyped-call]
         size = int.from_bytes(data[:8], "little")
-        text = loads(data[8 : 8 + size])["__metadata__"]["krohn"]
-        header = loads(text)
+        text = strict_json.read(data[8 : 8 + size])["__metadata__"]["krohn"]
+        header = strict_json.read(text)
+        canonical = strict_json.canonical(header)
         form = FORMATS[header["architecture"]["dtype"]]
     except (SafetensorError, ValueError, LookupError, TypeError) as error:
         raise Refused(f"the model file is damaged: {str(error)[:200]}") from None
-    canonical = json.dumps(header, sort_keys=True, separators=(",", ":"))
     demand(text == canonical, "the header is not canonical: readers may differ on it")
     demand(header.get("format") == "krohn-model", "this is no model of Krohn")
     version = header.get("version")
@@ -175,17 +175,6 @@ def check_numbers(name: str, values: FloatArray, form: Format) -> None:
     demand(np.isfinite(values), f"tensor {name!r} has entries that are not finite")
     normal = (values == 0) | (np.abs(values) >= form.smallest)
     demand(normal, f"tensor {name!r} has subnormal entries, which may be flushed")
-
-
-def loads(text: str | bytes) -> Any:
-    """The value of a JSON text; refused if a key is twice in one object."""
-    return json.loads(text, object_pairs_hook=_unique)
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    demand(len(found) == len(pairs), "a key is twice in one object")
-    return found
 
 
 def decoded(data: bytes, code: str) -> FloatArray:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from program import increasing
+from program import increasing, strict_json
 from program.blocks import KIND, Blocks, check_words
 from program.chain_of_thought import ChainOfThought
 from program.errors import Refused, demand
@@ -51,7 +51,6 @@ from verify.checker.model_file import (
     Format,
     Machine,
     Model,
-    loads,
     names,
     read,
 )
@@ -128,7 +127,7 @@ def recheck(
     """
     try:
         with np.errstate(all="ignore"):  # what is not a number fails every demand
-            said = loads(evidence)
+            said = strict_json.read(evidence)
             demand(said["format"] == "krohn-evidence", "this is no evidence")
             demand(said["version"] == 1, "the evidence has an unknown version")
             demand(

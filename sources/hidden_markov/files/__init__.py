@@ -7,33 +7,30 @@ import json
 from pathlib import Path
 from typing import Any
 
-from program.errors import Refused, demand
+from program import strict_json
+from program.errors import Refused
+from program.files import decoded, read_bytes
 from sources.hidden_markov.files import arrays, pomdp, pomegranate
 from sources.hidden_markov.model import KIND, HiddenMarkovModel
 
 SIGNS = (KIND, pomegranate.CLASS, arrays.START, *arrays.OTHER_NAMES)
 """Other JSON is of machines, and need not be parsed twice."""
-MOST_BYTES = 2**26
-"""The largest file that is read."""
 
 
 def read(path: Path) -> HiddenMarkovModel | None:
     """The model in a file; None if the file is of none of these formats.
 
     Raises:
-        Refused: If it is, but is damaged, too large, or states no probabilities.
+        Refused: If it is, but is damaged, or states no probabilities.
+        KrohnError: If it cannot be read.
     """
     suffix = path.suffix.lower()
     reader = {".pomdp": _pomdp, ".npz": _npz, ".json": _json}.get(suffix)
     if reader is None or (suffix == ".json" and not path.is_file()):
         return None
+    data = read_bytes(path)
     try:
-        demand(path.stat().st_size <= MOST_BYTES, "it is larger than 64 MiB")
-        return reader(path)
-    except OSError as error:
-        raise Refused(f"{path} cannot be read: {error.strerror or error}") from None
-    except UnicodeDecodeError:
-        raise Refused(f"{path} is no UTF-8 text") from None
+        return reader(data, path)
     except Refused as reason:
         raise Refused(f"{path}: {reason}") from None
 
@@ -46,21 +43,21 @@ def text(model: HiddenMarkovModel) -> str:
     return "{\n" + ",\n".join(f' "{key}": {row}' for key, row in rows.items()) + "\n}\n"
 
 
-def _pomdp(path: Path) -> HiddenMarkovModel:
-    return pomdp.parse(path.read_text("utf-8"), path.stem)
+def _pomdp(data: bytes, path: Path) -> HiddenMarkovModel:
+    return pomdp.parse(decoded(data, path), path.stem)
 
 
-def _npz(path: Path) -> HiddenMarkovModel:
-    return arrays.model(arrays.unpacked(path), path.stem)
+def _npz(data: bytes, path: Path) -> HiddenMarkovModel:
+    return arrays.model(arrays.unpacked(data), path.stem)
 
 
-def _json(path: Path) -> HiddenMarkovModel | None:
-    content = path.read_text("utf-8")
+def _json(data: bytes, path: Path) -> HiddenMarkovModel | None:
+    content = decoded(data, path)
     if not any(sign in content for sign in SIGNS):
         return None
     try:
-        said = json.loads(content)
-    except (ValueError, RecursionError):
+        said = strict_json.read(content)
+    except ValueError:
         return None  # the reader of machines says what is wrong with it
     if not isinstance(said, dict):
         return None

@@ -7,7 +7,7 @@ comes after a step; so a state before the first letter is added (`forms.BEFORE`)
 
 import zipfile
 from collections.abc import Mapping
-from pathlib import Path
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -36,17 +36,17 @@ def names(said: Mapping[str, Any]) -> dict[str, str]:
     return known if {START, STEP, SAY} <= set(known) else {}
 
 
-def unpacked(path: Path) -> dict[str, Any]:
+def unpacked(data: bytes) -> dict[str, Any]:
     """The arrays of an ``.npz`` file.
 
     Raises:
         Refused: If it is none, or has objects in it, or unpacks to too much.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(BytesIO(data)) as archive:
             size = sum(member.file_size for member in archive.infolist())
         demand(size <= MOST_BYTES, "its arrays are larger than 64 MiB")
-        with np.load(path, allow_pickle=False) as found:
+        with np.load(BytesIO(data), allow_pickle=False) as found:
             return {name: found[name] for name in found.files}
     except Refused:
         raise

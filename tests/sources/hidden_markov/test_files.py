@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from work import calls_at_most
 
-from program.errors import Refused
+from program.errors import KrohnError, Refused
 from sources import hidden_markov
 from sources.hidden_markov import HiddenMarkovModel
 from sources.hidden_markov.files import arrays as arrays_of_files
@@ -328,10 +328,10 @@ def test_other_files_are_not_ours(tmp_path: Path) -> None:
     ):
         (tmp_path / name).write_text(content)
         assert read(tmp_path / name) is None
-    with pytest.raises(Refused, match="cannot be read"):
+    with pytest.raises(KrohnError, match="cannot be read"):
         read(tmp_path / "absent.pomdp")
     (tmp_path / "latin.pomdp").write_bytes("états".encode("latin-1"))
-    with pytest.raises(Refused, match="no UTF-8"):
+    with pytest.raises(KrohnError, match="not UTF-8"):
         read(tmp_path / "latin.pomdp")
 
 

@@ -1,7 +1,8 @@
-"""JSON that every reader understands alike: no key twice, no NaN, no infinities."""
+"""JSON that every reader understands alike: no key twice, finite numbers."""
 
 import json
 from collections import Counter
+from math import isinf
 from typing import Any
 
 
@@ -10,10 +11,16 @@ def read(text: str | bytes) -> Any:
 
     Raises:
         ValueError: If it is no JSON, has a key twice in one object or a constant that
-            JSON does not have, or is nested too deeply.
+            JSON does not have or a number that float64 does not reach, or is nested
+            too deeply.
     """
     try:
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
+        return json.loads(
+            text,
+            object_pairs_hook=_unique,
+            parse_constant=_refuse,
+            parse_float=_finite,
+        )
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 
@@ -32,6 +39,13 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
         raise ValueError(f"the key {twice[:40]!r} is there twice")
+    return found
+
+
+def _finite(number: str) -> float:
+    found = float(number)
+    if isinf(found):
+        raise ValueError(f"{number[:40]} is beyond the largest float64")
     return found
 
 

@@ -1,0 +1,126 @@
+"""The one way in which files are read: regular ones of bounded size, whole."""
+
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from program.errors import KrohnError
+
+MOST_BYTES = 64 * 2**20
+"""The largest file that is read where nothing else is said: 64 MiB."""
+KINDS = {
+    stat.S_IFDIR: "a directory",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+class Unreadable(KrohnError):
+    """A file that cannot be read; the message names it.
+
+    Attributes:
+        missing: Whether there is no such file.
+    """
+
+    missing = False
+
+
+def read_bytes(path: str | Path, most: int | None = None) -> bytes:
+    """The bytes of a regular file.
+
+    Nothing else is waited for: a pipe or a device may never end. What a file holds may
+    grow while it is read, so its size is looked at again.
+
+    Args:
+        path: The file.
+        most: The most bytes that it may have; `MOST_BYTES` if nothing is said.
+
+    Raises:
+        Unreadable: If it is no regular file, cannot be read, or is larger.
+    """
+    most = MOST_BYTES if most is None else most
+    try:
+        with open(path, "rb", opener=_without_waiting) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise _odd(path, status.st_mode)
+            small = status.st_size <= most
+            data = file.read(most + 1) if small else b""
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    except ValueError as error:
+        raise Unreadable(f"{str(path)!r} names no file: {error}") from None
+    if not small or len(data) > most:
+        raise too_large(path, most)
+    return data
+
+
+def read_text(path: str | Path, most: int | None = None) -> str:
+    """The text of such a file in UTF-8.
+
+    Raises:
+        Unreadable: As `read_bytes` does; or if it is not UTF-8.
+    """
+    return decoded(read_bytes(path, most), path)
+
+
+def names_in(directory: str | Path) -> set[str]:
+    """The names of what lies in a directory.
+
+    Raises:
+        Unreadable: If it is none, or cannot be read.
+    """
+    try:
+        return set(os.listdir(directory))
+    except OSError as error:
+        raise Unreadable(f"{directory}: cannot be read: {error.strerror}") from None
+
+
+def decoded(data: bytes, path: str | Path) -> str:
+    """A text from its bytes in UTF-8.
+
+    Raises:
+        Unreadable: If they are none; the message has the line.
+    """
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise Unreadable(
+            f"{path}:{line}: not UTF-8 text; save the file as UTF-8"
+        ) from None
+
+
+def too_large(path: str | Path, most: int) -> Unreadable:
+    """The error of a file that has more bytes than are read."""
+    return Unreadable(f"{path}: larger than {_size(most)}, the most that is read")
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Opens a file; a pipe without a writer, too, which is then refused."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _odd(path: str | Path, mode: int) -> Unreadable:
+    what = KINDS.get(stat.S_IFMT(mode), "something else")
+    return Unreadable(f"{path} is not a regular file: it is {what}")
+
+
+def _unreadable(path: str | Path, error: OSError) -> Unreadable:
+    with suppress(OSError):  # directories and sockets cannot even be opened
+        mode = os.stat(path).st_mode
+        if not stat.S_ISREG(mode):
+            return _odd(path, mode)
+    found = Unreadable(f"{path}: cannot be read: {error.strerror or error}")
+    found.missing = isinstance(error, FileNotFoundError)
+    return found
+
+
+def _size(most: int) -> str:
+    for unit, name in ((2**30, "GiB"), (2**20, "MiB")):
+        if most >= unit and most % unit == 0:
+            return f"{most // unit} {name}"
+    return f"{most:,} bytes"

@@ -1,0 +1,65 @@
+"""The one way in which files are written: whole or not at all."""
+
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from program.errors import KrohnError
+
+
+def atomic_write(path: str | Path, data: bytes | str) -> None:
+    """Writes a file so that it holds either what it held before or all of ``data``.
+
+    The data goes to a temporary file beside the target, which then takes the name.
+    Text is written as UTF-8.
+
+    Raises:
+        KrohnError: If the folder is missing, the disk is full, or the target is
+            something other than a file.
+    """
+    encoded = _encoded(data, path)
+    try:
+        # Through links, so that a linked file is written and the link is kept.
+        target = Path(os.path.realpath(path))
+        if target.exists() and not target.is_file():
+            raise KrohnError(f"{path}: cannot be written: it is not a file")
+        _replace(target, encoded)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise KrohnError(f"{path}: cannot be written: {reason}") from error
+    except ValueError as error:
+        raise KrohnError(f"{str(path)!r} names no file: {error}") from None
+
+
+def _replace(target: Path, data: bytes) -> None:
+    with tempfile.NamedTemporaryFile(
+        dir=target.parent, prefix=f".{target.name}.", delete=False
+    ) as file:
+        try:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+            os.chmod(file.name, 0o666 & ~_mask())
+            os.replace(file.name, target)
+        except BaseException:  # also if the user interrupts
+            with suppress(OSError):
+                os.unlink(file.name)
+            raise
+
+
+def _mask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _encoded(data: bytes | str, path: str | Path) -> bytes:
+    if isinstance(data, bytes):
+        return data
+    try:
+        return data.encode()
+    except UnicodeEncodeError as error:
+        raise KrohnError(
+            f"{path}: a name holds half a surrogate pair, which UTF-8 cannot write"
+        ) from error

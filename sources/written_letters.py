@@ -1,0 +1,45 @@
+"""Letters as a person writes them, of whatever source."""
+
+from collections.abc import Callable, Iterable
+
+BETWEEN = ","
+"""What may stand between letters beside blanks, where it is no letter."""
+
+
+def written(
+    words: Iterable[str], is_letter: Callable[[str], bool], alphabet: Iterable[str]
+) -> list[str]:
+    """What stands for a letter each; it may be none, which is for the caller to say.
+
+    Letters have blanks or commas between them. Where all letters are single characters,
+    a word may be spelled without. So may each of several words, unless it is a number:
+    who writes ``17 2`` means seventeen.
+
+    Args:
+        words: What a person wrote.
+        is_letter: Whether a name is a letter.
+        alphabet: All letters; and signs, as ``<sep>``, which nobody has to write.
+    """
+    text = " ".join(words).strip()
+    parts = [text] if is_letter(text) else _parts(text, is_letter)
+    if any(len(letter) > 1 and not _is_sign(letter) for letter in alphabet):
+        return parts
+    alone = len(parts) == 1
+    found = list[str]()
+    for part in parts:
+        spelled = alone or (all(map(is_letter, part)) and not part.isdecimal())
+        found += part if spelled and not is_letter(part) else [part]
+    return found
+
+
+def _is_sign(letter: str) -> bool:
+    return letter.startswith("<") and letter.endswith(">")
+
+
+def _parts(text: str, is_letter: Callable[[str], bool]) -> list[str]:
+    """What blanks and commas divide."""
+    found = list[str]()
+    for part in text.split():
+        whole = is_letter(part) or is_letter(BETWEEN)
+        found += [part] if whole else filter(None, part.split(BETWEEN))
+    return found
