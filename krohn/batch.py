@@ -106,7 +106,7 @@ class _Ledger:
         try:
             for record in journal.records(path):
                 if record["row"] in wanted:
-                    self.done[record["row"]] = RowResult(**record["result"])
+                    self.done[record["row"]] = RowResult.from_object(record["result"])
         except (KeyError, TypeError):
             raise KrohnError(
                 f"{path} is no job file of a batch; name another file, or delete this one"

@@ -2,9 +2,9 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Self, get_args
 
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
@@ -74,6 +74,25 @@ class RowResult:
     def passed(self) -> bool:
         """Whether the network is verified and every labelled word answered as expected."""
         return self.verdict == "verified" and not self.wrong
+
+    @classmethod
+    def from_object(cls, said: Mapping[str, Any]) -> Self:
+        """The result that `to_object` gave.
+
+        Raises:
+            TypeError: If there is another field, or another type of value.
+        """
+        found = cls(**said)
+        for each in fields(cls):
+            value = getattr(found, each.name)
+            text = isinstance(each.default, str) or each.default is MISSING
+            if type(value) is not (str if text else int) and (
+                text or value is not None
+            ):
+                raise TypeError(each.name)
+        if (found.words is None) != (found.wrong is None):
+            raise TypeError("wrong")
+        return found
 
     def to_object(self) -> dict[str, Any]:
         """Itself for JSON."""

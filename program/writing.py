@@ -22,7 +22,7 @@ def atomic_write(path: str | Path, data: bytes | str) -> None:
     try:
         # Through links, so that a linked file is written and the link is kept.
         target = Path(os.path.realpath(path))
-        if target.exists() and not target.is_file():
+        if os.path.lexists(target) and not target.is_file():
             raise KrohnError(f"{path}: cannot be written: it is not a file")
         _replace(target, encoded)
     except OSError as error:

@@ -14,6 +14,7 @@ from algebra.formats import json_format
 from algebra.shown import Shows
 from krohn.compiled_model import CompiledModel
 from krohn.foreign import names_machine, own_machine, saying_outputs, with_names
+from krohn.gpt2 import opened
 from krohn.open_model import Model
 from krohn.sources import OWN, machine_of
 from network import modelfile
@@ -174,7 +175,11 @@ def _directory(path: Path, machine: object, observation: str | None) -> Asked:
     if not (path / "config.json").is_file():
         raise KrohnError(f"{path} holds no run of krohn compare, and no export")
     home, letters, classes, shows, length = _exported(path)
-    logits = destination(home).open(path)
+    try:
+        logits = destination(home).open(path)
+    except Exception as error:  # of what libraries say of damaged files there is no end
+        reason = " ".join(str(error).split())[:200]
+        raise KrohnError(f"{path} cannot be opened: {reason}") from error
 
     def reads(tokens: Any) -> torch.Tensor:
         return logits(torch.from_numpy(tokens))
@@ -207,7 +212,7 @@ def _exported(
     try:
         config = strict_json.read(read_bytes(path / "config.json"))
         if "krohn" in config:  # a GPT-2
-            header = config["krohn"]["model"]
+            header = opened(path).file.header
             stated, claim = header["machine"], header["claim"]
             shows: Shows = "outputs" if claim.get("shows") == "outputs" else "states"
             said = stated["output"] if shows == "outputs" else stated

@@ -119,6 +119,6 @@ def of_file(file: ModelFile) -> SourceKind[Any] | None:
     if "source" not in file.header:
         return None
     name = file.header["source"].get("kind")
-    if name not in KINDS:
+    if not isinstance(name, str) or name not in KINDS:
         raise KrohnError(f"the file is about a source of an unknown kind, {name!r}")
     return KINDS[name]

@@ -146,7 +146,7 @@ class RealSequences(ReadableKind[S]):
         """What the network says of some vectors, with the error that it may have."""
         source, precision = self.of_file(file), file.precision
         box = self.box(source)
-        x = vectors(words, box.names)
+        x = vectors(words, box.names, file.header["architecture"].get("length"))
         self.check(source, x)
         x = precision.round(x)
         least = self.least(source, file.header["claim"]["length"])

@@ -1,5 +1,6 @@
 """Rewriting systems, arithmetic among them, in the commands."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise, product
@@ -188,19 +189,25 @@ def window(source: Rewriting) -> int:
 def line_in(source: Rewriting, words: Sequence[str]) -> Line:
     """A line as a person writes it, with blanks between letters or without.
 
-    Of several letters that a text can begin with the longest one is read. What stands at
-    the end of a line may be written too.
+    Of several letters that a text can begin with the longest one is read, and of digits
+    all that follow each other, as in `sources.written_letters`. What stands at the end of
+    a line may be written too.
 
     Raises:
         KrohnError: If it is no line of the source.
     """
     names = sorted(source.letters, key=len, reverse=True)
     found, rest = [], " ".join(words).removesuffix(source.tokens[source.end]).strip()
+    spelled = rest.isdecimal() and max(map(len, names)) == 1
     while rest:
-        letter = next((name for name in names if rest.startswith(name)), None)
-        if letter is None:
-            known = " ".join(source.letters)
-            raise KrohnError(f"{source.name} has no letter {rest[0]!r}; it has {known}")
+        number = re.match(r"\d+", rest)
+        told = number[0] if number and not spelled else rest
+        letter = next((name for name in names if told.startswith(name)), None)
+        if letter is None or (number and not spelled and letter != told):
+            known, wrong = " ".join(source.letters), told if number else rest[0]
+            raise KrohnError(
+                f"{source.name} has no letter {wrong[:40]!r}; it has {known}"
+            )
         found.append(source.letters.index(letter))
         rest = rest[len(letter) :].lstrip()
     if not 0 < len(found) <= source.longest:

@@ -101,8 +101,8 @@ def test_a_read_of_another_place_is_another_text() -> None:
 
 
 def test_channels_at_all_places_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before one is looked at; here a hundred channels and places are the most."""
-    monkeypatch.setattr(generation, "CHANNEL", generation.MOST_WORK // 100)
+    """Before one is looked at; here forty channels and places are the most."""
+    monkeypatch.setattr(generation, "CHANNEL", generation.MOST_WORK // 40)
     few, many = (chain([Step(None, 0, (Argument(1, 0),) * 2)] * n) for n in (2, 9))
     check(statement(chain_of_thought(few)), few)
     with pytest.raises(Refused, match="too many channels"):
