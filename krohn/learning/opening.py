@@ -12,9 +12,9 @@ from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from algebra.formats import json_format
 from algebra.shown import Shows
+from krohn import gpt2
 from krohn.compiled_model import CompiledModel
 from krohn.foreign import names_machine, own_machine, saying_outputs, with_names
-from krohn.gpt2 import opened
 from krohn.open_model import Model
 from krohn.sources import OWN, machine_of
 from network import modelfile
@@ -212,7 +212,7 @@ def _exported(
     try:
         config = strict_json.read(read_bytes(path / "config.json"))
         if "krohn" in config:  # a GPT-2
-            header = opened(path).file.header
+            header = gpt2.opened(path).file.header
             stated, claim = header["machine"], header["claim"]
             shows: Shows = "outputs" if claim.get("shows") == "outputs" else "states"
             said = stated["output"] if shows == "outputs" else stated

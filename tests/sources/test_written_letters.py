@@ -1,5 +1,7 @@
 """One reader of letters, for every command and every source."""
 
+from typing import Any
+
 import pytest
 from typer.testing import CliRunner
 
@@ -35,7 +37,7 @@ def test_letters_are_read_as_they_are_meant(
     assert written([text], set(alphabet).__contains__, alphabet) == letters
 
 
-SOURCES = {
+SOURCES: dict[str, dict[str, Any]] = {
     "C2": {"length": 4},
     "ShortLIS3": {},
     "GoldenMean": {"length": 4},
@@ -49,7 +51,7 @@ SOURCES = {
 @pytest.mark.parametrize("name", SOURCES)
 def test_numbers_are_never_split(name: str, tmp_path: object) -> None:
     path = f"{tmp_path}/m.safetensors"
-    krohn.compile(name, proved=False, **SOURCES[name]).save(path)  # type: ignore[arg-type]
+    krohn.compile(name, proved=False, **SOURCES[name]).save(path)
     found = CliRunner().invoke(app, ["run", path, "17 2"])
     assert found.exit_code != 0
     assert "17" in str(found.exception)

@@ -112,7 +112,7 @@ def test_evidence(tmp_path: Path, command: Command, source: str) -> None:
         assert command("recheck", path, evidence) in (0, 2)
 
 
-SOURCES = {
+SOURCES: dict[str, tuple[str, dict[str, Any]]] = {
     "attention-target": ("Sine2,1:length=3,knots=8", {}),
     "chain-of-thought": ("LCS2,2", {}),
     "grid-function": ("Sorted3,2", {}),
@@ -134,7 +134,7 @@ SOURCES = {
 def test_sources(tmp_path: Path, command: Command, kind: str) -> None:
     """Of every kind, as the file states it."""
     name, how = SOURCES[kind]
-    file = krohn.compile(name, proved=False, **how).file  # type: ignore[call-overload]
+    file = krohn.compile(name, proved=False, **how).file
     text, path = json.dumps(file.header["source"]), tmp_path / "m.safetensors"
     for odd in damaged(text, kind):
         with suppress(
