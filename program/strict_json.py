@@ -6,8 +6,12 @@ from math import isinf
 from typing import Any
 
 
-def read(text: str | bytes) -> Any:
+def read(text: str | bytes, finite: bool = True) -> Any:
     """The value of a JSON text.
+
+    Args:
+        text: The text.
+        finite: Whether numbers must be; other libraries write logarithms of 0, too.
 
     Raises:
         ValueError: If it is no JSON, has a key twice in one object or a constant that
@@ -18,8 +22,8 @@ def read(text: str | bytes) -> Any:
         return json.loads(
             text,
             object_pairs_hook=_unique,
-            parse_constant=_refuse,
-            parse_float=_finite,
+            parse_constant=_refuse if finite else None,
+            parse_float=_finite if finite else None,
         )
     except RecursionError:
         raise ValueError("it is nested too deeply") from None

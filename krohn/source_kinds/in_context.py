@@ -188,19 +188,26 @@ def _prompt(source: InContext, words: list[str]) -> Prompt:
     lines = [" ".join(words)]
     if len(words) == 1 and os.path.exists(words[0]):
         lines = _lines(Path(words[0]))
-    parts = [names_in([line], source.names) for line in lines]
+    parts = [_names(line, source) for line in lines]
     between = [[contexts.DELIMITER, *part] for part in parts]
     try:
         prompt = source.parsed([name for part in between for name in part][1:])
         source.laid_out([prompt])
     except Refused as reason:
-        if len(words) == 1 and Path(words[0]).suffix:
+        if len(words) == 1 and Path(words[0]).suffix and not os.path.exists(words[0]):
             raise KrohnError(f"{words[0]}: there is no such file") from None
         raise KrohnError(
             f"{reason}. A prompt is demonstrations and then a test history: a line each in "
             f"a file, or with {contexts.DELIMITER} between them"
         ) from None
     return prompt
+
+
+def _names(line: str, source: InContext) -> list[str]:
+    """Letters and delimiters; between two of these is a word."""
+    words = [names_in([word], source.names) for word in line.split(contexts.DELIMITER)]
+    between = [[contexts.DELIMITER, *word] for word in words]
+    return [name for part in between for name in part][1:]
 
 
 def _lines(path: Path) -> list[str]:

@@ -198,7 +198,7 @@ def line_in(source: Rewriting, words: Sequence[str]) -> Line:
     """
     names = sorted(source.letters, key=len, reverse=True)
     found, rest = [], " ".join(words).removesuffix(source.tokens[source.end]).strip()
-    spelled = rest.isdecimal() and max(map(len, names)) == 1
+    spelled = len(rest.split()) == 1 and max(map(len, names)) == 1
     while rest:
         number = re.match(r"\d+", rest)
         told = number[0] if number and not spelled else rest

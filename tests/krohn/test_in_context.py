@@ -44,9 +44,9 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_a_prompt_in_a_file_and_in_words_have_the_same_law(
     file: str, tmp_path: Path
 ) -> None:
-    """A demonstration a line, the history last; blanks and delimiters as one likes."""
+    """A demonstration a line, the history last; blanks between letters or none."""
     prompt = tmp_path / "prompt.txt"
-    prompt.write_text("1 2 3\n2 3 1 |\n\n123\n31 2\n", encoding="utf-8")
+    prompt.write_text("1 2 3\n2 3 1 |\n\n123\n312\n", encoding="utf-8")
     read, written = said("run", file, str(prompt)), said("run", file, "123|231|123|312")
     assert read == written == said("run", file, "1 2 3 | 2 3 1 | 1 2 3", "| 3 1 2")
     right = exactly(SOURCE, SOURCE.parsed(list("123|231|123|312")))

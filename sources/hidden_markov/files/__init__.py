@@ -56,7 +56,7 @@ def _json(data: bytes, path: Path) -> HiddenMarkovModel | None:
     if not any(sign in content for sign in SIGNS):
         return None
     try:
-        said = strict_json.read(content)
+        said = strict_json.read(content, finite=False)
     except ValueError:
         return None  # the reader of machines says what is wrong with it
     if not isinstance(said, dict):
