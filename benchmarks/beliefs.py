@@ -15,8 +15,8 @@ from network.modelfile import ModelFile
 from network.precision import PRECISIONS, FloatArray
 from network.transformer import Transformer
 from sources.hidden_markov import HiddenMarkovModel, named
+from verify.checker import transformer
 from verify.checker.linear_system import Established
-from verify.checker.network import transformer
 from verify.search.conversion import model_of
 
 BATCH = 24
@@ -49,7 +49,7 @@ def made(
 def proved(file: ModelFile) -> float:
     """The error that the checker shows."""
     with np.errstate(all="ignore"):
-        shown = transformer(model_of(file), {}, None)
+        shown = transformer.established(model_of(file), {}, None)
     assert isinstance(shown, Established)
     return shown.error
 

@@ -17,8 +17,8 @@ from network.model import Model
 from network.modelfile import ModelFile
 from network.precision import PRECISIONS, FloatArray
 from sources.linear_systems import LinearSystem, named
+from verify.checker import transformer
 from verify.checker.linear_system import Established
-from verify.checker.network import transformer
 from verify.search.conversion import model_of
 
 BATCH = 64
@@ -78,7 +78,7 @@ class Within:
         tensors = {n: precision.round(t) for n, t in network.tensors.items()}
         file = ModelFile(header, tensors, precision)
         with np.errstate(all="ignore"):
-            shown = transformer(model_of(file), {}, None)
+            shown = transformer.established(model_of(file), {}, None)
         assert isinstance(shown, Established)
         return cls(source, length, file, shown.error, shown.norm.name)
 

@@ -17,13 +17,17 @@ from program import strict_json
 from program.errors import Refused
 from program.files import read_bytes
 from program.writing import atomic_write
+from verify import trusted
 from verify.blas_threads import one_thread
 from verify.checker.gpt2 import Files
 from verify.checker.model_file import Machine
-from verify.checker.network import Shown, recheck
+from verify.checker.network import recheck
+from verify.checker.shown import Shown
+from verify.proof import Proof
 from verify.search.conversion import machine_of
 from verify.search.find import for_file
 from verify.search.record import steps
+from verify.trusted import TrustedFile, totals
 
 LARGEST = 2**30
 
@@ -53,6 +57,50 @@ class Checked:
         return {**self.__dict__, "seconds": round(self.seconds, 3)}
 
 
+@dataclass(frozen=True)
+class Rests:
+    """What one proof rests on, beside Python, numpy and safetensors.
+
+    Attributes:
+        files: The files that the small checker imports for it.
+    """
+
+    files: tuple[TrustedFile, ...]
+
+    def to_object(self) -> dict[str, Any]:
+        """As ``krohn verify --trusted --json`` prints it."""
+        return {"files": [vars(file) for file in self.files], **totals(self.files)}
+
+
+def rests_on(found: Report, path: str | Path) -> Rests:
+    """The files and lines that a proof rests on, by running the small checker alone.
+
+    Args:
+        found: What verification of the file came to, beside no other machine.
+        path: The model file, or the directory of a GPT-2.
+
+    Raises:
+        KrohnError: If there is no proof, or the checker alone does not confirm it.
+    """
+    evidence = for_file(_model(path), _proved(found, path).told)
+    try:
+        return Rests(tuple(trusted.rests_on(path, _text(evidence).encode())))
+    except Refused as refused:
+        raise KrohnError(f"{path}: {refused}") from None
+
+
+def _proved(found: Report, path: str | Path) -> Proof:
+    """The proof of a report.
+
+    Raises:
+        KrohnError: If there is none.
+    """
+    if found.proof is None or found.verdict != "verified":
+        why = found.reason or "it is for proofs; ask for --proof as well"
+        raise KrohnError(f"{path} is {found.verdict}, so there is no evidence: {why}")
+    return found.proof
+
+
 def write(
     found: Report,
     path: str | Path,
@@ -73,11 +121,9 @@ def write(
         KrohnError: If the model was not proved, if the small checker cannot be shown the
             claim, or if the file cannot be read or written.
     """
-    if found.proof is None or found.verdict != "verified":
-        why = found.reason or "it is for proofs; ask for --proof as well"
-        raise KrohnError(f"{path} is {found.verdict}, so there is no evidence: {why}")
+    proof = _proved(found, path)
     data, own = _model(path), _machine(path, machine, observation)
-    evidence = for_file(data, found.proof.told)
+    evidence = for_file(data, proof.told)
     checked, shown = _check(data, _text(evidence).encode(), own)
     if shown is None:
         raise KrohnError(
@@ -86,7 +132,7 @@ def write(
         )
     text = _text(evidence | {"record": _record(evidence, shown)})
     atomic_write(out, text)
-    found_in = round(found.proof.seconds, 3)
+    found_in = round(proof.seconds, 3)
     return replace(checked, found_in=found_in, size=len(text))
 
 

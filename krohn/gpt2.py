@@ -19,12 +19,16 @@ from network.precision import PRECISIONS
 from program import strict_json
 from program.errors import Refused
 from verify.blas_threads import one_thread
-from verify.checker import gpt2, network
+from verify.checker import gpt2
 from verify.checker.model_file import Model
+from verify.checker.transformer import Established
 from verify.proof import prove
 from verify.search.find import search
 
-TAKES = ("file", "machine", "start", "proof", "evidence", "complete", "kind", "as_json")
+TAKES = (
+    *("file", "machine", "start", "proof", "evidence", "trusted"),
+    *("complete", "kind", "as_json"),
+)
 """What `krohn verify` takes of such a directory."""
 
 
@@ -104,7 +108,7 @@ def proved(file: ModelFile, directory: Path) -> str:
             found = search(gpt2.read(gpt2.Files.of(directory)), None)[1]
     except Refused as refused:
         return f"not proved ({refused}): the words that were run are all that is known"
-    assert isinstance(found, network.Established)
+    assert isinstance(found, Established)
     facts = found.facts()
     return (
         f"proved in {facts['dtype']}: right on {facts['covers']}, over the whole "

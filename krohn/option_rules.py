@@ -98,6 +98,7 @@ OF_SOURCES = (
     "sample",
     "seed",
     "evidence",
+    "trusted",
     "as_json",
 )
 """What `krohn verify` takes of a file about a source that is no machine."""
@@ -233,7 +234,12 @@ VERIFY = (
         "is of samples, attacks and z3; a proof and all words have no use for it",
     ),
     Need(
-        ("shorten", "evidence"),
+        ("trusted",),
+        lambda values: values["machine"] is None,
+        "is about the claim of the file itself; leave --machine out",
+    ),
+    Need(
+        ("shorten", "evidence", "trusted"),
         lambda values: not _any("smt", "gadgets")(values),
         "has no effect on questions to z3",
     ),

@@ -20,6 +20,7 @@ from program.domains import (
 from program.errors import Refused, demand
 from program.functions import Table
 from program.numbers import reals, whole
+from program.operations import operation_named
 from program.operations.base import Frame, Operation
 from program.operations.map import Map
 from program.operations.token import Token
@@ -292,7 +293,7 @@ def _vector(said: Any) -> tuple[float, ...]:
 def _channel(
     entry: Mapping[str, Any], channels: Mapping[str, Channel], frame: Frame
 ) -> Channel:
-    name, kind = entry["name"], Operation.named.get(entry["op"])
+    name, kind = entry["name"], operation_named(entry["op"])
     if kind is None:
         raise Refused(f"there is no operation {str(entry['op'])[:40]!r}")
     operation = kind.from_wire(entry)

@@ -11,8 +11,7 @@ from network.modelfile import ModelFile
 from network.precision import PRECISIONS, FloatArray
 from network.transformer import Transformer
 from sources.linear_systems import LinearSystem, named
-from verify.checker import linear_system
-from verify.checker.network import transformer
+from verify.checker import linear_system, transformer
 from verify.search.conversion import model_of
 
 LOOSE = 1e9
@@ -57,7 +56,7 @@ def changed(file: ModelFile, **tensors: FloatArray) -> ModelFile:
 def shown(file: ModelFile) -> linear_system.Established:
     """What the checker shows, without regard to what is claimed."""
     with np.errstate(all="ignore"):
-        found = transformer(model_of(file), {}, None)
+        found = transformer.established(model_of(file), {}, None)
     assert isinstance(found, linear_system.Established)
     return found
 

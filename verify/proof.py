@@ -20,8 +20,8 @@ from program.errors import Refused
 from verify.blas_threads import one_thread
 from verify.checker import generator
 from verify.checker.model_file import Model, WrongWord, check_numbers
-from verify.checker.network import Established
-from verify.checker.network import Shown as EstablishedOf
+from verify.checker.shown import Shown as EstablishedOf
+from verify.checker.transformer import Established
 from verify.errors import Rejected
 from verify.search.conversion import machine_of, model_of
 from verify.search.find import Watch, claims, search

@@ -18,7 +18,7 @@ from krohn.option_rules import OF_SOURCES, VERIFY, refuse_others
 
 if TYPE_CHECKING:
     from algebra.automaton import Automaton
-    from krohn.evidence import Checked
+    from krohn.evidence import Checked, Rests
     from krohn.report import Report
 
 
@@ -45,6 +45,7 @@ def verify(
     every_start: own.EveryStart = False,
     shorten: own.Shorten = 200_000,
     evidence: own.Evidence = None,
+    trusted: own.Trusted = False,
     html: own.Html = None,
     html_effort: own.HtmlEffort = "high",
     start: common.Start = None,
@@ -74,14 +75,30 @@ def verify(
     replay = _replay(file, found, against)
     outputs.write_page(found, wanted, context.find_root().obj or (), replay)
     checked = outputs.write_evidence(found, wanted, observe)
+    rests_on = _rests_on(file, found) if trusted else None
     written = {"written": checked.to_object()} if checked else {}
-    result = {**found.to_object(), "replay": replay, **remarks(wanted), **written}
-    emit(result, as_json, lambda: show.report(file, found, replay))
-    if html is not None and not as_json:
-        print(f"wrote {html}: a page")
-    if checked and not as_json:
-        show.evidence(checked, evidence)
+    files = {"trusted": rests_on.to_object()} if rests_on else {}
+    extra = {"replay": replay, **remarks(wanted), **written, **files}
+
+    def say() -> None:
+        show.report(file, found, replay)
+        if html is not None:
+            print(f"wrote {html}: a page")
+        if checked:
+            show.evidence(checked, evidence)
+        if rests_on:
+            show.trusted(rests_on)
+
+    emit({**found.to_object(), **extra}, as_json, say)
     return {"verified": DONE, "refuted": REFUTED}.get(found.verdict, CANNOT)
+
+
+def _rests_on(file: str, found: "Report") -> "Rests":
+    """What a proof rests on; a process of its own looks, which takes a while."""
+    from krohn.evidence import rests_on
+
+    with waiting("running the checker alone"):
+        return rests_on(found, file)
 
 
 def _check_kind(file: str, given: list[str]) -> None:

@@ -16,6 +16,13 @@ Evidence = Annotated[
         help="With a proof: write evidence that `krohn recheck` can check again.",
     ),
 ]
+Trusted = Annotated[
+    bool,
+    typer.Option(
+        help="With a proof: list the files and lines of the small checker that it rests "
+        "on, measured in a process that runs the checker alone."
+    ),
+]
 Exhaustive = Annotated[
     int | None,
     typer.Option(metavar="N", min=1, help="Run all words of up to N letters."),

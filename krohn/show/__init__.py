@@ -9,7 +9,7 @@ from krohn.show.explanation import explanation, facts, zoo
 from krohn.show.grammar import grammar
 from krohn.show.learning import learned
 from krohn.show.network import answers, attention, compiled, program, steps
-from krohn.show.verdict import evidence, replay, report
+from krohn.show.verdict import evidence, replay, report, trusted
 
 __all__ = [
     "answers",
@@ -31,6 +31,7 @@ __all__ = [
     "replay",
     "report",
     "steps",
+    "trusted",
     "twins",
     "zoo",
 ]

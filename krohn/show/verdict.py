@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from algebra.wording import at_most, count
-from krohn.show.tables import console, legibly, new_table
+from krohn.show.tables import console, legibly, new_table, print_table
 
 if TYPE_CHECKING:
-    from krohn.evidence import Checked
+    from krohn.evidence import Checked, Rests
     from krohn.replaying import Replay
     from krohn.report import Report
     from verify.attack.campaign import Attack
@@ -101,6 +101,19 @@ def evidence(found: "Checked", written: object = None) -> None:
         out.print(f"  margin of the read-out {facts['margin']:.3g}")
     if "law" in facts:
         out.print(f"  largest error of a probability {at_most(facts['law']['error'])}")
+
+
+def trusted(found: "Rests") -> None:
+    """The files that a proof rests on, with how many of their lines ran."""
+    told = found.to_object()
+    console().print(
+        f"rests on {len(found.files):,} files, {told['lines']:,} lines, {told['code']:,} "
+        f"of them code; {told['ran']:,} ran. Beside them: Python, numpy, safetensors"
+    )
+    table = new_table("file", " lines", " code", " ran")
+    for file in found.files:
+        table.add_row(file.file, f"{file.lines:,}", f"{file.code:,}", f"{file.ran:,}")
+    print_table(table, 80)
 
 
 def _counterexample(out: Console, wrong: "Counterexample") -> None:

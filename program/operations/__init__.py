@@ -1,10 +1,14 @@
-"""The operations, one file each.
+"""The operations, one file each, which has the name of the operation on file.
 
-`base.Operation.named` has them by their names on file; a new file is found by itself.
+A new file is found by itself, and imported where a Program has its operation.
 """
 
-from importlib import import_module
-from pkgutil import iter_modules
+from program.by_name import load
+from program.operations.base import Operation
 
-for _module in iter_modules(__path__):
-    import_module(f"{__name__}.{_module.name}")
+
+def operation_named(name: str) -> type[Operation] | None:
+    """The operation that has a name on file; None if there is none."""
+    if name not in Operation.named:
+        load(__name__, name)
+    return Operation.named.get(name)

@@ -23,8 +23,8 @@ from verify.attack.rounding_variants import network, permuted, still, whole
 from verify.attack.true_values import values
 from verify.attack.worst_arithmetic import Arithmetic
 from verify.attack.worst_seen import Worst
-from verify.checker.network import Established
 from verify.checker.residual_stream import Stream
+from verify.checker.transformer import Established
 from verify.proof import Proof, prove
 from verify.testing.bracket_words import claimed, laws_of
 from verify.testing.counterexample import CheckError

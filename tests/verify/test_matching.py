@@ -25,8 +25,8 @@ from network.precision import FLOAT32, FloatArray
 from program import LatestMatch, Map, Operation, Program, Token, table
 from program.errors import Refused
 from program.interpreter import states
-from verify.checker import network as checker
 from verify.checker import sublayers
+from verify.checker import transformer as checker
 from verify.checker.attention.heads import Look
 from verify.proof import prove
 from verify.search.conversion import model_of

@@ -16,8 +16,8 @@ from network.precision import FLOAT32
 from program.errors import Refused
 from sources.counting import named
 from verify.attack.rounding_variants import network, whole
-from verify.checker import network as checker
 from verify.checker import sublayers
+from verify.checker import transformer as checker
 from verify.checker.residual_stream import Stream
 from verify.proof import prove
 from verify.search.conversion import model_of

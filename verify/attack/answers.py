@@ -8,7 +8,7 @@ from torch import Tensor
 from program import Table, table
 from verify.attack.true_values import Values
 from verify.attack.worst_seen import Batch
-from verify.checker.network import Established
+from verify.checker.transformer import Established
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from network.precision import FloatArray
 from program.statement import Channel
 from verify.attack.true_values import Values
 from verify.attack.worst_seen import Batch, Key
-from verify.checker.network import Established
 from verify.checker.residual_stream import FEATURE, FREE, Stream
+from verify.checker.transformer import Established
 
 
 def _signs(rng: np.random.Generator, shape: tuple[int, ...]) -> Tensor:

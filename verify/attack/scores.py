@@ -17,7 +17,7 @@ from verify.attack.residual_stream import Stored
 from verify.attack.true_values import Values, sources
 from verify.attack.worst_seen import Batch
 from verify.checker.attention.heads import Look
-from verify.checker.network import Established
+from verify.checker.transformer import Established
 
 
 @dataclass(frozen=True)

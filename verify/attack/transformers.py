@@ -36,7 +36,7 @@ from verify.attack.rounding_variants import (
 from verify.attack.true_values import Values, values
 from verify.attack.worst_arithmetic import Arithmetic
 from verify.attack.worst_seen import Batch, Record
-from verify.checker.network import Established
+from verify.checker.transformer import Established
 
 ORDERS = 3
 SMALL = (1, 2, 7)

@@ -5,13 +5,12 @@ from pathlib import Path
 
 from program.errors import KrohnError, Refused
 from program.files import read_bytes
-from verify.checker.gpt2 import MOST, Files
-from verify.checker.network import recheck
+from verify.checker.model_file import LARGEST_FILE
+from verify.checker.network import opened, recheck
 
 try:
     model, evidence = map(Path, sys.argv[1:3])
-    data = Files.of(model) if model.is_dir() else read_bytes(model, MOST)
-    found = recheck(data, read_bytes(evidence, MOST))
+    found = recheck(opened(model), read_bytes(evidence, LARGEST_FILE))
 except (KrohnError, ValueError, Refused) as error:
     sys.exit(f"not shown: {error}")
 facts = found.facts()

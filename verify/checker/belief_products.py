@@ -17,7 +17,7 @@ from verify.checker.sublayers import embedding, followed
 
 
 def established(model: Model, program: Statement) -> Established:
-    """The error that can be shown; `linear_system.claimed` says if it is enough.
+    """The error that can be shown; `claimed_error.claimed` says if it is enough.
 
     Raises:
         Refused: If the network, or its Program, is another one.

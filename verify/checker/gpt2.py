@@ -21,6 +21,7 @@ from program.letter_tokenizer import library_files, tokens
 from verify.checker.layer_norms import LayerNorms
 from verify.checker.model_file import (
     FORMATS,
+    LARGEST_FILE,
     FloatArray,
     Format,
     Model,
@@ -58,8 +59,6 @@ HARMLESS = {
 MARKS = ("bos_token_id", "eos_token_id", "pad_token_id")
 """Tokens that are all BOS, which is the number of letters."""
 NAMES = ("config.json", "model.safetensors")
-MOST = 2**34
-"""Bytes of each."""
 TOKENIZER = ("tokenizer.json", "tokenizer_config.json")
 TOLD = ("generation_config.json", *TOKENIZER)
 """Files that the names of the machine give; the library reads one tokenizer of two."""
@@ -101,7 +100,7 @@ class Files(NamedTuple):
         both = len(there & {*TOKENIZER}) != 1
         demand(both, "one of the two files of the tokenizer is not there")
         told = {name: read_bytes(directory / name) for name in there & {*TOLD}}
-        config, weights = (read_bytes(directory / name, MOST) for name in NAMES)
+        config, weights = (read_bytes(directory / name, LARGEST_FILE) for name in NAMES)
         return Files(config, weights, told)
 
     @property

@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from program.errors import demand
-from program.numbers import whole
 from program.statement import Statement
 from verify.checker import read_out, refinement
 from verify.checker.affine_arithmetic import INFLATION
 from verify.checker.attention import Look
-from verify.checker.model_file import Format, Machine, Model
+from verify.checker.model_file import Format, Model
 from verify.checker.residual_stream import Stream
-from verify.checker.situations import KIND, beliefs, source_of, window
+from verify.checker.situations import beliefs, followed_by, source_of, window
 from verify.checker.sublayers import embedding, followed
 
 
@@ -70,20 +69,8 @@ class Established:
         }
 
 
-def followed_by(model: Model) -> Machine | None:
-    """The machine of situations that a file states; None if it states none."""
-    source, program = model.header.get("source", {}), model.header.get("program", {})
-    if source.get("kind") != KIND or "machine" not in program:
-        return None
-    transitions = whole(program["machine"]["transitions"], 2, least=-1)
-    start, states = int(whole(program["machine"]["start"], 0)), transitions.shape[1]
-    fits = len(transitions) == len(source["letters"]) and start < states
-    demand(fits and np.all(transitions < states), "the situations are no machine")
-    return Machine(start, transitions, np.arange(states))
-
-
 def established(model: Model, program: Statement, said: Any) -> Established:
-    """The error that can be shown; `linear_system.claimed` says if it is enough.
+    """The error that can be shown; `claimed_error.claimed` says if it is enough.
 
     Raises:
         Refused: If the network, or its Program, is another one.

@@ -78,7 +78,7 @@ def source_of(said: Mapping[str, Any]) -> Given:
 
 
 def established(model: Model) -> Established:
-    """The error that can be shown; `verify.checker.linear_system.claimed` judges it.
+    """The error that can be shown; `claimed_error.claimed` judges it.
 
     Raises:
         Refused: If the network is another one.

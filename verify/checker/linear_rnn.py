@@ -12,7 +12,7 @@ import numpy as np
 from program.domains import FloatArray
 from program.errors import Refused, demand
 from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
-from verify.checker.linear_system import Source, source_of
+from verify.checker.linear_source import Source, source_of
 from verify.checker.matrix_norms import NORMS, Norm
 from verify.checker.model_file import Format, Model
 from verify.checker.overflow import STEPS, fits
@@ -64,7 +64,7 @@ class Established:
 def established(model: Model) -> Established:
     """The least error that can be shown, in any norm.
 
-    `linear_system.claimed` says if it is enough.
+    `claimed_error.claimed` says if it is enough.
 
     Raises:
         Refused: If the network is another one.

@@ -5,13 +5,12 @@ The theorems are W1 to W6 of docs/within.md.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from program.domains import FloatArray
 from program.errors import Refused, demand
-from program.numbers import reals
 from program.operations.letter_matrix import LetterMatrix
 from program.operations.matrix_product import MatrixProduct
 from program.operations.normalised import Normalised
@@ -20,26 +19,13 @@ from program.operations.token import Token
 from program.statement import Channel, Statement
 from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
 from verify.checker.attention import Look
+from verify.checker.linear_source import Source, source_of
 from verify.checker.matrix_errors import MatrixErrors
 from verify.checker.matrix_norms import NORMS, Norm
-from verify.checker.model_file import Format, Model, names
+from verify.checker.model_file import Format, Model
 from verify.checker.overflow import INSIDE, fits
 from verify.checker.residual_stream import Stream
 from verify.checker.sublayers import embedding, followed
-
-KIND = "linear-system"
-
-
-class Source(NamedTuple):
-    """A linear system as a header states it.
-
-    Attributes:
-        matrices: ``(letters, n, n)``.
-        start: ``(n,)``.
-    """
-
-    matrices: FloatArray
-    start: FloatArray
 
 
 @dataclass(frozen=True)
@@ -81,19 +67,6 @@ class Established:
             "noise": noise,
             "leak": {name: look.leak for name, look in self.looks.items()},
         }
-
-
-def source_of(said: Mapping[str, Any]) -> Source:
-    """The linear system of a header.
-
-    Raises:
-        Refused: If it states none.
-    """
-    demand(said["kind"] == KIND, "this is no linear system")
-    matrices, start = reals(said["matrices"], 3), reals(said["start"], 1)
-    shape = (len(names(said, "letters")), len(start), len(start))
-    demand(matrices.shape == shape, "a linear system has other matrices")
-    return Source(matrices, start)
 
 
 def check_program(
@@ -220,21 +193,3 @@ def applied(model: Model, stream: Stream, start: FloatArray) -> Channel:
         np.array_equal(weight, right), "the read-out applies no product to the start"
     )
     return channel
-
-
-def claimed(said: Mapping[str, Any], shown: float) -> None:
-    """What a file claims is what was shown, or more.
-
-    Raises:
-        Refused: If it claims less, or nothing.
-    """
-    demand(
-        said.get("kind") == "within",
-        "the claim is another one than to be within an error",
-    )
-    error = said.get("error", 0.0)
-    stated = type(error) is float and 0 < error < np.inf
-    demand(stated, "the file claims no error")
-    demand(
-        shown <= error, f"the error may be {shown:.3g}, and the file claims {error:.3g}"
-    )

@@ -19,6 +19,8 @@ StrArray = npt.NDArray[np.str_]
 
 LARGEST_FLOAT32 = 2.0**128 - 2.0**104
 LARGEST_FLOAT64 = float(np.finfo(np.float64).max)
+LARGEST_FILE = 2**34
+"""The most bytes of a model file, and of its evidence."""
 
 
 class WrongWord(Refused):

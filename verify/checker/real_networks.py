@@ -1,16 +1,17 @@
-"""Networks that read and say real vectors: one table of checks, by network and source.
+"""Networks that read and say real vectors.
 
 A check re-derives from the tensors how far any output can be off, for all inputs that the
 source allows; here is what all such files have in common.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from program.errors import demand
-from verify.checker import linear_system
+from verify.checker.claimed_error import claimed
 from verify.checker.model_file import Format, Machine, Model
+from verify.checker.registry import REAL, check
 
 
 @dataclass(frozen=True)
@@ -42,12 +43,6 @@ class Established:
         }
 
 
-CHECKS: dict[tuple[str, str], Callable[[Model], Established]] = {}
-"""By the kind of the network and the kind of the source."""
-KINDS = ("attention-layer", "linear-recurrence")
-"""The kinds of networks that read real vectors."""
-
-
 def established(model: Model, said: Any, machine: Machine | None) -> Established:
     """The error that the check of the pair shows, if the file claims no less.
 
@@ -59,16 +54,16 @@ def established(model: Model, said: Any, machine: Machine | None) -> Established
     demand(model.header["version"] >= 5, "a file of its version is of a machine")
     source, claim = model.header["source"], model.header["claim"]
     pair = model.header["architecture"]["kind"], source["kind"]
-    demand(pair in CHECKS, "no such network is known of a source of this kind")
+    demand(pair in REAL, "no such network is known of a source of this kind")
     exact = model.format.unit == model.format.sum_unit
     demand(exact, f"{model.format.name} is too narrow for real numbers")
     length = claim.get("length")
     demand(type(length) is int and length > 0, "the file claims no length")
-    shown = CHECKS[pair](model)
+    shown: Established = check(REAL[pair])(model)
     demand(shown.length == length, "the claim is about another length")
     # Comparisons with NaN choose a side: a part that is no number is no bound.
     whole = 0 <= shown.error < float("inf")
     demand(whole, "no error is shown")
-    linear_system.claimed(claim, shown.error)
+    claimed(claim, shown.error)
     demand(shown.error <= said.get("error", float("inf")), "the error is not shown")
     return shown

@@ -10,7 +10,7 @@ import numpy as np
 
 from program.domains import FloatArray, IntArray
 from program.errors import demand
-from verify.checker import hidden_markov, situations
+from verify.checker import situations
 from verify.checker.affine_arithmetic import INFLATION, UNDERFLOW
 from verify.checker.model_file import Format, Machine, Model
 from verify.checker.overflow import STEPS, fits
@@ -91,14 +91,14 @@ class Said(Walk):
 
 
 def established(model: Model) -> Established:
-    """The error that can be shown; `linear_system.claimed` says if it is enough.
+    """The error that can be shown; `claimed_error.claimed` says if it is enough.
 
     Raises:
         Refused: If the network says no beliefs.
     """
     demand(model.header["claim"].get("length") is None, "an RNN has no longest word")
     source = situations.source_of(model.header["source"])
-    machine = hidden_markov.followed_by(model)
+    machine = situations.followed_by(model)
     demand(machine is not None, "the file states no situations")
     assert machine is not None
     count, size = machine.transitions.shape[1], len(source.start)

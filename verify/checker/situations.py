@@ -7,19 +7,21 @@ combinations of the beliefs that the last letters leave.
 from collections.abc import Mapping
 from fractions import Fraction
 from math import gcd
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from program.domains import FloatArray, IntArray
 from program.errors import demand
-from program.numbers import reals
+from program.numbers import reals, whole
 from program.operations.shift import Shift
 from program.operations.token import Token
 from program.statement import Channel, Statement
 from verify.checker.affine_arithmetic import OWN_UNIT
-from verify.checker.model_file import Machine, names
-from verify.checker.read_out import Readings
+from verify.checker.model_file import Machine, Model, names
+
+if TYPE_CHECKING:
+    from verify.checker.read_out import Readings
 
 KIND = "hidden-markov"
 MOST_DIGITS = 2**14
@@ -75,7 +77,7 @@ def source_of(said: Mapping[str, Any]) -> Source:
     return Source(operators, start)
 
 
-def beliefs(source: Source, machine: Machine, readings: Readings) -> Law:
+def beliefs(source: Source, machine: Machine, readings: "Readings") -> Law:
     """The belief of each situation that a possible word leads to (Theorem W8a).
 
     Raises:
@@ -130,6 +132,18 @@ def _ray(vector: list[int]) -> list[int]:
     digits = max(x.bit_length() for x in ray)
     demand(digits <= MOST_DIGITS, "a belief has too many digits to be held exactly")
     return ray
+
+
+def followed_by(model: Model) -> Machine | None:
+    """The machine of situations that a file states; None if it states none."""
+    source, program = model.header.get("source", {}), model.header.get("program", {})
+    if source.get("kind") != KIND or "machine" not in program:
+        return None
+    transitions = whole(program["machine"]["transitions"], 2, least=-1)
+    start, states = int(whole(program["machine"]["start"], 0)), transitions.shape[1]
+    fits = len(transitions) == len(source["letters"]) and start < states
+    demand(fits and np.all(transitions < states), "the situations are no machine")
+    return Machine(start, transitions, np.arange(states))
 
 
 def window(program: Statement, output: Channel, source: Source) -> Law:

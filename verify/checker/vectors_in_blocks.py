@@ -16,9 +16,9 @@ from program.errors import Refused, demand
 from program.numbers import whole
 from program.operations.letter_matrix import LetterMatrix
 from program.statement import Statement
-from verify.checker import linear_system
+from verify.checker import linear_source, linear_system
 from verify.checker.affine_arithmetic import INFLATION
-from verify.checker.linear_system import Source
+from verify.checker.linear_source import Source
 from verify.checker.matrix_norms import NORMS, Norm
 from verify.checker.model_file import Model
 from verify.checker.sublayers import embedding, followed
@@ -63,10 +63,10 @@ def source_of(said: Mapping[str, Any]) -> tuple[Source, int]:
         Refused: If it states none.
     """
     demand(said["kind"] == KIND, "these are no vectors in blocks")
-    plain = {**said, "kind": linear_system.KIND, "letters": said["letters"][:-1]}
+    plain = {**said, "kind": linear_source.KIND, "letters": said["letters"][:-1]}
     block = int(whole(said["block"], 0))
     demand(block >= 1, "a block has at least one letter")
-    return linear_system.source_of(plain), block
+    return linear_source.source_of(plain), block
 
 
 def established(model: Model, program: Statement) -> Established:

@@ -11,21 +11,16 @@ import numpy as np
 
 from network.architecture import kind_of
 from verify.blas_threads import one_thread
-from verify.checker import (
-    generator,
-    gpt2,
-    hidden_markov,
-    network,
-)
+from verify.checker import generator, gpt2, network, transformer
 from verify.checker.model_file import Machine, Model, read
+from verify.checker.shown import Shown, WithinError
+from verify.checker.situations import followed_by
 from verify.search import refinement
 
 # Bounds are written a little larger than found: another processor may round otherwise.
 MARGIN = 1 + 2.0**-20
 
-WITHIN = network.WithinError | network.RecurrentWithinError
-"""What is shown of networks that say real numbers."""
-Watch = Callable[[dict[str, Any], network.Established], None]
+Watch = Callable[[dict[str, Any], transformer.Established], None]
 
 
 def find(data: bytes, machine: Machine | None = None) -> dict[str, Any]:
@@ -53,7 +48,7 @@ def for_file(data: bytes | gpt2.Files, told: dict[str, Any]) -> dict[str, Any]:
 
 def search(
     model: Model, machine: Machine | None, watch: Watch | None = None
-) -> tuple[dict[str, Any], network.Shown]:
+) -> tuple[dict[str, Any], Shown]:
     """What the small checker must be told of a model, and what it shows then.
 
     Args:
@@ -70,22 +65,22 @@ def search(
     if not kind_of(model.header["architecture"]).program:
         # Nothing needs to be found: the checker visits all that such networks can do.
         return evidence, check(model, evidence, machine)
-    if (beside := machine or network.beside(model)) is not None:
-        spoken = hidden_markov.followed_by(model) is not None
-        program = network.stated(model, len(beside.transitions), vectors=spoken)
+    if (beside := machine or transformer.beside(model)) is not None:
+        spoken = followed_by(model) is not None
+        program = transformer.stated(model, len(beside.transitions), vectors=spoken)
         evidence["program"] = refinement.find(program, beside)
     step = partial(watch, evidence) if watch else None
-    return evidence, network.transformer(model, evidence, machine, step)
+    return evidence, transformer.established(model, evidence, machine, step)
 
 
-def claims(found: network.Shown) -> dict[str, Any]:
+def claims(found: Shown) -> dict[str, Any]:
     """The bounds that were shown, a little larger."""
     if isinstance(found, generator.Established):
         return {"error": found.law["error"] * MARGIN}
-    if isinstance(found, WITHIN):
+    if isinstance(found, WithinError):
         return {"error": found.error * MARGIN}
     told: dict[str, Any] = {"margin": found.margin / MARGIN}
-    if isinstance(found, network.Established):
+    if isinstance(found, transformer.Established):
         facts = found.facts()
         for kind in ("noise", "leak"):
             told[kind] = {n: bound * MARGIN for n, bound in facts[kind].items()}

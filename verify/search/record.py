@@ -17,7 +17,8 @@ from verify.checker import (
 )
 from verify.checker.attention.heads import Look
 from verify.checker.model_file import LARGEST_FLOAT64
-from verify.checker.network import Established, Shown
+from verify.checker.shown import Shown
+from verify.checker.transformer import Established
 
 
 @singledispatch

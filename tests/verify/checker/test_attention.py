@@ -18,8 +18,8 @@ from network.precision import FLOAT32, FloatArray
 from program import At, Earliest, Latest, LookBack, Shift, SiblingLatest
 from program.errors import Refused
 from verify.attack.rounding_variants import network, whole
-from verify.checker import network as checker
 from verify.checker import sublayers
+from verify.checker import transformer as checker
 from verify.checker.attention.scores import NEVER, worst_leak
 from verify.checker.model_file import Model
 from verify.checker.residual_stream import Stream

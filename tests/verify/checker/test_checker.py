@@ -15,7 +15,7 @@ import pytest
 import krohn
 from network.modelfile import ModelFile, pack
 from program.errors import Refused
-from verify.checker import network, sublayers
+from verify.checker import sublayers, transformer
 from verify.checker.mlp import Mlp
 from verify.checker.model_file import Machine
 from verify.checker.network import recheck
@@ -89,7 +89,7 @@ def test_evidence_is_found_for_what_is_compiled_and_accepted(
 def left(change: Callable[[dict[str, Any]], object]) -> float:
     """What units that erase a channel leave of it, after a change of them."""
     opened = model_of(model("C3", 4, "counter"))
-    stream = sublayers.embedding(opened, network.stated(opened, 3))
+    stream = sublayers.embedding(opened, transformer.stated(opened, 3))
     name, noise = next((n, x + 2.0**-8) for n, x in stream.noise.items())
     stream, d = replace(stream, noise={**stream.noise, name: noise}), len(stream.owner)
     dim = stream.program.channels[name].span.start
@@ -229,7 +229,11 @@ def test_damaged_files_are_refused(
 def test_the_trusted_base_imports_nothing_else() -> None:
     code = (
         "import sys, numpy, safetensors; before = set(sys.modules)\n"
-        "import verify.checker.network\n"
+        "import pkgutil, importlib, verify.checker, program\n"
+        "for folder in (verify.checker, program):\n"
+        "    for found in pkgutil.walk_packages(folder.__path__, folder.__name__ + '.'):\n"
+        "        if not found.name.endswith('__main__'):\n"
+        "            importlib.import_module(found.name)\n"
         "new = {m for m in sys.modules if m not in before}\n"
         "own = {m for m in new if m.partition('.')[0] in sys.stdlib_module_names}\n"
         "print(*sorted(new - own))"

@@ -14,7 +14,7 @@ from network.exports.gpt2_directory import write
 from network.modelfile import ModelFile
 from program.errors import Refused
 from verify.checker.gpt2 import Files, read
-from verify.checker.network import Established
+from verify.checker.transformer import Established
 from verify.search.find import search
 
 Tensors = dict[str, np.ndarray]

@@ -18,7 +18,7 @@ from program.blocks import BLANK, blanks, longest
 from program.domains import IntArray
 from program.errors import Refused
 from sources.linear_systems import VectorsInBlocks, named
-from verify.checker.network import transformer
+from verify.checker import transformer
 from verify.checker.vectors_in_blocks import Established
 from verify.search.conversion import model_of
 
@@ -38,7 +38,7 @@ def built(
 def shown(file: ModelFile) -> Established:
     """What the checker shows, without regard to what is claimed."""
     with np.errstate(all="ignore"):
-        found = transformer(model_of(file), {}, None)
+        found = transformer.established(model_of(file), {}, None)
     assert isinstance(found, Established)
     return found
 

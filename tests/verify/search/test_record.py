@@ -14,7 +14,8 @@ from program import LookBack
 from verify.attack.rounding_variants import network
 from verify.attack.scores import heads
 from verify.attack.true_values import sources, values
-from verify.checker.network import Established, recheck
+from verify.checker.network import recheck
+from verify.checker.transformer import Established
 from verify.search.find import find
 from verify.search.record import steps
 

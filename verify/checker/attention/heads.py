@@ -7,8 +7,9 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from program.by_name import load
 from program.domains import IntArray, Matrices
-from program.errors import demand
+from program.errors import Refused, demand
 from program.operations.base import LookBack
 from program.operations.shift import Shift
 from program.statement import Channel
@@ -86,9 +87,11 @@ class Heads:
 
     def noise(self, channel: Channel) -> tuple[FloatArray, Look]:
         """``(values,)``: the noise of each value of a channel; and where its head looks."""
-        demand(channel.op in Rule.of, f"no head computes {channel.name!r}")
+        rule = Rule.named(channel.op)
+        if rule is None:
+            raise Refused(f"no head computes {channel.name!r}")
         demand(
-            self.kind.name in Rule.of[channel.op].kinds,
+            self.kind.name in rule.kinds,
             f"there is no rule for {channel.op!r} where attention is {self.kind.name}",
         )
         seen = self.kind.causal[channel.head or 0] == channel.operation.causal
@@ -98,7 +101,7 @@ class Heads:
         demand(
             len(self.stream.positions) * self.stream.form.sum_unit <= 0.25, "too long"
         )
-        return Rule.of[channel.op].noise(self, channel, float(gain[0]))
+        return rule.noise(self, channel, float(gain[0]))
 
     def copied(self, channel: Channel, looks: Looking) -> tuple[FloatArray, Look]:
         """The same of a head that fetches, which finds positions in a way (Theorem 12)."""
@@ -230,6 +233,13 @@ class Rule(ABC):
     def __init_subclass__(cls) -> None:
         if "operation" in vars(cls):
             Rule.of[cls.operation] = cls()
+
+    @staticmethod
+    def named(operation: str) -> "Rule | None":
+        """The rule of an operation; its module has the name of the operation on file."""
+        if operation not in Rule.of:
+            load(__package__, operation)
+        return Rule.of.get(operation)
 
     @abstractmethod
     def noise(

@@ -1,0 +1,25 @@
+"""The claim of networks of real numbers: to be within an error."""
+
+from collections.abc import Mapping
+from math import inf
+from typing import Any
+
+from program.errors import demand
+
+
+def claimed(said: Mapping[str, Any], shown: float) -> None:
+    """What a file claims is what was shown, or more.
+
+    Raises:
+        Refused: If it claims less, or nothing.
+    """
+    demand(
+        said.get("kind") == "within",
+        "the claim is another one than to be within an error",
+    )
+    error = said.get("error", 0.0)
+    stated = type(error) is float and 0 < error < inf
+    demand(stated, "the file claims no error")
+    demand(
+        shown <= error, f"the error may be {shown:.3g}, and the file claims {error:.3g}"
+    )

@@ -1,0 +1,36 @@
+"""Linear systems as a header states them, whatever network says their states."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from program.domains import FloatArray
+from program.errors import demand
+from program.numbers import reals
+from verify.checker.model_file import names
+
+KIND = "linear-system"
+
+
+class Source(NamedTuple):
+    """A linear system as a header states it.
+
+    Attributes:
+        matrices: ``(letters, n, n)``.
+        start: ``(n,)``.
+    """
+
+    matrices: FloatArray
+    start: FloatArray
+
+
+def source_of(said: Mapping[str, Any]) -> Source:
+    """The linear system of a header.
+
+    Raises:
+        Refused: If it states none.
+    """
+    demand(said["kind"] == KIND, "this is no linear system")
+    matrices, start = reals(said["matrices"], 3), reals(said["start"], 1)
+    shape = (len(names(said, "letters")), len(start), len(start))
+    demand(matrices.shape == shape, "a linear system has other matrices")
+    return Source(matrices, start)

@@ -1,0 +1,28 @@
+"""RNNs: which check is asked about one, by the kind of what it computes."""
+
+from typing import Any
+
+from program.errors import demand
+from verify.checker.claimed_error import claimed
+from verify.checker.model_file import Machine, Model
+from verify.checker.registry import RECURRENT, check
+
+
+def established(model: Model, said: Any, machine: Machine | None) -> Any:
+    """What the file of an RNN shows.
+
+    Raises:
+        Refused: If that is not what it claims.
+    """
+    if "ranks" in model.header["architecture"]:
+        return check("relu_boxes")(model, said, machine)
+    if "source" not in model.header:
+        return check("recurrent")(model, said, machine)
+    alone = machine is None and "machine" not in model.header
+    demand(alone and model.header["version"] >= 5, "the file claims no machine")
+    kind = model.header["source"]["kind"]
+    demand(kind in RECURRENT, "no RNN of such a source is known")
+    shown = check(RECURRENT[kind])(model)
+    claimed(model.header["claim"], shown.error)
+    demand(shown.error <= said.get("error", float("inf")), "the error is not shown")
+    return shown

@@ -1,0 +1,59 @@
+"""``python -m verify.traced MODEL EVIDENCE``: the small checker, and what it ran.
+
+Nothing but the checker is imported, so what this process holds at its end is what the
+proof rests on: `verify.trusted` reads it.
+"""
+
+import json
+import sys
+from inspect import CO_OPTIMIZED
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+from program.errors import Refused
+from verify.checker.network import opened, recheck
+
+OWN = ("program", "verify")
+"""The packages that the checker is made of."""
+
+
+def traced(model: Path, evidence: Path) -> dict[str, list[int]]:
+    """The files that are imported to check evidence, and the lines of functions that run.
+
+    Raises:
+        Refused: If the evidence shows nothing.
+    """
+    ran: dict[CodeType, set[int]] = {}
+
+    def line(frame: FrameType, event: str, _: Any) -> Any:
+        ran[frame.f_code].add(frame.f_lineno)
+        return line
+
+    def called(frame: FrameType, event: str, _: Any) -> Any:
+        code = frame.f_code
+        if not code.co_flags & CO_OPTIMIZED:  # the body of a module or a class
+            return None
+        if not str(frame.f_globals.get("__name__")).startswith(OWN):
+            return None
+        ran.setdefault(code, set()).add(frame.f_lineno)
+        return line
+
+    sys.settrace(called)
+    try:
+        recheck(opened(model), evidence.read_bytes())
+    finally:
+        sys.settrace(None)
+    modules = [m for n, m in sys.modules.items() if n.partition(".")[0] in OWN]
+    files: dict[str, set[int]] = {str(module.__file__): set() for module in modules}
+    for code, lines in ran.items():
+        # What dataclasses write for themselves is in no file.
+        files.get(code.co_filename, set()).update(lines)
+    return {name: sorted(lines) for name, lines in files.items()}
+
+
+if __name__ == "__main__":
+    try:
+        print(json.dumps(traced(*map(Path, sys.argv[1:3]))))
+    except Refused as refused:
+        sys.exit(f"not shown: {refused}")

@@ -1,0 +1,106 @@
+"""What a proof rests on: files of the small checker, and which of their lines ran."""
+
+import ast
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import program
+import verify.checker
+from program.errors import Refused
+
+ROOT = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True)
+class TrustedFile:
+    """A file that was imported to check evidence.
+
+    Attributes:
+        file: Its name, from the folder that has the packages.
+        lines: How many lines it has.
+        code: How many of them hold code: no blank lines, comments or docstrings.
+        ran: How many lines of its functions ran.
+    """
+
+    file: str
+    lines: int
+    code: int
+    ran: int = 0
+
+
+def every_file() -> list[TrustedFile]:
+    """All files that some proof can rest on: the checker and the Program language."""
+    folders = [
+        Path(p) for package in (program, verify.checker) for p in package.__path__
+    ]
+    paths = [path for folder in folders for path in folder.rglob("*.py")]
+    return [_counted(path) for path in sorted(paths)]
+
+
+def rests_on(model: str | Path, evidence: bytes) -> list[TrustedFile]:
+    """What the checker imports in a process of its own to check evidence.
+
+    Args:
+        model: The model file, or the directory of a GPT-2.
+        evidence: Its evidence.
+
+    Raises:
+        Refused: If the checker alone is not shown the claim.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        said = Path(folder, "evidence")
+        said.write_bytes(evidence)
+        paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+        done = subprocess.run(
+            # -P: no module of the folder in which the user works is imported
+            [sys.executable, "-P", "-m", "verify.traced", str(Path(model)), str(said)],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "PYTHONPATH": paths.rstrip(os.pathsep)},
+        )
+    if done.returncode:
+        said_last = done.stderr.strip().splitlines()
+        raise Refused(f"the checker alone ended: {said_last[-1] if said_last else '?'}")
+    found = {Path(name): lines for name, lines in json.loads(done.stdout).items()}
+    tracer = Path(__file__).with_name("traced.py")
+    return [
+        _counted(path, len(lines))
+        for path, lines in sorted(found.items())
+        if path != tracer
+    ]
+
+
+def totals(files: Sequence[TrustedFile]) -> dict[str, int]:
+    """How many files there are, and their lines together."""
+    return {
+        "files": len(files),
+        "lines": sum(file.lines for file in files),
+        "code": sum(file.code for file in files),
+        "ran": sum(file.ran for file in files),
+    }
+
+
+def _counted(path: Path, ran: int = 0) -> TrustedFile:
+    text = path.read_text()
+    name = path.relative_to(ROOT).as_posix()
+    return TrustedFile(name, len(text.splitlines()), len(_code(text)), ran)
+
+
+def _code(text: str) -> set[int]:
+    """The lines of a module that hold code: no blank ones, comments or docstrings."""
+    lines = enumerate(text.splitlines(), 1)
+    found = {i for i, line in lines if line.strip() and line.strip()[0] != "#"}
+    for node in ast.walk(ast.parse(text)):
+        body = getattr(node, "body", None)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and body:
+            first = body[0]
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                found -= set(range(first.lineno, (first.end_lineno or 0) + 1))
+    return found
