@@ -1,14 +1,11 @@
-"""Evidence for every machine of the zoo: finding it, checking it, and what that rests on.
+"""Evidence for every machine of the zoo: finding it, and checking it.
 
-For each network: how long the proof takes, the search for evidence and the check of it, how
-large the evidence is, and how many lines of the trusted base were executed at all.
+For each network: how long the proof takes, the search for evidence and the check of it;
+and how large the evidence is.
 """
 
 import argparse
 import json
-from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import monotonic
 
 import torch
@@ -22,10 +19,9 @@ from verify.blas_threads import one_thread
 from verify.checker.network import recheck
 from verify.errors import Rejected
 from verify.search.find import find
-from verify.trusted import TrustedFile, rests_on, totals
 
 
-def measure(job: tuple[str, int, str], trace: bool) -> Row:
+def measure(job: tuple[str, int, str]) -> Row:
     """The row of one network."""
     torch.set_num_threads(1)
     name, length, how = job
@@ -45,34 +41,19 @@ def measure(job: tuple[str, int, str], trace: bool) -> Row:
     with one_thread():
         recheck(data, evidence)
     row |= {"checked s": monotonic() - began}
-    if trace:
-        row |= {"lines executed": totals(_rests_on(data, evidence))["ran"]}
     return row
-
-
-def _rests_on(data: bytes, evidence: bytes) -> list[TrustedFile]:
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "model")
-        path.write_bytes(data)
-        return rests_on(path, evidence)
 
 
 def main() -> None:
     """Measure, and print the tables."""
     options: argparse.ArgumentParser = parser(__doc__)
     options.add_argument("-T", "--length", type=int, default=100)
-    options.add_argument(
-        "--only",
-        nargs="*",
-        default=None,
-        help="machines of the zoo",
-    )
-    options.add_argument("--trace", action="store_true", help="count executed lines")
+    options.add_argument("--only", nargs="+", help="machines of the zoo")
     chosen = options.parse_args()
     names = chosen.only if chosen.only is not None else krohn.zoo()
     jobs = [(name, chosen.length, "auto") for name in names]
     jobs += [("S5", 1024, "scan")] if chosen.only is None else []
-    found = list(each(partial(measure, trace=chosen.trace), jobs, 1))
+    found = list(each(measure, jobs, 1))
     publish([Table("Evidence", found)], chosen)
 
 

@@ -69,7 +69,7 @@ class Rests:
 
     def to_object(self) -> dict[str, Any]:
         """As ``krohn verify --trusted --json`` prints it."""
-        return {"files": [vars(file) for file in self.files], **totals(self.files)}
+        return {**totals(self.files), "each": [vars(file) for file in self.files]}
 
 
 def rests_on(found: Report, path: str | Path) -> Rests:

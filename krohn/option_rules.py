@@ -235,6 +235,11 @@ VERIFY = (
     ),
     Need(
         ("trusted",),
+        lambda v: v["proof"] or not _any("exhaustive", "sample", "length")(v),
+        "is about a proof; say --proof as well",
+    ),
+    Need(
+        ("trusted",),
         lambda values: values["machine"] is None,
         "is about the claim of the file itself; leave --machine out",
     ),

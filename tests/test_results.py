@@ -5,27 +5,22 @@ import random
 import re
 import shlex
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from regenerate import ROOT, Block, blocks, stale
 from report import Row
-from typer.testing import CliRunner
 
 from compiler.construction_choice.known_constructions import CONSTRUCTIONS, ON_REQUEST
-from krohn.cli import app
+from krohn.cli import run
 from krohn.commands.compile_options import Construction
 
-SHOWN = (
-    ROOT / "README.md",
-    *sorted(
-        path
-        for kind in ("start", "how-to")
-        for path in (ROOT / "docs" / kind).glob("*.md")
-    ),
-)
-"""Pages whose commands print what stands below them."""
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+# Pages whose commands load libraries of other people or take more than some seconds.
+SLOW_PAGES = {"exports", "gpt2"}
+SLOW = ("-T 1024 ", "-T 4096 ", "Dyck10,2", "C2 -T 1380")
 # The networks of these machines are small enough to be made again in a quick test.
 MACHINES = {
     *("C2", "C3", "C5", "FlipFlop", "C2xC2", "Memory5", "FFLTracker2", "Grid4"),
@@ -75,7 +70,7 @@ def _sample(title: str, rows: list[dict[str, str]]) -> list[dict[str, str]]:
 def _examples(page: Path) -> list[tuple[str, list[str]]]:
     """Each command of a page with the lines that it is shown to print."""
     shown = re.findall(
-        r"^```\n(\$ .*?)^```", page.read_text(), re.DOTALL | re.MULTILINE
+        r"^```(?:console)?\n(\$ .*?)^```", page.read_text(), re.DOTALL | re.MULTILINE
     )
     parts = [part for block in shown for part in re.split(r"^\$ ", block, flags=re.M)]
     commands = [part.splitlines() for part in parts if part]
@@ -89,23 +84,97 @@ def _pattern(line: str) -> str:
 
 
 def test_the_readme_shows_commands() -> None:
-    assert len(_examples(SHOWN[0])) >= 3
+    assert len(_examples(PAGES[0])) >= 3
 
 
-@pytest.mark.parametrize(
-    "page", [p for p in SHOWN if _examples(p)], ids=lambda p: p.stem
-)
-def test_pages_show_what_commands_print(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in, with the examples of the repository."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    return tmp_path
+
+
+def _page(path: Path) -> Any:
+    marks = [pytest.mark.slow] if path.stem in SLOW_PAGES else []
+    return pytest.param(path, marks=marks, id=path.stem)
+
+
+@pytest.mark.parametrize("page", [_page(p) for p in PAGES if _examples(p)])
+def test_pages_show_what_commands_print(
+    page: Path, workplace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for command, lines in _examples(page):
-        done = CliRunner().invoke(app, shlex.split(command)[1:], env={"COLUMNS": "200"})
-        printed = iter(done.output.splitlines())
+        program, *words = shlex.split(command)
+        if program == "cat":  # a page shows the files that its commands read
+            (workplace / words[0]).write_text("\n".join(lines))
+            continue
+        assert program == "krohn"
+        run(words)
+        out, err = capsys.readouterr()
+        printed = iter([*out.splitlines(), *err.splitlines()])
         for line in filter(str.strip, lines):
             wanted = re.compile(_pattern(line.rstrip()))
             assert any(wanted.fullmatch(p.rstrip()) for p in printed), (command, line)
+
+
+# Of what stands behind a command, this is what it prints, word for word.
+PRINTED = re.compile(
+    r"(?:depth|width|heads|MLP) [\d,]*\d|[\d,]*\d parameters|within \d[\d.e-]*"
+)
+COMMENTED = re.compile(r"^    (krohn compile [^#\n]*?) +# (.*)$", re.MULTILINE)
+
+
+def _commented() -> Iterator[Any]:
+    """Commands of pages that say behind them what comes of them."""
+    for page in PAGES:
+        for command, said in COMMENTED.findall(page.read_text()):
+            if PRINTED.search(said) or said.startswith("refused"):
+                slow = any(part in command for part in SLOW)
+                marks = [pytest.mark.slow] if slow else []
+                yield pytest.param(command, said, marks=marks, id=command)
+
+
+@pytest.mark.parametrize(("command", "said"), list(_commented()))
+def test_commands_do_what_is_said_behind_them(
+    command: str, said: str, workplace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = run(shlex.split(command)[1:])
+    assert code == (2 if said.startswith("refused") else 0)
+    printed = capsys.readouterr().out
+    for number in PRINTED.findall(said):
+        assert re.search(rf"\b{re.escape(number)}\b", printed), number
+
+
+# A comment before a paragraph or a table names a command, and what it prints of the
+# numbers that stand there: <!-- printed by `krohn …`: width 14; 3,130 parameters -->
+CLAIMED = re.compile(r"<!-- printed by `(.*?)`: (.*?) -->")
+
+
+def _claimed() -> Iterator[Any]:
+    for page in PAGES:
+        for command, said in CLAIMED.findall(page.read_text()):
+            yield pytest.param(page, command, said, id=command)
+
+
+@pytest.mark.parametrize(("page", "command", "said"), list(_claimed()))
+def test_numbers_are_printed_by_the_command_that_is_marked(
+    page: Path,
+    command: str,
+    said: str,
+    workplace: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(shlex.split(command)[1:]) == 0
+    printed = capsys.readouterr().out
+    behind = page.read_text().partition(f"<!-- printed by `{command}`")[2]
+    shown = re.sub(r"<!--.*?-->", "", behind.partition("-->")[2]).strip()
+    shown = shown.partition("\n\n")[0]
+    for part in said.split("; "):
+        assert re.search(rf"\b{re.escape(part)}\b", printed), part
+        for number in re.findall(r"\d(?:[\d.,e-]*\d)?", part):
+            assert re.search(rf"(?<!\d){re.escape(number)}\b", shown), number
 
 
 @pytest.mark.parametrize("name", [*CONSTRUCTIONS, *ON_REQUEST, "balanced"])

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import program
-import verify.checker
 from program.errors import Refused
 
 ROOT = Path(__file__).parents[1]
@@ -34,13 +32,21 @@ class TrustedFile:
     ran: int = 0
 
 
+EVERYTHING = """
+import importlib, json, pkgutil, sys
+for name in ("program.operations", "verify.checker"):
+    folder = importlib.import_module(name)
+    for found in pkgutil.walk_packages(folder.__path__, name + "."):
+        if not found.name.endswith("__main__"):
+            importlib.import_module(found.name)
+own = [m for n, m in sys.modules.items() if n.partition(".")[0] in ("program", "verify")]
+print(json.dumps({module.__file__: [] for module in own}))
+"""
+
+
 def every_file() -> list[TrustedFile]:
-    """All files that some proof can rest on: the checker and the Program language."""
-    folders = [
-        Path(p) for package in (program, verify.checker) for p in package.__path__
-    ]
-    paths = [path for folder in folders for path in folder.rglob("*.py")]
-    return [_counted(path) for path in sorted(paths)]
+    """All files that proofs can rest on: the checker, and what it imports."""
+    return _alone("-c", EVERYTHING)
 
 
 def rests_on(model: str | Path, evidence: bytes) -> list[TrustedFile]:
@@ -56,25 +62,26 @@ def rests_on(model: str | Path, evidence: bytes) -> list[TrustedFile]:
     with tempfile.TemporaryDirectory() as folder:
         said = Path(folder, "evidence")
         said.write_bytes(evidence)
-        paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-        done = subprocess.run(
-            # -P: no module of the folder in which the user works is imported
-            [sys.executable, "-P", "-m", "verify.traced", str(Path(model)), str(said)],
-            capture_output=True,
-            text=True,
-            check=False,
-            env={**os.environ, "PYTHONPATH": paths.rstrip(os.pathsep)},
-        )
+        return _alone("-m", "verify.traced", str(model), str(said))
+
+
+def _alone(*arguments: str) -> list[TrustedFile]:
+    """The files that a process of its own has imported, as it prints them."""
+    paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        # -P: no module of the folder in which the user works is imported
+        [sys.executable, "-P", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": paths.rstrip(os.pathsep)},
+    )
     if done.returncode:
-        said_last = done.stderr.strip().splitlines()
-        raise Refused(f"the checker alone ended: {said_last[-1] if said_last else '?'}")
+        said = done.stderr.strip().splitlines() or ["without a word"]
+        raise Refused(f"the checker alone ended: {said[-1]}")
     found = {Path(name): lines for name, lines in json.loads(done.stdout).items()}
-    tracer = Path(__file__).with_name("traced.py")
-    return [
-        _counted(path, len(lines))
-        for path, lines in sorted(found.items())
-        if path != tracer
-    ]
+    found.pop(Path(__file__).with_name("traced.py"), None)
+    return [_counted(path, len(lines)) for path, lines in sorted(found.items())]
 
 
 def totals(files: Sequence[TrustedFile]) -> dict[str, int]:

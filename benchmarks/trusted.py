@@ -1,0 +1,94 @@
+"""What the proof of one file of each kind rests on: files, lines, lines that ran.
+
+The whole trusted base is the checker and the Program language; `krohn verify F --trusted`
+says what one proof needs of it.
+"""
+
+import json
+import shlex
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from report import Row, Table, each, parser, publish
+from typer.testing import CliRunner
+
+from krohn.cli import app
+from verify.trusted import every_file, totals
+
+ROOT = Path(__file__).parents[1]
+GPT2 = "GPT-2 of a machine"
+TITLE, EVERY = "What a proof rests on, by kind of file", "The trusted base"
+KINDS = {
+    "Transformer of a machine": "FlipFlop -T 20",
+    GPT2: "C2 -T 20 --strict",
+    "RNN of a machine": "C2 --arch rnn",
+    "RNN of a machine, pruned": "C2 --arch rnn --construction pruned",
+    "LSTM of a machine": "C2 --arch lstm",
+    "GRU of a machine": "C2 --arch gru",
+    "state space model of a machine": "C2 --arch ssm -T 100",
+    "generator of brackets": "Dyck2,2 -T 20 --construction balanced",
+    "Transformer of text in blocks": "C2 -T 24 --block 4",
+    "Transformer of a Program": "examples/majority.program -T 16",
+    "Transformer of a dynamic program": "LCS2,2:letters=2",
+    "Transformer of a rewriting system": "Sorting3 -T 40",
+    "Transformer of increasing subsequences": "ShortLIS5",
+    "Transformer of a linear system": "MatMul2,2@3 -T 8",
+    "Transformer of a linear system, in blocks": "MatMul2,2@3 -T 16 --block 4",
+    "RNN of a linear system": "MatMul2,2@3 --arch rnn -T 20",
+    "Transformer of beliefs": "Cyclic-DET5,5@3 -T 20 --construction beliefs",
+    "Transformer of beliefs, by products": "RanHMM2,2@3 -T 8 "
+    "--construction normalised-products --dtype float64",
+    "RNN of beliefs": "Cyclic-HARD5,5@3 --arch rnn",
+    "learning in context": "InContext2,1",
+    "attention layer of a grid function": "Sorted3,4",
+    "attention layer of a posterior head": "RanHMM3,4@7:23given1",
+    "attention layer of a target": "Sine6,1.5 --within 0.1",
+    "attention layer of a kernel": "Exp32:swap=10",
+    "linear recurrence of a kernel": "Exp32 --arch rnn",
+}
+"""An example of each kind, as `krohn compile` takes it."""
+
+
+def measured(kind: str) -> Row:
+    """The row of a kind of file."""
+    with TemporaryDirectory() as folder:
+        path = str(Path(folder, "model"))
+        _run(
+            "compile",
+            *shlex.split(KINDS[kind].replace("examples", str(ROOT / "examples"))),
+            "-o",
+            path,
+        )
+        if kind == GPT2:
+            _run("export", path, "--to", "gpt2", "-o", path := f"{path}-gpt2")
+        told = json.loads(_run("verify", path, "--trusted", "--json"))["trusted"]
+    counts = {name: told[name] for name in ("files", "lines", "code", "ran")}
+    return {"kind of file": kind, "for example": KINDS[kind], **counts}
+
+
+def _run(*words: str) -> str:
+    done = CliRunner().invoke(app, words)
+    if done.exit_code:
+        raise RuntimeError(f"krohn {shlex.join(words)}: {done.output}")
+    return done.stdout
+
+
+def everything(_: object = None) -> Row:
+    """The row of all that some proof can rest on."""
+    return {n: t for n, t in totals(every_file()).items() if n != "ran"}
+
+
+AGAIN = {TITLE: lambda row: measured(row["kind of file"]), EVERY: everything}
+"""How rows are made again."""
+
+
+def main() -> None:
+    """Measure, and print the tables."""
+    chosen = parser(__doc__).parse_args()
+    rows = each(partial(measured), list(KINDS), 1)
+    publish([Table(EVERY, [everything()]), Table(TITLE, rows)], chosen)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+"""A proof rests on the files that it needs, and on no others."""
+
+import json
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import krohn
+from krohn import evidence
+from krohn.cli import app, run
+from network.architecture import KINDS
+from program.errors import Refused
+from verify.checker.registry import NETWORKS, REAL, RECURRENT
+from verify.search.find import find
+from verify.trusted import every_file, rests_on, totals
+
+OF_TRANSFORMERS = ("attention/", "transformer.py", "mlp.py", "sublayers.py")
+
+
+def test_the_registry_has_every_kind_of_network_and_source() -> None:
+    assert set(NETWORKS) == set(KINDS)
+    sources = {(name, kind) for kind, name in RECURRENT.items()}
+    sources |= {(name, kind) for (_, kind), name in REAL.items()}
+    for name in {*NETWORKS.values(), *(name for name, _ in sources)}:
+        assert callable(import_module(f"verify.checker.{name}").established)
+    kinds = {
+        "linear-system": import_module("verify.checker.linear_source").KIND,
+        "hidden-markov": import_module("verify.checker.situations").KIND,
+        "kernel": import_module("verify.checker.kernels").KIND,
+    }
+    for name, kind in sources:
+        assert kinds.get(kind, kind) == kind
+        assert kind in kinds or import_module(f"verify.checker.{name}").KIND == kind
+
+
+def _files(source: str, folder: Path, **how: object) -> dict[str, int]:
+    """The files that the proof of a network rests on, and how many lines of each ran."""
+    path = folder / "model"
+    krohn.compile(source, **how).save(path)  # type: ignore[arg-type]
+    told = json.dumps(find(path.read_bytes())).encode()
+    return {file.file: file.ran for file in rests_on(path, told)}
+
+
+def test_an_rnn_rests_on_nothing_of_transformers(tmp_path: Path) -> None:
+    files = _files("C2", tmp_path, arch="rnn")
+    assert files["verify/checker/recurrent.py"] > 50
+    assert not [name for name in files if name.endswith(OF_TRANSFORMERS)]
+    assert not [name for name in files if "/attention/" in name]
+    assert "verify/checker/gpt2.py" not in files
+    everything = {file.file for file in every_file()}
+    assert set(files) < everything
+    assert not [name for name in files if "compiler" in name or "search" in name]
+
+
+def test_a_transformer_rests_on_the_rules_of_its_own_operations(tmp_path: Path) -> None:
+    files = _files("FlipFlop", tmp_path, length=8)
+    rules = {Path(n).stem for n in files if n.startswith("verify/checker/attention/")}
+    own = {"__init__", "heads", "kinds", "scores", "fetches", "latest"}
+    assert rules == own
+    assert files["verify/checker/attention/latest.py"] > 0
+    assert "program/operations/shift_by.py" not in files
+
+
+def test_what_is_refused_rests_on_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    krohn.compile("C2", 8).save(path)
+    told = find(path.read_bytes())
+    with pytest.raises(Refused, match="the margin is not shown"):
+        rests_on(path, json.dumps({**told, "margin": 9.0}).encode())
+
+
+def test_only_lines_of_functions_that_ran_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    krohn.compile("C2", 8).save(path)
+    found = evidence.rests_on(krohn.verify(path), path)
+    by_name = {file.file: file for file in found.files}
+    assert all(file.ran <= file.code <= file.lines for file in found.files)
+    text = Path(__file__).parents[2] / "verify/checker/registry.py"
+    assert by_name["verify/checker/registry.py"].lines == len(
+        text.read_text().splitlines()
+    )
+    # import_module, and what is returned: its two lines, and the head of the function
+    assert by_name["verify/checker/registry.py"].ran == 3
+    assert found.to_object()["ran"] == totals(found.files)["ran"]
+
+
+def test_the_command_lists_files(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    krohn.compile("C2", arch="rnn").save(path)
+    command = ["verify", str(path), "--trusted"]
+    told = json.loads(CliRunner().invoke(app, [*command, "--json"]).stdout)["trusted"]
+    assert told["files"] == len(told["each"]) > 5
+    printed = CliRunner().invoke(app, command).stdout
+    assert f"rests on {told['files']} files, {told['lines']:,} lines" in printed
+    for file in told["each"]:
+        row = [file["file"], *(f"{file[n]:,}" for n in ("lines", "code", "ran"))]
+        assert row in [line.split() for line in printed.splitlines()]
+
+
+@pytest.mark.parametrize(
+    "more", [["--machine", "C2"], ["--gadgets", "1/4"], ["--exhaustive", "2"]]
+)
+def test_what_is_no_proof_of_the_claim_of_the_file_is_refused(
+    tmp_path: Path, more: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "model"
+    krohn.compile("C2", 8).save(path)
+    assert run(["verify", str(path), "--trusted", *more]) == 2
+    assert "--trusted" in capsys.readouterr().err
