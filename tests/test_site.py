@@ -1,11 +1,16 @@
 """The pages of `make docs`: tutorials run, links lead somewhere, every name is there."""
 
+import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 from hooks import NAMES, unlisted
 from links import broken
+from mkdocs.commands.build import build
+from mkdocs.config import load_config
 from tutorials import FOLDER, executed
 
 import krohn
@@ -50,3 +55,40 @@ def test_a_wrong_link_is_found(tmp_path: Path, wrong: str, said: str) -> None:
     (tmp_path / "index.html").write_text(PAGE + right + wrong)
     (found,) = broken(tmp_path)
     assert found.startswith(f"index.html: {said}")
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """A site of two pages, with the theme and the search of the pages of Krohn."""
+    text = (DOCS.parent / "mkdocs.yml").read_text()
+    said = re.search(r"^theme:.*?(?=^  - mkdocstrings)", text, re.DOTALL | re.MULTILINE)
+    assert said is not None
+    names = f"site_name: Krohn\nuse_directory_urls: false\n{said.group()}"
+    (tmp_path / "mkdocs.yml").write_text(names)
+    docs = tmp_path / "docs"
+    shutil.copytree(DOCS / "javascripts", docs / "javascripts")
+    (docs / "index.md").write_text("# Start\n\nA turnstile takes coins.\n")
+    (docs / "other.md").write_text("# Stream\n\nA snapshot of the residual stream.\n")
+    build(load_config(str(tmp_path / "mkdocs.yml")))
+    return tmp_path / "site"
+
+
+def test_pages_are_searched_from_the_disk_and_fetch_nothing(site: Path) -> None:
+    script = (site / "search" / "search_index.js").read_text()
+    index = json.loads(script.removeprefix("var __index = "))
+    assert any("residual" in page["text"] for page in index["docs"])
+    page = (site / "index.html").read_text()
+    assert '<script src="javascripts/iframe-worker.js">' in page
+    assert broken(site) == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("chromium"), reason="there is no browser")
+def test_a_browser_finds_a_word_from_the_disk(site: Path, tmp_path: Path) -> None:
+    command = [
+        *("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"),
+        *(f"--user-data-dir={tmp_path}/profile", "--virtual-time-budget=8000"),
+        f"file://{site}/index.html?q=residual",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "1 matching document" in done.stdout
