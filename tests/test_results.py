@@ -13,6 +13,7 @@ import pytest
 from regenerate import ROOT, Block, blocks, stale
 from report import Row
 
+import krohn
 from compiler.construction_choice.known_constructions import CONSTRUCTIONS, ON_REQUEST
 from krohn.cli import run
 from krohn.commands.compile_options import Construction
@@ -175,6 +176,28 @@ def test_numbers_are_printed_by_the_command_that_is_marked(
         assert re.search(rf"\b{re.escape(part)}\b", printed), part
         for number in re.findall(r"\d(?:[\d.,e-]*\d)?", part):
             assert re.search(rf"(?<!\d){re.escape(number)}\b", shown), number
+
+
+NAMED = re.compile(r"^\| (\w+) \| (\d+) \| (`[^|]*`) \|", re.MULTILINE)
+
+
+def test_channels_of_the_glossary_are_those_of_networks() -> None:
+    rows = NAMED.findall((ROOT / "docs" / "glossary.md").read_text())
+    assert len(rows) > 5
+    held = {
+        (name, length): {
+            channel["name"]
+            for channel in krohn.compile(name, int(length)).file.header["program"][
+                "channels"
+            ]
+        }
+        for name, length in {(name, length) for name, length, _ in rows}
+    }
+    for name, length, channels in rows:
+        assert {*re.findall("`(.*?)`", channels)} <= held[name, length], (
+            name,
+            channels,
+        )
 
 
 @pytest.mark.parametrize("name", [*CONSTRUCTIONS, *ON_REQUEST, "balanced"])
