@@ -12,7 +12,7 @@ To add such a source, derive from `RealSequences`, and give
 Override ``sampled`` where not all vectors of the box are inputs, ``check`` likewise, and
 ``least`` where short inputs mean nothing. Its network is a kind of `network.architecture`
 that answers ``"reals"`` with a class in `network.real_model.NETWORKS`; its check is an
-entry of `verify.checker.real_networks.CHECKS`.
+entry of `verify.checker.registry.REAL`.
 """
 
 from abc import abstractmethod
