@@ -11,7 +11,7 @@ from compiler.errors import CompileError
 from network.modelfile import ModelFile
 from program.errors import Refused
 from sources.linear_systems import LinearSystem
-from verify.checker.linear_system import claimed
+from verify.checker.claimed_error import claimed
 
 IN, OUT = "blocks.1.mlp.0.weight", "blocks.1.mlp.1.weight"
 
