@@ -67,7 +67,8 @@ def _violated(target: Target, report: Report, found: Attack) -> Report:
     wrong = _wrong(target, found)
     if wrong is not None:
         after = refuted([], wrong, target.minimise, report.method)
-        return replace(after, proof=report.proof, attack=found, seconds=report.seconds)
+        after = replace(after, about=target.claim, proof=report.proof)
+        return replace(after, attack=found, seconds=report.seconds)
     worst = found.violations[0]
     reason = (
         f"{worst.operation} {worst.channel!r} was off by {worst.observed:.3g} where the "

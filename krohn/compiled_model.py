@@ -18,6 +18,8 @@ from network.architecture import kind_of, parameters
 from network.modelfile import ModelFile
 from network.precision import Precision
 from network.sparse import is_index
+from program import claim
+from program.claim import Claim
 from verify.proof import Proof
 
 if TYPE_CHECKING:
@@ -49,6 +51,11 @@ class CompiledModel:
             ModelFileError: If the file system refuses.
         """
         modelfile.write(path, self.file.header, self.file.tensors)
+
+    @cached_property
+    def claim(self) -> Claim:
+        """What it is said to compute, with all names, and the digest of that."""
+        return claim.of(self.file.header)
 
     @cached_property
     def machine(self) -> Automaton:
@@ -107,6 +114,8 @@ class CompiledModel:
         layers = kind.layers(shape)
         return {
             "construction": self.construction,
+            "about": self.claim.to_object(),
+            "digest": self.claim.digest,
             "claim": self.file.header["claim"].get("kind", "exact"),
             "error": self.file.header["claim"].get("error"),
             "length": self.file.header["claim"].get("length"),

@@ -4,7 +4,7 @@ import json
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
@@ -12,8 +12,10 @@ from algebra.shown import shown
 from krohn.gpt2 import is_export, opened
 from krohn.open_target import open_target
 from krohn.report import Report
+from krohn.verification_target import Target, check_digest
 from network import modelfile
-from program import strict_json
+from program import claim, strict_json
+from program.claim import Claim
 from program.errors import Refused
 from program.files import read_bytes
 from program.writing import atomic_write
@@ -37,6 +39,7 @@ class Checked:
     """What the small checker saw.
 
     Attributes:
+        about: What the evidence is about, with the digest of the whole claim.
         verdict: ``verified``, or ``undecided``: the evidence does not show the claim.
         reason: Why it is not verified.
         facts: Length, format, margin of the read-out, noise of channels, leaks of heads.
@@ -45,6 +48,7 @@ class Checked:
         size: Bytes of evidence.
     """
 
+    about: Claim
     verdict: str
     reason: str
     facts: dict[str, Any]
@@ -54,7 +58,8 @@ class Checked:
 
     def to_object(self) -> dict[str, Any]:
         """As ``krohn recheck --json`` prints it."""
-        return {**self.__dict__, "seconds": round(self.seconds, 3)}
+        told = {"about": self.about.to_object(), "digest": self.about.digest}
+        return {**vars(self), **told, "seconds": round(self.seconds, 3)}
 
 
 @dataclass(frozen=True)
@@ -122,9 +127,9 @@ def write(
             claim, or if the file cannot be read or written.
     """
     proof = _proved(found, path)
-    data, own = _model(path), _machine(path, machine, observation)
+    data, held = _model(path), _held(path, machine, observation)
     evidence = for_file(data, proof.told)
-    checked, shown = _check(data, _text(evidence).encode(), own)
+    checked, shown = _check(data, _text(evidence).encode(), held)
     if shown is None:
         raise KrohnError(
             f"the small checker does not confirm the evidence: {checked.reason}; "
@@ -156,6 +161,7 @@ def check(
     evidence: str | Path,
     machine: Automaton | str | None = None,
     observation: str | None = None,
+    digest: str | None = None,
 ) -> Checked:
     """Check evidence again.
 
@@ -165,13 +171,15 @@ def check(
         machine: What the model must compute, or the name of another source that it must
             be about; by default what its file names.
         observation: What to see of the machine, for models that say outputs.
+        digest: Of the claim that it must be about, as in `krohn.verify`.
 
     Raises:
-        KrohnError: If a file cannot be read, the alphabets differ, or it is about
-            another source.
+        KrohnError: If a file cannot be read, the alphabets differ, it is about another
+            source, or its claim has another digest.
     """
-    own, said = _machine(path, machine, observation), read_bytes(evidence, LARGEST)
-    found = _check(_model(path), said, own)[0]
+    held, said = _held(path, machine, observation), read_bytes(evidence, LARGEST)
+    check_digest(held.claim, digest)
+    found = _check(_model(path), said, held)[0]
     if found.verdict != "verified" and not _is_object(said):
         raise KrohnError(
             f"{evidence} is no evidence: it is not JSON; `krohn verify {path} --proof "
@@ -188,33 +196,46 @@ def _is_object(text: bytes) -> bool:
 
 
 def _check(
-    data: bytes | Files, evidence: bytes, machine: Machine | None
+    data: bytes | Files, evidence: bytes, held: "_Held"
 ) -> tuple[Checked, Shown | None]:
     """What is told of a check, and what it showed if it went through."""
     began, shown, reason = time.monotonic(), None, ""
     try:
         with one_thread():
-            shown = recheck(data, evidence, machine)
+            shown = recheck(data, evidence, held.machine)
     except Refused as refused:
         reason = str(refused)
     verdict, seconds = "verified" if shown else "undecided", time.monotonic() - began
     facts = shown.facts() if shown else {}
-    return Checked(verdict, reason, facts, seconds, None, len(evidence)), shown
+    told = (verdict, reason, facts, seconds, None, len(evidence))
+    return Checked(held.claim, *told), shown
 
 
-def _machine(
+class _Held(NamedTuple):
+    """What evidence must show: the machine, if it is about one, and the whole claim."""
+
+    machine: Machine | None
+    claim: Claim
+
+
+def _held(
     path: str | Path, machine: Automaton | str | None, observation: str | None
-) -> Machine | None:
-    file = opened(path).file if is_export(path) else modelfile.read(path)
+) -> _Held:
+    if is_export(path):
+        return _of_target(opened(path).held(machine, observation))
+    file = modelfile.read(path)
     if "source" in file.header:
         if observation is not None:
             raise KrohnError(f"{path} is about no machine; leave --observe out")
         if machine is not None:
             _check_source(file, machine)
-        return None
-    target = open_target(file, machine, observation)
+        return _Held(None, claim.of(file.header))
+    return _of_target(open_target(file, machine, observation))
+
+
+def _of_target(target: Target) -> _Held:
     shows = shown(target.machine, target.file.header["claim"].get("shows", "states")).of
-    return machine_of(target.machine, shows)
+    return _Held(machine_of(target.machine, shows), target.claim)
 
 
 def _check_source(file: modelfile.ModelFile, source: Automaton | str) -> None:

@@ -7,12 +7,16 @@ from functools import partial
 from typing import Any
 
 from algebra.automaton import Automaton
+from algebra.formats import json_format
 from algebra.shown import Shows
 from krohn.progress import Progress, silent
 from krohn.report import Report, refuted, unrefuted
 from krohn.sources import machine_of
+from krohn.verification_target import check_digest
 from network.evaluation_mode import evaluation_mode
 from network.model import Model
+from program import claim
+from program.claim import Claim
 from verify.attention_limits.layer_norm import module_bounds
 from verify.testing.black_box import BlackBox, black_box
 from verify.testing.examination import PREFIXES, SAMPLES, Examination
@@ -21,6 +25,7 @@ from verify.testing.shortest_failing import minimise
 from verify.testing.simulation_result import BUDGET
 from verify.testing.simulator import Simulator
 
+OWN_FORMAT = "its own format"
 REASON = "a network known from outside cannot be proved"
 
 
@@ -34,6 +39,7 @@ def examine(
     samples: int = SAMPLES,
     seed: int = 0,
     budget: int = BUDGET,
+    digest: str | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Search for a word on which a network differs from a machine (docs/independent.md).
@@ -50,6 +56,7 @@ def examine(
         samples: How many words of full length to run.
         seed: Of these.
         budget: How many words may be run to make a wrong one minimal.
+        digest: Of what is asked, as in `krohn.verify`.
         progress: Called with what is being done, how much is done, and of how much.
 
     Returns:
@@ -58,15 +65,18 @@ def examine(
 
     Raises:
         KrohnError: If the network gives no such answers, or different ones to the same
-            words.
+            words, or what is asked has another digest.
     """
     began = time.monotonic()
     wanted = machine_of(machine, observation=observation)
     shows: Shows = "states" if observation is None else "outputs"
+    about = _question(wanted, shows, length)
+    check_digest(about, digest)
     simulator = _simulator(model, wanted, shows)
     if simulator.longest is not None and length > simulator.longest:
         why = f"the model is for words of up to {simulator.longest} letters"
-        return Report("out-of-range", "", why, simulator.longest, 0, "nothing")
+        none = Report("out-of-range", "", why, simulator.longest, 0, "nothing")
+        return replace(none, about=about)
     told = progress or silent
     asked = {"prefixes": prefixes, "samples": samples, "seed": seed}
     with evaluation_mode(model):
@@ -75,7 +85,15 @@ def examine(
         )
         report = _report(simulator, wanted, found, budget)
     seconds = time.monotonic() - began
-    return replace(report, heads=module_bounds(model, length), seconds=seconds)
+    heads = module_bounds(model, length)
+    return replace(report, about=about, heads=heads, seconds=seconds)
+
+
+def _question(machine: Automaton, shows: Shows, length: int) -> Claim:
+    """What is asked of a network that claims nothing itself."""
+    asked = {"start": machine.states[machine.start], "shows": shows, "length": length}
+    header = {"machine": json_format.to_object(machine), "claim": asked}
+    return claim.of({**header, "architecture": {"dtype": OWN_FORMAT}})
 
 
 def _simulator(

@@ -12,6 +12,7 @@ from algebra.errors import KrohnError
 from krohn.open_target import open_target
 from krohn.progress import Progress, silent
 from krohn.report import Report
+from krohn.verification_target import Target, check_digest
 from network.exports import Destination
 from network.exports.gpt2_directory import open_logits, write
 from network.modelfile import ModelFile
@@ -26,8 +27,8 @@ from verify.proof import prove
 from verify.search.find import search
 
 TAKES = (
-    *("file", "machine", "start", "proof", "evidence", "trusted"),
-    *("complete", "kind", "as_json"),
+    *("file", "machine", "start", "complete", "kind"),
+    *("proof", "evidence", "trusted", "digest", "as_json"),
 )
 """What `krohn verify` takes of such a directory."""
 
@@ -45,6 +46,20 @@ class Opened:
     files: gpt2.Files
     model: Model
     file: ModelFile
+
+    def held(
+        self,
+        machine: object,
+        observation: str | None = None,
+        progress: Progress = silent,
+    ) -> Target:
+        """Ready to be held against a machine; None for the one that it states.
+
+        Raises:
+            KrohnError: If the alphabets do not fit.
+        """
+        tokenizer = self.model.tokenizer
+        return open_target(self.file, machine, observation, progress, tokenizer)
 
 
 def is_export(path: object) -> TypeGuard[str | Path]:
@@ -76,6 +91,7 @@ def opened(directory: str | Path) -> Opened:
 def verify(
     directory: str | Path,
     machine: object = None,
+    digest: str | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Decide by proof whether the GPT-2 in a directory computes a machine.
@@ -83,22 +99,26 @@ def verify(
     Args:
         directory: What `krohn export --to gpt2` wrote.
         machine: What it must compute; by default the machine that the directory names.
+        digest: Of the claim that it must be about, as in `krohn.verify`.
         progress: Called with what is being done, how much is done, and of how much.
 
     Raises:
-        KrohnError: If it is no such directory, or the alphabets do not fit.
+        KrohnError: If it is no such directory, the alphabets do not fit, or its claim
+            has another digest.
     """
     began, found = time.monotonic(), opened(directory)
-    target = open_target(found.file, machine, None, progress or silent)
+    target = found.held(machine, None, progress or silent)
+    check_digest(target.claim, digest)
     done = prove(target.file, target.machine, target.report("proving"), found.model)
     seconds = time.monotonic() - began
     if done.verdict == "verified":
         covers = f"{target.proved}, over the whole vocabulary"
         report = Report("verified", "proof", "", target.length, 0, covers, proof=done)
-        return replace(report, notes=target.notes, seconds=seconds)
+        return replace(report, about=target.claim, notes=target.notes, seconds=seconds)
     # Nothing is run here, so a wrong Program is no wrong network yet.
     report = Report("undecided", "proof", done.reason, target.length, 0, "nothing")
-    return replace(report, proof=done, notes=target.notes, seconds=seconds)
+    report = replace(report, about=target.claim, proof=done)
+    return replace(report, notes=target.notes, seconds=seconds)
 
 
 def proved(file: ModelFile, directory: Path) -> str:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,10 @@ from krohn.progress import Progress, silent
 from krohn.report import Report
 from krohn.source_kinds import of_file
 from krohn.source_kinds.chains_of_thought import ChainsOfThought
-from krohn.verification_target import Target
+from krohn.verification_target import Target, check_digest
 from network import modelfile
 from network.modelfile import ModelFile
+from program import claim
 from program.writing import atomic_write
 from verify.errors import Rejected
 from verify.proof import Verdict
@@ -40,6 +42,7 @@ def verify_ideal(
     seed: int = 0,
     smt_lib: str | Path | None = None,
     observation: str | None = None,
+    digest: str | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Decide by z3 whether the ideal network computes a machine on short words.
@@ -56,6 +59,7 @@ def verify_ideal(
         seed: Of the solver.
         smt_lib: A file for the question in SMT-LIB 2, for other solvers.
         observation: As in `krohn.verify`.
+        digest: As in `krohn.verify`.
         progress: As in `krohn.verify`.
 
     Returns:
@@ -66,11 +70,12 @@ def verify_ideal(
             the alphabets do not fit.
     """
     target = open_target(model, machine, observation, progress or silent)
+    check_digest(target.claim, digest)
     asked = question(target.file, target.machine, length)
     if smt_lib is not None:
         atomic_write(smt_lib, asked.smt_lib())
     found = asked.decide(Limits(seconds, seed), target.report("asking z3"))
-    return _report(target, found, length)
+    return replace(_report(target, found, length), about=target.claim)
 
 
 def _report(target: Target, found: Decision, length: int) -> Report:
@@ -111,6 +116,7 @@ def verify_gadgets(
     *,
     seconds: float = 60.0,
     seed: int = 0,
+    digest: str | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Decide by z3 whether the MLPs of a model hold their functions for all real inputs.
@@ -126,6 +132,7 @@ def verify_gadgets(
             the code of its value; of a step, how far the number that is said may be off.
         seconds: The longest time for the question of each row of a table, or step.
         seed: Of the solver.
+        digest: As in `krohn.verify`.
         progress: As in `krohn.verify`.
 
     Returns:
@@ -133,11 +140,22 @@ def verify_gadgets(
         the MLPs hold no tables that are small enough to ask about.
 
     Raises:
-        KrohnError: If the file cannot be read.
+        KrohnError: If the file cannot be read, or its claim has another digest.
     """
-    began = time.monotonic()
     file = model if isinstance(model, ModelFile) else modelfile.read(model)
-    limits, report = Limits(seconds, seed), progress or silent
+    check_digest(about := claim.of(file.header), digest)
+    found = _held(file, (noise, error), Limits(seconds, seed), progress or silent)
+    return replace(found, about=about)
+
+
+def _held(
+    file: ModelFile,
+    bounds: tuple[Fraction, Fraction],
+    limits: Limits,
+    report: Progress,
+) -> Report:
+    """What is decided of tables, or of the steps of a chain of thought."""
+    began, (noise, error) = time.monotonic(), bounds
     kind = of_file(file)
     if isinstance(kind, ChainsOfThought):
         of_steps = OfSteps(noise, error, limits=limits)
@@ -146,7 +164,7 @@ def verify_gadgets(
         asked = list(gadgets(file))
         if not asked:
             raise Rejected("this network has no MLP that writes a channel")
-        findings = list(_decided(asked, (noise, error), limits, report))
+        findings = list(_decided(asked, bounds, limits, report))
     except Rejected as problem:
         findings = [Finding("", "undecided", 0, str(problem))]
     verdict, reason = _overall(findings)

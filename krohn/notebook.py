@@ -54,6 +54,8 @@ def _values(written: Program, name: str) -> str:
 def report(found: "Report") -> str:
     """A verdict and what it rests on."""
     rows = [("verdict", found.verdict), ("shown by", found.method)]
+    if found.about is not None:
+        rows += zip(("about", "answers"), found.about.lines(), strict=True)
     if found.verdict == "verified":
         rows.append(("covers", found.covers))
     else:

@@ -99,6 +99,7 @@ OF_SOURCES = (
     "seed",
     "evidence",
     "trusted",
+    "digest",
     "as_json",
 )
 """What `krohn verify` takes of a file about a source that is no machine."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from algebra.wording import cut
+from program.claim import Claim
 from verify.attention_limits.head_limits import HeadBounds
 from verify.proof import Proof, Verdict
 from verify.testing.simulation_result import Simulation
@@ -43,6 +44,8 @@ class Report:
         claim: What is claimed: ``exact``, ``within`` an error, or ``generates``.
         error: That error.
         ran: What was run, in the plural.
+        about: The machine or source, with all names, that the verdict is about, and the
+            digest of the whole claim; None only while it is being made.
     """
 
     verdict: Verdict
@@ -63,10 +66,17 @@ class Report:
     claim: str = "exact"
     error: float | None = None
     ran: str = "words"
+    about: Claim | None = None
+
+    @property
+    def digest(self) -> str | None:
+        """SHA-256 of the claim that the verdict is about, 64 hexadecimal digits."""
+        return self.about.digest if self.about else None
 
     def __repr__(self) -> str:
         said = self.covers if self.verdict == "verified" else self.reason
-        return f"<Report {self.verdict} ({self.method}): {cut(said, 80)}>"
+        name = f" {cut(self.about.name, 40)}" if self.about else ""
+        return f"<Report{name}: {self.verdict} ({self.method}): {cut(said, 80)}>"
 
     def _repr_html_(self) -> str:
         from krohn.notebook import report
@@ -78,6 +88,8 @@ class Report:
         found = self.counterexample
         return {
             "verdict": self.verdict,
+            "about": self.about.to_object() if self.about else None,
+            "digest": self.digest,
             "claim": self.claim,
             "error": self.error,
             "method": self.method,

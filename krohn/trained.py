@@ -38,6 +38,7 @@ class Trained:
         length: int | None,
         seed: int,
         budget: int,
+        digest: str | None,
         progress: Progress | None,
     ) -> Report:
         """Search for a wrong word, as `krohn.examine` does.
@@ -48,6 +49,7 @@ class Trained:
             length: That; by default the longest that is run anyway, or can be read.
             seed: Of the samples.
             budget: How many words may be run to make a wrong one minimal.
+            digest: Of what is asked, as in `krohn.verify`.
             progress: Called with what is being done, how much is done, and of how much.
         """
         # Who asks for all words only gets no samples, and who asks for nothing both.
@@ -63,6 +65,7 @@ class Trained:
             samples=sample or SAMPLES,
             seed=seed,
             budget=budget,
+            digest=digest,
             progress=progress,
         )
 

@@ -17,10 +17,16 @@ from krohn.option_values import whole
 from krohn.progress import Progress, silent
 from krohn.report import Report, refuted, unrefuted
 from krohn.sharding import Sharding
-from krohn.verification_target import DEFAULT_SAMPLE_LENGTH, Target, Words
+from krohn.verification_target import (
+    DEFAULT_SAMPLE_LENGTH,
+    Target,
+    Words,
+    check_digest,
+)
 from network import modelfile
 from network.modelfile import ModelFile
 from network.trained import is_network
+from program import claim
 from verify.attention_limits.head_limits import head_bounds
 from verify.proof import Proof, prove
 from verify.testing.simulation_result import BUDGET, Simulation
@@ -48,6 +54,7 @@ def verify(
     observation: str | None = None,
     length: int | None = None,
     sharding: Sharding | None = None,
+    digest: str | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Decide whether a model computes a machine.
@@ -73,10 +80,13 @@ def verify(
             that the file claims, or has positions for.
         sharding: How to run every word: processes, memory, job file, cluster; by
             default by this process, in one sitting.
+        digest: Of the claim that the verdict must be about, or its first digits, at
+            least 8 (`program.claim`); by default any.
         progress: Called with what is being done, how much is done, and of how much.
 
     Raises:
-        KrohnError: If the file is damaged or the alphabets do not fit.
+        KrohnError: If the file is damaged, the alphabets do not fit, or its claim has
+            another digest.
     """
     for called, number in (("exhaustive", exhaustive), ("sample", sample)):
         if number is not None:
@@ -89,7 +99,7 @@ def verify(
             raise KrohnError(
                 "a GPT-2 is proved; words are run by `krohn export`, and by its own library"
             )
-        return verify_export(model, machine, progress)
+        return verify_export(model, machine, digest, progress)
     began = time.monotonic()
     model = model.file if isinstance(model, CompiledModel) else model
     if (other := _other_source(model)) is not None:
@@ -103,8 +113,9 @@ def verify(
         from krohn.source_kinds import wanted_source
 
         asked = None if machine is None else wanted_source(kind, machine)
+        check_digest(about := claim.of(file.header), digest)
         how = exhaustive, sample, seed, progress or silent, asked
-        return kind.verify(file, wanted, *how)
+        return replace(kind.verify(file, wanted, *how), about=about)
     if (trained := _trained(model, machine, observation)) is not None:
         _check_run(proof, sharding)
         return trained.examine(
@@ -113,14 +124,16 @@ def verify(
             length=length,
             seed=seed,
             budget=budget,
+            digest=digest,
             progress=progress,
         )
     _check_shared(sharding, exhaustive)
     target = open_target(model, machine, observation, progress or silent)
+    check_digest(target.claim, digest)
     target = replace(target, budget=budget, asked=length, sharding=sharding)
     report = _decide(target, proof, Words(exhaustive, sample, seed))
-    seconds = time.monotonic() - began
-    return replace(report, notes=(*target.notes, *report.notes), seconds=seconds)
+    notes, seconds = (*target.notes, *report.notes), time.monotonic() - began
+    return replace(report, about=target.claim, notes=notes, seconds=seconds)
 
 
 def _other_source(

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from algebra.automaton import Automaton
+from algebra.errors import KrohnError
 from krohn.progress import Progress
 from krohn.sharding import Sharding
 from network.architecture import kind_of
 from network.modelfile import ModelFile
+from program.claim import Claim
 from verify.testing.simulation_result import BUDGET, Simulation
 
 if TYPE_CHECKING:
@@ -22,11 +24,15 @@ DEFAULT_SAMPLE_LENGTH = 256
 
 @dataclass(frozen=True)
 class Target:
-    """A model and the machine it is held against, with the letters in its order."""
+    """A model and the machine it is held against, with the letters in its order.
+
+    ``claim`` is what a verdict is about: that of the file, but for the machine.
+    """
 
     file: ModelFile
     machine: Automaton
     progress: Progress
+    claim: Claim
     sharding: Sharding | None = None
     budget: int = BUDGET
     asked: int | None = None
@@ -127,6 +133,20 @@ class Target:
     def report(self, what: str) -> Callable[[int, int], None]:
         """The progress of one thing that is done."""
         return lambda done, total: self.progress(what, done, total)
+
+
+def check_digest(claim: Claim, digest: str | None) -> None:
+    """Refuse a claim that is not the one with a digest.
+
+    Args:
+        claim: What a verdict is to be about.
+        digest: Of the claim that is asked for, or its first digits; None for any.
+
+    Raises:
+        KrohnError: If it is another one, or no digest.
+    """
+    if digest is not None and (problem := claim.problem(digest)):
+        raise KrohnError(problem)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ from network.architecture import activations, expected_shapes, kind_of, sparse_m
 from network.errors import ModelFileError as ModelFileError
 from network.precision import BY_CODE, PRECISIONS, FloatArray, Precision
 from network.sparse import INDEX, Sparse, is_index
-from program import strict_json
+from program import claim, strict_json
+from program.errors import Refused
 from program.files import Unreadable, read_bytes
 from program.writing import atomic_write
 
@@ -63,7 +64,8 @@ def pack(header: Mapping[str, Any], tensors: Mapping[str, FloatArray]) -> bytes:
     """The bytes of a model file; the same content gives the same bytes."""
     precision = PRECISIONS[header["architecture"]["dtype"]]
     version = version_of(header)
-    body = {"format": FORMAT, "version": version, **header}
+    digest = claim.of(header).digest
+    body = {"format": FORMAT, "version": version, **header, "digest": digest}
     packed = {
         name: np.ascontiguousarray(
             array.astype(np.int32) if is_index(name) else precision.store(array)
@@ -140,6 +142,10 @@ def _parse(data: bytes) -> ModelFile:
         if problem is not None:
             raise ModelFileError(f"is damaged: the matrix {name!r} has {problem}")
     claimed_length(header)
+    try:
+        claim.check_stated(header, claim.of(header))
+    except Refused as refused:
+        raise ModelFileError(f"is damaged: {refused}") from None
     return ModelFile(header, tensors, precision)
 
 

@@ -12,6 +12,8 @@ from program.errors import demand
 
 BLANKS = (" ", ",", ";", "|", "\t", "\n")
 """What may stand between letters; names of letters that hold one need the next."""
+TOKENIZER = ("tokenizer.json", "tokenizer_config.json")
+"""The files of the tokenizer itself."""
 BOS = "<no letter>"
 """BOS, EOS and the token behind shorter words are one, as in GPT-2 itself."""
 UNKNOWN = "<no token>"

@@ -12,7 +12,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from program.errors import Refused
-from verify.checker.network import opened, recheck
+from verify.checker.network import contents, recheck
 
 OWN = ("program", "verify")
 """The packages that the checker is made of."""
@@ -41,7 +41,7 @@ def traced(model: Path, evidence: Path) -> dict[str, list[int]]:
 
     sys.settrace(called)
     try:
-        recheck(opened(model), evidence.read_bytes())
+        recheck(contents(model), evidence.read_bytes())
     finally:
         sys.settrace(None)
     modules = [m for n, m in sys.modules.items() if n.partition(".")[0] in OWN]

@@ -1,5 +1,6 @@
 """``krohn equivalent`` and ``krohn crasp``."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +19,14 @@ CODES = {"verified": DONE, "refuted": REFUTED, "undecided": CANNOT}
 Upto = Annotated[
     int,
     typer.Option("-T", "--length", min=1, help="All words of up to so many letters."),
+]
+UpTo = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WHAT",
+        help="What is compared: accept; outputs, by their names; or names: answers up to a "
+        "renaming. Usual is accept; of model files outputs, or states if they have none.",
+    ),
 ]
 Always = Annotated[
     bool,
@@ -46,6 +55,7 @@ def equivalent(
     included: Annotated[
         bool, typer.Option("--included", help="Only whether B accepts all that A does.")
     ] = False,
+    up_to: UpTo = None,
     as_json: common.Json = False,
 ) -> int:
     """Decide whether two counting programs or machines accept the same words.
@@ -55,8 +65,14 @@ def equivalent(
     from krohn.equivalence import USUAL_LENGTH
     from krohn.equivalence import equivalent as decided
 
+    words = length is not None or always or included
     if Path(left).suffix in MODEL and Path(right).suffix in MODEL:
-        return _twins(left, right, length is not None or always or included, as_json)
+        return _twins(left, right, words, up_to, as_json)
+    if words and up_to in ("outputs", "names"):
+        raise KrohnError(
+            "-T, --always and --included are for what is accepted; outputs and names are "
+            "compared for words of every length"
+        )
     relation = "included" if included else "equal"
     with progress() as report:
         found = decided(
@@ -65,13 +81,16 @@ def equivalent(
             USUAL_LENGTH if length is None else length,
             relation="included" if included else "equal",
             every_length=always,
+            up_to=up_to,
             progress=lambda done, total: report(f"exploring: {relation}", done, total),
         )
     emit(found.to_object(), as_json, lambda: show.equivalence(found))
     return CODES[found.verdict]
 
 
-def _twins(left: str, right: str, options: bool, as_json: bool) -> int:
+def _twins(
+    left: str, right: str, options: bool, up_to: str | None, as_json: bool
+) -> int:
     """The answer of two model files."""
     if options:
         raise KrohnError(
@@ -81,7 +100,8 @@ def _twins(left: str, right: str, options: bool, as_json: bool) -> int:
     from krohn.equivalence.models import twins
 
     with progress() as report:
-        found = twins(left, right, lambda done, total: report("proving", done, total))
+        told = partial(report, "proving")
+        found = twins(left, right, told, up_to=up_to)
     emit(found.to_object(), as_json, lambda: show.twins(found))
     return CODES[found.verdict]
 

@@ -120,6 +120,14 @@ EFFORT = typer.Option(
 )
 Effort = Annotated[str, EFFORT]
 
+Digest = Annotated[
+    str | None,
+    typer.Option(
+        metavar="D",
+        help="Demand that the claim has this digest; its first 8 digits or more will do.",
+    ),
+]
+
 Against = Annotated[
     str | None,
     typer.Option(

@@ -22,6 +22,7 @@ def recheck(
     observe: common.Observe = None,
     complete: common.Fill = "reject",
     kind: common.ReadAs = None,
+    digest: common.Digest = None,
     as_json: common.Json = False,
 ) -> int:
     """Check evidence again by the small checker alone, without the search for it."""
@@ -32,6 +33,6 @@ def recheck(
     source = source_given(file, machine)
     wanted = None if source else against.read()
     with waiting("checking"):
-        found = checked(file, evidence, source or wanted, observe)
+        found = checked(file, evidence, source or wanted, observe, digest)
     emit(found.to_object() | remarks(wanted), as_json, lambda: show.evidence(found))
     return DONE if found.verdict == "verified" else CANNOT

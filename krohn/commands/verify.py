@@ -13,7 +13,7 @@ from krohn.commands import options as common
 from krohn.commands import verify_options as own
 from krohn.commands.options import Wanted, check, reading, remarks, source_given, typed
 from krohn.commands.terminal import CANNOT, DONE, REFUTED, emit, progress, waiting
-from krohn.commands.verify_methods import Methods, Solver
+from krohn.commands.verify_methods import Asked, Methods, Solver
 from krohn.option_rules import OF_SOURCES, VERIFY, refuse_others
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def verify(
     observe: common.Observe = None,
     complete: common.Fill = "reject",
     kind: common.ReadAs = None,
+    digest: common.Digest = None,
     as_json: common.Json = False,
 ) -> int:
     """Decide whether a model computes a machine: proof, all short words, samples, SMT."""
@@ -65,13 +66,12 @@ def verify(
     source = source_given(file, machine)
     wanted = None if source else against.read()
     how = sharding(jobs, memory, shard, job, cluster, every_start)
-    solver = Solver(file, wanted, observe, smt, smt_lib, gadgets, error, timeout, seed)
+    asked = Asked(file, source or wanted, observe, digest)
+    solver = Solver(asked, smt, smt_lib, gadgets, error, timeout, seed)
     methods = Methods(proof, exhaustive, sample, attack, length, how, seed, shorten)
     solver.check(methods.asked)
     with progress() as report:
-        found = solver.ask(report) or methods.ask(
-            file, source or wanted, observe, report
-        )
+        found = solver.ask(report) or methods.ask(asked, report)
     replay = _replay(file, found, against)
     outputs.write_page(found, wanted, context.find_root().obj or (), replay)
     checked = outputs.write_evidence(found, wanted, observe)

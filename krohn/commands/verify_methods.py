@@ -16,6 +16,23 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Asked:
+    """What a verdict is asked about.
+
+    Attributes:
+        file: A model file.
+        machine: What it is held against; None for what it states.
+        observation: What is seen of a machine.
+        digest: Of the claim that it must be, or its first digits; None for any.
+    """
+
+    file: str
+    machine: "Automaton | str | None"
+    observation: str | None
+    digest: str | None
+
+
+@dataclass(frozen=True)
 class Methods:
     """Proof, runs and attack, with the options that `krohn.verify` takes of them."""
 
@@ -34,27 +51,22 @@ class Methods:
         runs = self.exhaustive or self.sample or self.length or self.sharding
         return bool(self.proof or runs or self.attack is not None)
 
-    def ask(
-        self,
-        file: str,
-        machine: "Automaton | str | None",
-        observation: str | None,
-        report: "Progress",
-    ) -> "Report":
+    def ask(self, asked: Asked, report: "Progress") -> "Report":
         """What they come to."""
         from krohn.verification import verify
 
         found = verify(
-            file,
-            machine,
+            asked.file,
+            asked.machine,
             proof=True if self.proof or self.attack is not None else None,
             exhaustive=self.exhaustive,
             sample=self.sample,
             seed=self.seed,
             budget=self.budget,
-            observation=observation,
+            observation=asked.observation,
             length=self.length,
             sharding=self.sharding,
+            digest=asked.digest,
             progress=report,
         )
         if self.attack is None:
@@ -63,11 +75,11 @@ class Methods:
 
         return attacked(
             found,
-            file,
-            machine,
+            asked.file,
+            asked.machine,
             seconds=self.attack,
             seed=self.seed,
-            observation=observation,
+            observation=asked.observation,
             progress=report,
         )
 
@@ -76,9 +88,7 @@ class Methods:
 class Solver:
     """The options of what z3 is asked, for `krohn.ideal_network`."""
 
-    file: str
-    machine: "Automaton | None"
-    observation: str | None
+    asked: Asked
     smt: int | None
     smt_lib: Path | None
     gadgets: str | None
@@ -114,13 +124,14 @@ class Solver:
         from krohn.ideal_network import verify_ideal
 
         return verify_ideal(
-            self.file,
+            self.asked.file,
             length,
-            self.machine,
+            self.asked.machine,
             seconds=self.timeout,
             seed=self.seed,
             smt_lib=self.smt_lib,
-            observation=self.observation,
+            observation=self.asked.observation,
+            digest=self.asked.digest,
             progress=report,
         )
 
@@ -128,11 +139,12 @@ class Solver:
         from krohn.ideal_network import verify_gadgets
 
         return verify_gadgets(
-            self.file,
+            self.asked.file,
             _fraction(noise),
             _fraction(self.error),
             seconds=self.timeout,
             seed=self.seed,
+            digest=self.asked.digest,
             progress=report,
         )
 

@@ -1,7 +1,7 @@
 """Whether two model files compute one function, and which tensors they have in common."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +11,15 @@ from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from compiler.pruned import is_random
 from krohn.compiled_model import CompiledModel
+from krohn.equivalence.notions import Compared, Notion, compared, notion_of
 from krohn.foreign import own_machine
-from krohn.learning.machines import beside, observed
 from krohn.open_model import Model
 from krohn.sources import MODEL
 from krohn.verification import verify
 from network import modelfile
 from network.modelfile import ModelFile
+from program import claim
+from program.claim import Claim
 
 
 @dataclass(frozen=True)
@@ -27,12 +29,16 @@ class Twins:
     Attributes:
         left: The name of the first.
         right: The name of the second.
-        verdict: ``"verified"``: one function; ``"refuted"``: two; ``"undecided"`` if one of
+        about: What the proof of each is about.
+        notion: What was compared: a key of `krohn.equivalence.notions.SAID`.
+        verdict: ``"verified"``: the same; ``"refuted"``: not; ``"undecided"`` if one of
             them is not proved.
         reason: Why it is undecided.
         length: The longest words that the verdict is about; None for every length.
         word: A shortest word after which they say different things.
         says: What each says then, as it was run.
+        renamed: If they are one function up to names: which names of answers differ, in
+            pairs. None if they are not.
         shared: The tensors that are equal byte by byte.
         others: How many tensors are in both and differ, or in one of them alone.
         random: If both are masks of one random network.
@@ -40,58 +46,68 @@ class Twins:
 
     left: str
     right: str
+    about: tuple[Claim, Claim]
+    notion: Notion
     verdict: str
     reason: str
     length: int | None
     word: tuple[str, ...] | None
     says: tuple[str, str] | None
+    renamed: tuple[tuple[str, str], ...] | None
     shared: tuple[str, ...]
     others: int
     random: bool
 
     def to_object(self) -> dict[str, Any]:
         """As ``--json`` prints it."""
-        return {
+        told = {
             key: list(value) if isinstance(value, tuple) else value
             for key, value in vars(self).items()
         }
+        told["about"] = [claim.to_object() for claim in self.about]
+        return {**told, "digests": [claim.digest for claim in self.about]}
 
 
 def twins(
     left: object,
     right: object,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    *,
+    up_to: str | None = None,
 ) -> Twins:
     """Decide whether two networks compute one function, and compare their tensors.
 
     Each is proved to compute the machine that its file states, for words up to some length
     or of every length. The machines are followed side by side, so that the networks are
     one function if these never show different things; else the first word on which they
-    do is run through both.
+    do is run through both. Machines that differ show whether they do so in names only.
 
     Args:
         left: A model file, or what `krohn.compile` returns.
         right: Another one.
+        up_to: What is compared: ``"accept"``, ``"outputs"``, or ``"names"``: answers up to
+            a renaming. By default outputs if both show some, else states by their names.
         progress: Called with how many of the steps are done, and of how many.
 
     Raises:
-        KrohnError: If a file cannot be read, is about no machine, or has other letters.
+        KrohnError: If a file cannot be read, is about no machine, has other letters, or
+            shows nothing of what is to be compared.
     """
     files = [_file(source) for source in (left, right)]
     machines = [own_machine(file) for file in files]
-    if sorted(machines[0].letters) != sorted(machines[1].letters):
-        raise KrohnError(
-            f"the networks have different letters: {' '.join(machines[0].letters)}, and "
-            f"{' '.join(machines[1].letters)}"
-        )
+    notion = notion_of(machines[0], machines[1], up_to)
+    found = compared(machines[0], machines[1], notion)
     names = [_called(s, m) for s, m in zip((left, right), machines, strict=True)]
     said: dict[str, Any] = {
         "left": names[0],
         "right": names[1],
+        "about": tuple(claim.of(file.header) for file in files),
+        "notion": notion,
         **_tensors(*files),
         "length": _covered(files),
         "word": None,
         "says": None,
+        "renamed": None,
         "reason": "",
     }
     for done, (name, file) in enumerate(zip(names, files, strict=True)):
@@ -101,21 +117,31 @@ def twins(
             why = f"{name} is {report.verdict}: {report.reason}"
             return Twins(**{**said, "reason": why}, verdict="undecided")
     progress(2, 3)
-    shown = [
-        observed(m, f.header["claim"].get("shows", "states"), "moore")
-        for m, f in zip(machines, files, strict=True)
-    ]
-    found, most = beside(*shown), said["length"]
-    progress(3, 3)
-    if found.word is None or (most is not None and len(found.word) > most):
-        return Twins(**said, verdict="verified")
-    word = tuple(shown[0].letters[a] for a in found.word)
-    says = [Model(file).run(list(word))[-1] for file in files]
-    if says[0] == says[1]:  # arithmetic here is not as the proofs assume
-        why = f"both were run, and say {says[0]} after {' '.join(word)}"
-        return Twins(**{**said, "reason": why}, verdict="undecided")
-    told = {"word": word, "says": tuple(says), "length": len(word)}
-    return Twins(**{**said, **told}, verdict="refuted")
+    return _decided(files, machines, found, Twins(**said, verdict="verified"))
+
+
+def _decided(
+    files: list[ModelFile], machines: list[Automaton], found: Compared, twins: Twins
+) -> Twins:
+    """What two networks are that compute their machines."""
+    most = twins.length
+    if found.words is None or (most is not None and len(found.words[0]) > most):
+        return replace(twins, renamed=found.renamed)
+    ran = [Model(f).run(list(w))[-1] for f, w in zip(files, found.words, strict=True)]
+    if tuple(ran) != found.says:  # arithmetic here is not as the proofs assume
+        word = " ".join(found.words[0])
+        why = f"both were run, and say {' and '.join(ran)} after {word}"
+        return replace(twins, verdict="undecided", reason=why)
+    alike = compared(machines[0], machines[1], "names")
+    only = alike.words is None or (most is not None and len(alike.words[0]) > most)
+    return replace(
+        twins,
+        verdict="refuted",
+        length=len(found.words[0]),
+        word=found.words[0],
+        says=found.says,
+        renamed=alike.renamed if only else None,
+    )
 
 
 def _file(source: object) -> ModelFile:

@@ -6,8 +6,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from krohn.equivalence.exploration import explore
+from krohn.equivalence.notions import Notion, check_known, compared, notion_of
 from krohn.equivalence.systems import Relation, Source, read, system_of, systems_of
 
 USUAL_LENGTH = 100
@@ -21,19 +23,24 @@ class Answer:
     Attributes:
         left: The name of the first.
         right: The name of the second.
+        notion: What was compared: a key of `krohn.equivalence.notions.SAID`.
         relation: ``"equal"``; or ``"included"``: what the first accepts, the second does.
         verdict: ``"verified"``, ``"refuted"``, or ``"undecided"`` of words of every length.
         explored: All words of up to so many letters were decided.
         length: The longest words that the verdict is about; None for every length.
         word: A shortest word on which the relation does not hold.
         accepts: Which of the two accepts this word, ``"left"`` or ``"right"``; the other
-            one does not.
+            one does not. None if something else was compared.
+        says: What each shows after it, if something else was compared.
+        renamed: Of two machines that are one up to names: which names of answers differ,
+            in pairs; None if they are not, or nobody asked.
         memories: How many pairs of memories words of that length lead to.
         invariant: What z3 found for words of every length, as SMT-LIB text.
     """
 
     left: str
     right: str
+    notion: Notion
     relation: Relation
     verdict: str
     explored: int
@@ -42,10 +49,15 @@ class Answer:
     accepts: Side | None
     memories: int
     invariant: str
+    says: tuple[str, str] | None = None
+    renamed: tuple[tuple[str, str], ...] | None = None
 
     def to_object(self) -> dict[str, Any]:
         """As ``--json`` prints it."""
-        return {**vars(self), "word": None if self.word is None else list(self.word)}
+        return {
+            key: list(value) if isinstance(value, tuple) else value
+            for key, value in vars(self).items()
+        }
 
 
 def equivalent(
@@ -55,9 +67,12 @@ def equivalent(
     *,
     relation: Relation = "equal",
     every_length: bool = False,
+    up_to: str | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Answer:
     """Decide whether two sources accept the same words; the empty one is not asked.
+
+    Or whether two machines show the same, for words of every length.
 
     Args:
         left: A `CountingProgram`, ``crasp:NAME``, a ``.crasp`` file; or a machine that
@@ -69,20 +84,26 @@ def equivalent(
             second.
         every_length: Look for an invariant as well, which covers words of every length.
             That is undecidable in general, so that the answer may be ``undecided``.
+        up_to: What is compared: ``"accept"``, which is usual; ``"outputs"`` of machines; or
+            ``"names"``: what machines show, outputs or states, up to a renaming.
         progress: Called with letters done and in all.
 
     Raises:
-        KrohnError: If a source cannot be read, the letters differ, or there is too much
-            to be explored.
+        KrohnError: If a source cannot be read, the letters differ, there is too much to
+            be explored, or a source shows nothing of what is to be compared.
     """
     if length < 1:
         raise KrohnError("the length must be at least 1")
+    check_known(up_to)
     first, second = read(left), read(right)
+    if up_to in ("outputs", "names"):
+        return _machines(first, second, up_to, relation)
     systems = systems_of(first, second, relation)
     found = explore(*systems, relation, length, progress)
     said: dict[str, Any] = {
         "left": first.name,
         "right": second.name,
+        "notion": "accept",
         "relation": relation,
         "memories": found.pairs,
         "explored": found.length,
@@ -104,6 +125,34 @@ def equivalent(
     verdict = "verified" if proof.verdict == "proved" else "undecided"
     return Answer(
         **said, verdict=verdict, length=None, word=None, invariant=proof.invariant
+    )
+
+
+def _machines(left: Source, right: Source, up_to: str, relation: Relation) -> Answer:
+    """Whether two machines show the same, after words of every length."""
+    if not isinstance(left, Automaton) or not isinstance(right, Automaton):
+        raise KrohnError(
+            "a counting program accepts words and shows nothing else; take --up-to accept"
+        )
+    if relation != "equal":
+        raise KrohnError("--included is for what is accepted; take --up-to accept")
+    found = compared(left, right, notion_of(left, right, up_to))
+    word = None if found.words is None else found.words[0]
+    only = compared(left, right, "names") if up_to == "outputs" and word else found
+    return Answer(
+        left=left.name,
+        right=right.name,
+        notion=found.notion,
+        relation="equal",
+        verdict="verified" if word is None else "refuted",
+        explored=found.pairs if word is None else len(word),
+        length=None if word is None else len(word),
+        word=word,
+        accepts=None,
+        memories=found.pairs,
+        invariant="",
+        says=found.says,
+        renamed=only.renamed if only.words is None else None,
     )
 
 

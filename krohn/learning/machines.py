@@ -1,5 +1,6 @@
 """Learned machines beside others: minimal, as a network shows them, state by state."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -34,10 +35,17 @@ class Beside:
         return found if self.word is None and one_to_one else None
 
 
-def beside(one: Automaton, other: Automaton) -> Beside:
+def beside(
+    one: Automaton, other: Automaton, same: Callable[[str, str], bool] = str.__eq__
+) -> Beside:
     """Follow two machines, breadth first; letters are those of the first, by name.
 
     Machines that show something on states are compared after each letter, not before.
+
+    Args:
+        one: The first.
+        other: The second.
+        same: Whether what the two show is the same; asked in the order of words.
     """
     letters = [other.letters.index(letter) for letter in one.letters]
     words: dict[tuple[int, int], Word] = {(one.start, other.start): ()}
@@ -45,7 +53,7 @@ def beside(one: Automaton, other: Automaton) -> Beside:
     for p, q in queue:
         for a, b in enumerate(letters):
             word = (*words[p, q], a)
-            if _says(one, a, p) != _says(other, b, q):
+            if not same(_says(one, a, p), _says(other, b, q)):
                 return Beside(word)
             after = int(one.transitions[a, p]), int(other.transitions[b, q])
             if after not in words:

@@ -2,17 +2,28 @@
 
 from typing import TYPE_CHECKING
 
+from krohn.equivalence.notions import SAID
+from krohn.show.tables import legibly
+
 if TYPE_CHECKING:
     from krohn.equivalence.models import Twins
     from krohn.equivalence.question import Answer
 
 
+MOST_PAIRS = 6
+
+
 def equivalence(found: "Answer") -> None:
     """Whether two sources accept the same words, and of which lengths that is known."""
     print(_sentence(found))
+    print(f"  compared: {SAID[found.notion]}")
     if found.word is not None:
         print(f"  a shortest word: {' '.join(found.word)}")
-        print(f"  {_side(found)} accepts it, and the other does not")
+        if found.says is not None:
+            _says(found)
+        else:
+            print(f"  {_side(found)} accepts it, and the other does not")
+    _renamed(found)
     if found.invariant:
         print("  z3 found an invariant, and each letter was checked to keep it")
 
@@ -31,24 +42,51 @@ def twins(found: "Twins") -> None:
         if found.length is None
         else f"of up to {found.length} letters"
     )
-    if found.says is not None and found.word is not None:
-        print(f"refuted: {found.left} and {found.right} are two functions")
+    both = f"{found.left} and {found.right}"
+    if found.word is not None:
+        print(f"refuted: {both} {_parted(found)}")
         print(f"  a shortest word on which they part: {' '.join(found.word)}")
-        for name, said in zip((found.left, found.right), found.says, strict=True):
-            print(f"  {name} says {said}")
+        _says(found)
     elif found.verdict == "verified":
-        print(
-            f"verified for words {bound}: {found.left} and {found.right} say the same"
-        )
+        names = ", up to names" * bool(found.renamed)
+        print(f"verified for words {bound}: {both} say the same{names}")
         print("  each was proved to compute its machine, and the machines never differ")
     else:
         print(f"undecided: {found.reason}")
+    print(f"  compared: {SAID[found.notion]}")
+    _renamed(found)
+    for name, claim in zip((found.left, found.right), found.about, strict=True):
+        about, answers = claim.lines()
+        print(f"  {name}: {about}; {answers.rsplit('; ')[-1]}")
     every = len(found.shared) + found.others
     print(f"  {len(found.shared)} of {every} tensors are the same, byte by byte")
     for name in found.shared:
         print(f"    {name}")
     if found.random:
         print("  both are masks of one random network")
+
+
+def _parted(found: "Twins | Answer") -> str:
+    """That two are not the same, by what was compared: not two functions, if one."""
+    if found.renamed is not None:
+        return "are one function up to names, and differ in names"
+    return "are two functions"
+
+
+def _says(found: "Twins | Answer") -> None:
+    """What each says after the word."""
+    assert found.says is not None
+    for name, said in zip((found.left, found.right), found.says, strict=True):
+        print(f"  {name} says {legibly(said)}")
+
+
+def _renamed(found: "Twins | Answer") -> None:
+    """Which names stand for each other."""
+    if not found.renamed:
+        return
+    pairs = [f"{legibly(a)} is {legibly(b)}" for a, b in found.renamed[:MOST_PAIRS]]
+    more = ["…"] if len(found.renamed) > MOST_PAIRS else []
+    print(f"  renamed: {', '.join([*pairs, *more])}")
 
 
 def counting_program(
@@ -61,6 +99,8 @@ def counting_program(
 
 
 def _sentence(found: "Answer") -> str:
+    if found.notion != "accept":
+        return _shown(found)
     if found.word is not None:
         verb = "is not in" if found.relation == "included" else "are not equal:"
         if found.relation == "included":
@@ -82,3 +122,12 @@ def _sentence(found: "Answer") -> str:
         else f"of up to {found.length} letters"
     )
     return f"verified for words {words}: {about}"
+
+
+def _shown(found: "Answer") -> str:
+    """Whether two machines show the same."""
+    both = f"{found.left} and {found.right}"
+    if found.word is not None:
+        return f"refuted: {both} {_parted(found)}"
+    names = ", up to names" * bool(found.renamed)
+    return f"verified for words of every length: {both} show the same{names}"

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from algebra.wording import at_most, count
 from krohn.show.tables import console, cut_short, new_table, print_table
+from krohn.show.verdict import about
 from network.architecture import kind_of
 from program import Map, Program
 from program import Table as Rows
@@ -47,6 +48,7 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
             f"  masks keep {told['kept']:,} of {told['weights']:,} random weights "
             f"({told['units']} units for each input, seed {told['seed']})"
         )
+    about(out, model.claim)
     cut_short(out, result)
     if model.proof is None:
         out.print("  NOT proved, as you asked: nothing is known about it yet")

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from krohn.evidence import Checked, Rests
     from krohn.replaying import Replay
     from krohn.report import Report
+    from program.claim import Claim
     from verify.attack.campaign import Attack
     from verify.testing.counterexample import Counterexample
 
@@ -22,6 +23,8 @@ def report(file: str, found: "Report", replay: str | None = None) -> None:
     """A verdict, and a counterexample if there is one, with the way to see it again."""
     out = console()
     out.print(f"{file}: {found.verdict} ({found.method}, {found.seconds:.2f} s)")
+    if found.about is not None:
+        about(out, found.about)
     if found.verdict == "verified":
         out.print(f"  {found.covers}")
         if found.words:
@@ -43,6 +46,12 @@ def report(file: str, found: "Report", replay: str | None = None) -> None:
     for note in found.notes:
         out.print(f"  {note}")
     _heads(out, found)
+
+
+def about(out: Console, claim: "Claim") -> None:
+    """What a proof is about."""
+    for line in claim.lines():
+        out.print(f"  {line}")
 
 
 def _run(found: "Report") -> str:
@@ -93,6 +102,8 @@ def evidence(found: "Checked", written: object = None) -> None:
     words = f"{facts['covers']}, in {facts['dtype']}"
     within = f"within {at_most(facts['error'])} " if "error" in facts else ""
     out.print(f"checked in {found.seconds:.2f} s: right {within}on {words}")
+    if written is None:  # who wrote it was told already
+        about(out, found.about)
     for what in ("noise", "leak"):
         if facts.get(what):
             name, bound = max(facts[what].items(), key=lambda item: item[1])

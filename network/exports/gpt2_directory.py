@@ -16,8 +16,9 @@ from network.errors import ExportError
 from network.exports import circuit, gpt2
 from network.exports.labels import labels
 from network.modelfile import ModelFile
+from program import claim
 from program.errors import Refused
-from program.letter_tokenizer import library_files, shown, tokens
+from program.letter_tokenizer import TOKENIZER, library_files, shown, tokens
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -47,12 +48,12 @@ def write(
         name: np.ascontiguousarray(file.precision.store(tensor))
         for name, tensor in gpt2.tensors(file, sizes).items()
     }
-    header = {key: value for key, value in file.header.items() if key != "evidence"}
-    told = {"format": FORMAT, "version": VERSION, "model": header}
-    texts = {
-        "config.json": {**gpt2.configuration(file, sizes), "krohn": told},
-        **_tokenizer(file, states),
-    }
+    header = {k: v for k, v in file.header.items() if k not in ("evidence", "digest")}
+    library = _library(file, states)
+    digest = claim.of(header, {name: library[name] for name in TOKENIZER}).digest
+    told = {"format": FORMAT, "version": VERSION, "digest": digest, "model": header}
+    texts = {"config.json": {**gpt2.configuration(file, sizes), "krohn": told}}
+    texts |= library
     save_file(stored, directory / "model.safetensors", {"format": "pt"})
     for name, content in texts.items():
         text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False)
@@ -60,7 +61,7 @@ def write(
     circuit.write(file, directory)
 
 
-def _tokenizer(file: ModelFile, states: bool) -> dict[str, Any]:
+def _library(file: ModelFile, states: bool) -> dict[str, Any]:
     """The files of the tokenizer, and what the library does by default."""
     found, machine = labels(file, states), file.header["machine"]
     try:

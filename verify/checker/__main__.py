@@ -1,17 +1,24 @@
-"""``python -m verify.checker MODEL EVIDENCE``: the small checker by itself."""
+"""``python -m verify.checker MODEL EVIDENCE [DIGEST]``: the small checker by itself.
+
+With a digest, or its first 8 digits or more, the claim of the model must be that one.
+"""
 
 import sys
 from pathlib import Path
 
-from program.errors import KrohnError, Refused
+from program.errors import KrohnError, Refused, demand
 from program.files import read_bytes
 from verify.checker.model_file import LARGEST_FILE
-from verify.checker.network import opened, recheck
+from verify.checker.network import contents, opened, recheck
 
 try:
     model, evidence = map(Path, sys.argv[1:3])
-    found = recheck(opened(model), read_bytes(evidence, LARGEST_FILE))
+    data = contents(model)
+    problem = "".join(map(opened(data).claim.problem, sys.argv[3:]))
+    demand(not problem, problem)
+    found = recheck(data, read_bytes(evidence, LARGEST_FILE))
 except (KrohnError, ValueError, Refused) as error:
     sys.exit(f"not shown: {error}")
 facts = found.facts()
 print(f"shown for {facts['covers']} in {facts['dtype']}")
+print(*(f"  {line}" for line in claim.lines()), sep="\n")

@@ -15,9 +15,10 @@ import numpy as np
 from safetensors import SafetensorError, deserialize
 
 from program import strict_json
+from program.claim import check_stated
 from program.errors import Refused, demand
 from program.files import names_in, read_bytes
-from program.letter_tokenizer import library_files, tokens
+from program.letter_tokenizer import TOKENIZER, library_files, tokens
 from verify.checker.layer_norms import LayerNorms
 from verify.checker.model_file import (
     FORMATS,
@@ -59,7 +60,6 @@ HARMLESS = {
 MARKS = ("bos_token_id", "eos_token_id", "pad_token_id")
 """Tokens that are all BOS, which is the number of letters."""
 NAMES = ("config.json", "model.safetensors")
-TOKENIZER = ("tokenizer.json", "tokenizer_config.json")
 TOLD = ("generation_config.json", *TOKENIZER)
 """Files that the names of the machine give; the library reads one tokenizer of two."""
 LIBRARY = ("is_local", "local_files_only", "transformers_version")
@@ -152,10 +152,10 @@ def _model(files: Files) -> Model:
     entries = deserialize(files.weights)  # type: ignore[no-untyped-call]
     header, form = told["model"], FORMATS[config["dtype"]]
     shape = _shape(config, header)
-    known = told.keys() == {"format", "version", "model"}
+    known = told.keys() == {"format", "version", "digest", "model"}
     known = known and (told["format"], told["version"]) == ("krohn-gpt2", 2)
     demand(known, "what config.json says to Krohn is not what this checker knows")
-    _check_told(files.told, header, shape)
+    tokenizer = _tokenizer(files.told, header, shape)
     tensors = {}
     for name, entry in entries:
         demand(entry["dtype"] == form.code, f"tensor {name!r} has another format")
@@ -164,11 +164,14 @@ def _model(files: Files) -> Model:
         tensors[name] = values
     found = {name: tensor.shape for name, tensor in tensors.items()}
     demand(found == _shapes(shape), "other tensors than those of such a GPT-2")
-    return _Taken(config, header, form, shape, tensors).model()
+    taken = _Taken(config, header, form, shape, tensors)
+    model = taken.model()._replace(tokenizer=tokenizer)
+    check_stated(told, model.claim)
+    return model
 
 
-def _check_told(told: Mapping[str, bytes], header: Any, shape: Shape) -> None:
-    """Refuse a text or an answer with a name that the machine does not give it."""
+def _tokenizer(told: Mapping[str, bytes], header: Any, shape: Shape) -> dict[str, Any]:
+    """The tokenizer that the names of the machine give; others are refused."""
     outputs = header["claim"].get("shows", "states") != "states"
     called = tokens(header["machine"], outputs)
     right = library_files(
@@ -183,6 +186,7 @@ def _check_told(told: Mapping[str, bytes], header: Any, shape: Shape) -> None:
             json.dumps(part, sort_keys=True) for part in (said, right[name])
         )
         demand(same == wanted, f"{name} is not what the names of the machine give")
+    return {name: right[name] for name in TOKENIZER}
 
 
 def _shape(config: Any, header: Any) -> Shape:

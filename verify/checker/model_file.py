@@ -1,12 +1,14 @@
 """Reading the model file and the machine: the first lines of the trusted base."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from safetensors import SafetensorError, deserialize
 
-from program import strict_json
+from program import claim, strict_json
+from program.claim import Claim
 from program.domains import IntArray
 from program.errors import Refused, demand
 from program.numbers import whole
@@ -92,7 +94,8 @@ class Model(NamedTuple):
     """A model file: its format, its tensors as float64, and what its header says.
 
     What is read of the stream passes the LayerNorms ``norms``, if there are any. The last
-    ``rivals`` of the logits mean no class.
+    ``rivals`` of the logits mean no class. Texts are read by the files ``tokenizer``, if
+    it has one.
     """
 
     format: Format
@@ -100,6 +103,12 @@ class Model(NamedTuple):
     header: dict[str, Any]
     norms: "LayerNorms | None" = None
     rivals: int = 0
+    tokenizer: Mapping[str, Any] | None = None
+
+    @property
+    def claim(self) -> Claim:
+        """What a proof of it is about, with its digest."""
+        return claim.of(self.header, self.tokenizer)
 
     @property
     def machine(self) -> Machine:
@@ -156,7 +165,9 @@ def read(data: bytes) -> Model:
         values = decoded(bytes(entry["data"]), code).reshape(entry["shape"])
         check_numbers(name, values, form)
         tensors[name] = values
-    return Model(form, tensors, header)
+    model = Model(form, tensors, header)
+    claim.check_stated(header, model.claim)
+    return model
 
 
 def names(said: Any, what: str) -> list[str]:

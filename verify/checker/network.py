@@ -46,7 +46,7 @@ def recheck(
             demand(
                 said["model"] == digest(data), "the evidence is for another model file"
             )
-            model = _read(data)
+            model = opened(data)
             return check_of(model)(model, said, machine)
     except Refused:
         raise
@@ -55,7 +55,7 @@ def recheck(
         raise Refused(f"the evidence cannot be followed ({reason})") from None
 
 
-def opened(path: Path) -> "bytes | Files":
+def contents(path: Path) -> "bytes | Files":
     """The bytes of a model file, or the files of the directory of a GPT-2."""
     if not path.is_dir():
         return read_bytes(path, LARGEST_FILE)
@@ -64,17 +64,22 @@ def opened(path: Path) -> "bytes | Files":
     return Files.of(path)
 
 
-def digest(data: "bytes | Files") -> str:
-    """What evidence names a model file by, or the files of a GPT-2."""
-    return hashlib.sha256(data).hexdigest() if isinstance(data, bytes) else data.digest
+def opened(data: "bytes | Files") -> Model:
+    """A model file from its bytes, or a GPT-2 from its files.
 
-
-def _read(data: "bytes | Files") -> Model:
+    Raises:
+        Refused: If it is damaged.
+    """
     if isinstance(data, bytes):
         return read(data)
     from verify.checker import gpt2  # no other file rests on it
 
     return gpt2.read(data)
+
+
+def digest(data: "bytes | Files") -> str:
+    """What evidence names a model file by, or the files of a GPT-2."""
+    return hashlib.sha256(data).hexdigest() if isinstance(data, bytes) else data.digest
 
 
 def check_of(model: Model) -> "Callable[[Model, Any, Machine | None], Shown]":

@@ -1,0 +1,208 @@
+"""What a proof is about: the claim of a file, in one description with one digest.
+
+Compiler, checker, commands and pages all make it by `of`, from what the header says. It
+holds the machine or other source with all its names, the longest word, the format, what
+answers stand for, and the tokenizer of a GPT-2; no tensor, no Program and no evidence,
+which are how a network does it (docs/model-format.md, "The claim and its digest").
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from program.errors import demand
+
+FEWEST = 8
+"""So many digits of a digest say which one it is."""
+SHORT = 12
+"""So many are printed."""
+ROOM = 24
+"""In characters, for the names of letters, states or answers on a line."""
+MOST_NAMES = 8
+LONGEST_NAME = 40
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What the network of a file is said to compute.
+
+    Attributes:
+        kind: ``"machine"``, or the kind of another source.
+        name: What the machine or source is called.
+        letters: The names of letters or tokens; empty if inputs are real numbers.
+        states: The names of states; empty if there are none.
+        answers: What each logit stands for, by name; empty for real numbers.
+        are: What answers are: ``"states"``, ``"outputs"``, ``"numbers within 0.01"``, …
+        outputs: What states or transitions show, where answers are states.
+        length: The longest word, in letters; None for every length.
+        dtype: The format.
+        digest: SHA-256 of the whole claim, 64 hexadecimal digits.
+    """
+
+    kind: str
+    name: str
+    letters: tuple[str, ...]
+    states: tuple[str, ...]
+    answers: tuple[str, ...]
+    are: str
+    outputs: tuple[str, ...]
+    length: int | None
+    dtype: str
+    digest: str
+
+    def lines(self) -> tuple[str, str]:
+        """What it is about, as a command prints it: names are cut."""
+        parts = [_counted(self.letters, "letter"), _counted(self.states, "state")]
+        listed = ", ".join(filter(None, parts)) or "inputs are real numbers"
+        answers = self.are if self.are == "states" else self._answers()
+        if self.outputs:
+            answers += f", which show {_counted(self.outputs, 'output')}"
+        return (
+            f"about {_cut(_legibly(self.name), LONGEST_NAME)}: {listed}",
+            f"answers are {answers}; {self.dtype}; digest {self.digest[:SHORT]}",
+        )
+
+    def _answers(self) -> str:
+        """What answers are, by name if each is one of a few kinds."""
+        singular = {"outputs": "output", "classes": "class"}.get(self.are)
+        return self.are if singular is None else _counted(self.answers, singular)
+
+    def to_object(self) -> dict[str, Any]:
+        """As ``--json`` prints it: the first names, and how many there are."""
+        lists = ("letters", "states", "answers", "outputs")
+        named = {key: _listed(getattr(self, key)) for key in lists}
+        named["answers"] = {"are": self.are, **named["answers"]}
+        told = {"kind": self.kind, "name": self.name, **named}
+        return {**told, "length": self.length, "dtype": self.dtype}
+
+    def problem(self, wanted: str) -> str:
+        """Why it is not the claim with a digest; empty if it is.
+
+        Args:
+            wanted: The digest, or its first digits, at least `FEWEST`.
+        """
+        digits = wanted.lower()
+        if len(digits) < FEWEST or set(digits) - set("0123456789abcdef"):
+            return f"a digest is {FEWEST} to 64 hexadecimal digits, which {wanted!r} is not"
+        if self.digest.startswith(digits):
+            return ""
+        return (
+            f"the claim is another one than asked for: its digest is "
+            f"{self.digest[: max(SHORT, len(digits))]}, not {digits}; it is "
+            f"{self.lines()[0]}"
+        )
+
+
+def of(header: Mapping[str, Any], tokenizer: Mapping[str, Any] | None = None) -> Claim:
+    """The claim of a file; it is only as good as the proof that it holds.
+
+    Args:
+        header: Of the file: ``machine`` or ``source``, ``claim``, ``architecture``.
+        tokenizer: The files of the tokenizer, by name, if the network reads texts by one.
+
+    Raises:
+        Refused: If a number in it is none of JSON.
+    """
+    sources = {key: header[key] for key in ("machine", "source") if key in header}
+    claim, dtype = header["claim"], header["architecture"]["dtype"]
+    said = {"format": "krohn-claim", "version": 1, **sources}
+    said |= {"claim": claim, "dtype": dtype}
+    if tokenizer is not None:
+        said["tokenizer"] = tokenizer
+    told = _object(sources.get("source", sources.get("machine")))
+    length = claim.get("length")
+    kind = "machine" if "source" not in sources else str(told.get("kind"))
+    letters, states, answers = (
+        _names(told, k) for k in ("letters", "states", "classes")
+    )
+    are, outputs = _are(claim, kind), tuple[str, ...]()
+    if kind == "machine":
+        outputs = _names(_object(told.get("output")), "names")
+        answers = {"outputs": outputs, "states": states}.get(are, letters)
+        outputs = outputs if are == "states" else ()
+    return Claim(
+        kind=kind,
+        name=str(told.get("name", "a machine without a name")),
+        letters=letters,
+        states=states,
+        answers=answers,
+        are=are,
+        outputs=outputs,
+        length=length if type(length) is int else None,
+        dtype=str(dtype),
+        digest=_digest(said),
+    )
+
+
+def check_stated(header: Mapping[str, Any], right: Claim) -> None:
+    """Refuse a file that states another digest than that of its claim.
+
+    Raises:
+        Refused: If it does; a file that states none is an older one.
+    """
+    fits = header.get("digest", right.digest) == right.digest
+    demand(fits, "the digest that the file states is not that of its claim")
+
+
+def _digest(said: Mapping[str, Any]) -> str:
+    """Of JSON in canonical form: keys sorted, no blanks, ASCII."""
+    try:
+        text = json.dumps(said, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        text = ""
+    demand(text != "", "the claim holds what is no number of JSON")
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _are(claim: Mapping[str, Any], kind: str) -> str:
+    """What the answers of a network are."""
+    for key, what in (("tolerance", "laws of the next letter"), ("error", "numbers")):
+        if type(claim.get(key)) is float:
+            return f"{what}, within {claim[key]:.3g}"
+    if kind == "machine":
+        return "outputs" if claim.get("shows", "states") != "states" else "states"
+    return "the next tokens" if claim.get("kind") == "generates" else "classes"
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _names(holder: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    """Names that are listed; a name of several letters is told as one."""
+    found = holder.get(key)
+    if not isinstance(found, list | tuple):
+        return ()
+    each = (n if isinstance(n, list | tuple) else [n] for n in found)
+    return tuple(" ".join(map(str, name)) for name in each)
+
+
+def _listed(names: tuple[str, ...]) -> dict[str, Any]:
+    return {"count": len(names), "names": list(names[:MOST_NAMES])}
+
+
+def _counted(names: tuple[str, ...], noun: str) -> str:
+    """How many there are, and the first of them; nothing if there is none."""
+    if not names:
+        return ""
+    ends = "" if len(names) == 1 else "es" if noun.endswith("s") else "s"
+    shown, room = list[str](), ROOM
+    for name in map(_legibly, names[: ROOM + 1]):
+        room -= len(name) + 2
+        if shown and room < 0:
+            break
+        shown.append(_cut(name, ROOM))
+    more = ["…"] if len(shown) < len(names) else []
+    return f"{len(names):,} {noun}{ends} ({', '.join([*shown, *more])})"
+
+
+def _legibly(name: str) -> str:
+    """A name quoted where it is empty, has commas or what a terminal would obey."""
+    plain = name.isprintable() and name and "," not in name
+    return name if plain else json.dumps(name, ensure_ascii=not name.isprintable())
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
