@@ -50,6 +50,8 @@ class RowResult:
         longest: The longest word that is certified for this construction and format;
             None if nobody asked.
         refused_at: The shortest length known to be refused; None if none is known.
+        digest: Of the claim that the verdict is about (`program.claim`); empty if there is
+            no network.
     """
 
     name: str
@@ -69,6 +71,7 @@ class RowResult:
     first_wrong: str = ""
     longest: int | None = None
     refused_at: int | None = None
+    digest: str = ""
 
     @property
     def passed(self) -> bool:
@@ -251,6 +254,7 @@ def _sizes(found: RowResult, model: "CompiledModel") -> RowResult:
         width=facts["d_model"],
         mlp_width=facts["mlp_width"],
         parameters=facts["parameters"],
+        digest=facts["digest"],
     )
 
 

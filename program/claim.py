@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from program.errors import demand
+from program.strict_json import canonical
 
+MACHINE = "machine"
 FEWEST = 8
 """So many digits of a digest say which one it is."""
 SHORT = 12
@@ -56,11 +58,12 @@ class Claim:
         """What it is about, as a command prints it: names are cut."""
         parts = [_counted(self.letters, "letter"), _counted(self.states, "state")]
         listed = ", ".join(filter(None, parts)) or "inputs are real numbers"
-        answers = self.are if self.are == "states" else self._answers()
+        kind = "" if self.kind == MACHINE else f"{_legibly(self.kind)} "
+        answers = self._answers()
         if self.outputs:
             answers += f", which show {_counted(self.outputs, 'output')}"
         return (
-            f"about {_cut(_legibly(self.name), LONGEST_NAME)}: {listed}",
+            f"about {kind}{_cut(_legibly(self.name, ''), LONGEST_NAME)}: {listed}",
             f"answers are {answers}; {self.dtype}; digest {self.digest[:SHORT]}",
         )
 
@@ -103,7 +106,7 @@ def of(header: Mapping[str, Any], tokenizer: Mapping[str, Any] | None = None) ->
         tokenizer: The files of the tokenizer, by name, if the network reads texts by one.
 
     Raises:
-        Refused: If a number in it is none of JSON.
+        ValueError: If a number in it is not finite.
     """
     sources = {key: header[key] for key in ("machine", "source") if key in header}
     claim, dtype = header["claim"], header["architecture"]["dtype"]
@@ -113,12 +116,12 @@ def of(header: Mapping[str, Any], tokenizer: Mapping[str, Any] | None = None) ->
         said["tokenizer"] = tokenizer
     told = _object(sources.get("source", sources.get("machine")))
     length = claim.get("length")
-    kind = "machine" if "source" not in sources else str(told.get("kind"))
+    kind = str(told.get("kind")) if "source" in sources else MACHINE
     letters, states, answers = (
         _names(told, k) for k in ("letters", "states", "classes")
     )
     are, outputs = _are(claim, kind), tuple[str, ...]()
-    if kind == "machine":
+    if kind == MACHINE:
         outputs = _names(_object(told.get("output")), "names")
         answers = {"outputs": outputs, "states": states}.get(are, letters)
         outputs = outputs if are == "states" else ()
@@ -147,13 +150,7 @@ def check_stated(header: Mapping[str, Any], right: Claim) -> None:
 
 
 def _digest(said: Mapping[str, Any]) -> str:
-    """Of JSON in canonical form: keys sorted, no blanks, ASCII."""
-    try:
-        text = json.dumps(said, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    except ValueError:
-        text = ""
-    demand(text != "", "the claim holds what is no number of JSON")
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(canonical(said).encode()).hexdigest()
 
 
 def _are(claim: Mapping[str, Any], kind: str) -> str:
@@ -161,7 +158,7 @@ def _are(claim: Mapping[str, Any], kind: str) -> str:
     for key, what in (("tolerance", "laws of the next letter"), ("error", "numbers")):
         if type(claim.get(key)) is float:
             return f"{what}, within {claim[key]:.3g}"
-    if kind == "machine":
+    if kind == MACHINE:
         return "outputs" if claim.get("shows", "states") != "states" else "states"
     return "the next tokens" if claim.get("kind") == "generates" else "classes"
 
@@ -198,9 +195,9 @@ def _counted(names: tuple[str, ...], noun: str) -> str:
     return f"{len(names):,} {noun}{ends} ({', '.join([*shown, *more])})"
 
 
-def _legibly(name: str) -> str:
-    """A name quoted where it is empty, has commas or what a terminal would obey."""
-    plain = name.isprintable() and name and "," not in name
+def _legibly(name: str, between: str = ",") -> str:
+    """A name, quoted where it is empty, or has what separates names or rules a terminal."""
+    plain = name.isprintable() and name and not (between and between in name)
     return name if plain else json.dumps(name, ensure_ascii=not name.isprintable())
 
 

@@ -14,7 +14,8 @@ from verify.checker.network import contents, opened, recheck
 try:
     model, evidence = map(Path, sys.argv[1:3])
     data = contents(model)
-    problem = "".join(map(opened(data).claim.problem, sys.argv[3:]))
+    claim = opened(data).claim
+    problem = "".join(map(claim.problem, sys.argv[3:]))
     demand(not problem, problem)
     found = recheck(data, read_bytes(evidence, LARGEST_FILE))
 except (KrohnError, ValueError, Refused) as error:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from safetensors import SafetensorError, deserialize
+from safetensors import deserialize
 
 from program import strict_json
 from program.claim import check_stated
@@ -21,6 +21,7 @@ from program.files import names_in, read_bytes
 from program.letter_tokenizer import TOKENIZER, library_files, tokens
 from verify.checker.layer_norms import LayerNorms
 from verify.checker.model_file import (
+    DAMAGE,
     FORMATS,
     LARGEST_FILE,
     FloatArray,
@@ -68,14 +69,6 @@ BESIDE = {"README.md", "circuit.csv", "circuit.json"}
 """Files that nothing depends on."""
 Parts = dict[str, FloatArray]
 """Tensors by the names that they have in a model file."""
-DAMAGE = (
-    SafetensorError,
-    ValueError,
-    LookupError,
-    TypeError,
-    AttributeError,
-    RecursionError,
-)
 _BLOCK = {"heads", "d_qk", "d_v", "mlp"}
 
 

@@ -19,6 +19,15 @@ if TYPE_CHECKING:
 FloatArray = npt.NDArray[np.float64]
 StrArray = npt.NDArray[np.str_]
 
+DAMAGE = (
+    SafetensorError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    RecursionError,
+)
+"""What reading a damaged file may end in."""
 LARGEST_FLOAT32 = 2.0**128 - 2.0**104
 LARGEST_FLOAT64 = float(np.finfo(np.float64).max)
 LARGEST_FILE = 2**34
@@ -147,9 +156,11 @@ def read(data: bytes) -> Model:
         header = strict_json.read(text)
         canonical = strict_json.canonical(header)
         form = FORMATS[header["architecture"]["dtype"]]
-    except (SafetensorError, ValueError, LookupError, TypeError) as error:
+        said = claim.of(header)
+    except DAMAGE as error:
         raise Refused(f"the model file is damaged: {str(error)[:200]}") from None
     demand(text == canonical, "the header is not canonical: readers may differ on it")
+    claim.check_stated(header, said)
     demand(header.get("format") == "krohn-model", "this is no model of Krohn")
     version = header.get("version")
     known = type(version) is int and 1 <= version <= 5
@@ -165,9 +176,7 @@ def read(data: bytes) -> Model:
         values = decoded(bytes(entry["data"]), code).reshape(entry["shape"])
         check_numbers(name, values, form)
         tensors[name] = values
-    model = Model(form, tensors, header)
-    claim.check_stated(header, model.claim)
-    return model
+    return Model(form, tensors, header)
 
 
 def names(said: Any, what: str) -> list[str]:

@@ -1,0 +1,251 @@
+"""Every verdict names what it is about, by one digest that readers make themselves."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import krohn
+from algebra.errors import KrohnError
+from krohn.compiled_model import CompiledModel
+from krohn.evidence import check
+from krohn.source_kinds import KINDS
+from network import modelfile
+from network.errors import ModelFileError
+from network.modelfile import ModelFile, pack
+from program import claim
+from program.errors import Refused
+from tests.krohn.test_claimed_answers import BESIDE, SOURCES
+from verify.checker.model_file import read
+
+Call = Callable[..., tuple[int, Any]]
+ROOT = Path(__file__).parents[2]
+MACHINES: dict[str, tuple[str, dict[str, Any]]] = {
+    "states": ("C3", {"length": 8}),
+    "states that show outputs": ("examples/turnstile.dot", {"length": 8}),
+    "outputs": ("regex:(ab)*", {"length": 8, "observation": "accept"}),
+    "rnn": ("C3", {"arch": "rnn"}),
+    "lstm": ("C2", {"arch": "lstm"}),
+    "gru": ("C2", {"arch": "gru"}),
+    "ssm": ("FlipFlop", {"arch": "ssm"}),
+    "pruned": ("C2", {"arch": "rnn", "construction": "pruned:units=96"}),
+}
+ALL = [*MACHINES, *KINDS, "hidden-markov rnn", "generator"]
+
+
+def compiled(kind: str) -> CompiledModel:
+    """A network of each kind; nothing here depends on its proof."""
+    if kind == "generator":
+        return krohn.compile_generator("Dyck2,2", 8, proved=False)
+    beside = {**MACHINES, **SOURCES, "hidden-markov rnn": BESIDE}
+    name, how = beside[kind][:2]
+    source = ROOT / name if name.startswith("examples") else name
+    return krohn.compile(source, **how, proved=False)
+
+
+def stating(file: ModelFile, key: str, value: Any) -> ModelFile:
+    return replace(file, header={**file.header, key: value})
+
+
+def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where a JSON value holds texts and numbers."""
+    if isinstance(value, dict | list | tuple):
+        pairs = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, part in pairs:
+            yield from places(part, (*at, key))
+    elif value is not None:
+        yield at
+
+
+def changed(value: Any, at: tuple[Any, ...]) -> Any:
+    """A copy with another text or number at a place."""
+    if not at:
+        if isinstance(value, bool):
+            return not value
+        return value + "'" if isinstance(value, str) else value + 1
+    key, *rest = at
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy[key] = changed(copy[key], tuple(rest))
+    return copy
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_every_verdict_names_its_digest_and_the_digest_is_of_the_whole_claim(
+    kind: str,
+) -> None:
+    """Any name, move, number, T or format changes it; tensors do not."""
+    model = compiled(kind)
+    file = modelfile._parse(pack(model.file.header, model.file.tensors))
+    right = model.claim
+    assert file.header["digest"] == claim.of(file.header).digest == right.digest
+    assert model.summary()["digest"] == right.digest
+    report = krohn.verify(file, sample=1, digest=right.digest[:8])
+    assert (report.digest, report.to_object()["digest"]) == (right.digest,) * 2
+    assert read(pack(file.header, file.tensors)).claim == right
+
+    about = "source" if "source" in file.header else "machine"
+    for key in (about, "claim"):
+        every = list(places(file.header[key]))
+        few = every[:: max(1, len(every) // 60)]
+        for at in {*few, *(p for p in every if p[0] in ("letters", "states", "name"))}:
+            other = changed(file.header[key], at)
+            found = claim.of({**file.header, key: other}).digest
+            assert found != right.digest, (key, at)
+    shape = {**file.header["architecture"], "dtype": "float16"}
+    assert claim.of({**file.header, "architecture": shape}).digest != right.digest
+
+    tensors = {name: np.zeros_like(t) for name, t in file.tensors.items()}
+    header = {**file.header, "evidence": None, "construction": "another"}
+    assert modelfile._parse(pack(header, file.tensors)).header["digest"] == right.digest
+    assert CompiledModel(replace(file, tensors=tensors), "", None, 0).claim == right
+
+
+@pytest.mark.parametrize("kind", ["states", "rnn", "kernel", "chain-of-thought"])
+def test_a_stated_digest_is_never_believed(kind: str, tmp_path: Path) -> None:
+    """No reader takes a file whose claim was changed beside its digest."""
+    model = compiled(kind)
+    data = pack(model.file.header, model.file.tensors)
+    wrong = data.replace(model.claim.digest.encode(), b"0" * 64)
+    assert wrong != data
+    path = tmp_path / "f.safetensors"
+    path.write_bytes(wrong)
+    with pytest.raises(ModelFileError, match="digest"):
+        modelfile.read(path)
+    with pytest.raises(Refused, match="digest"):
+        read(wrong)
+
+
+def test_files_without_a_digest_are_read(tmp_path: Path) -> None:
+    """Those that were written before there was one."""
+    model = compiled("states")
+    data = pack(model.file.header, model.file.tensors)
+    stated = f'\\"digest\\":\\"{model.claim.digest}\\",'.encode()
+    assert stated in data
+    size = int.from_bytes(data[:8], "little")
+    old = data[8 : 8 + size].replace(stated, b"") + b" " * len(stated)
+    path = tmp_path / "f.safetensors"
+    path.write_bytes(data[:8] + old + data[8 + size :])
+    assert "digest" not in modelfile.read(path).header
+    assert krohn.verify(path).digest == read(path.read_bytes()).claim.digest
+
+
+def test_a_renamed_machine_is_verified_by_its_new_name() -> None:
+    file = krohn.compile("C3", 8).file
+    other = stating(file, "machine", {**file.header["machine"], "name": "S5"})
+    report = krohn.verify(other)
+    assert report.verdict == "verified"
+    assert report.about is not None
+    line = "about S5: 3 letters (0, 1, 2), 3 states (0, 1, 2)"
+    assert report.about.lines()[0] == line
+    assert report.digest != claim.of(file.header).digest
+
+
+def test_a_proof_against_another_machine_is_about_that_one() -> None:
+    """One that moves alike in the same states leaves the claim of the file as it is."""
+    file = krohn.compile("C3", 8).file
+    assert krohn.verify(file, "C3").digest == claim.of(file.header).digest
+    counter = krohn.read("C3")
+    larger = krohn.automaton(
+        {
+            **{q: {a: str((int(q) + int(a)) % 3) for a in "012"} for q in "012"},
+            "never": dict.fromkeys("012", "never"),
+        },
+        start="0",
+        name="C3 and a state that is never reached",
+    )
+    assert counter.letters == larger.letters
+    report = krohn.verify(file, larger)
+    assert report.verdict == "verified"
+    assert report.about is not None
+    assert (report.about.name, len(report.about.states)) == (larger.name, 4)
+    assert report.digest != claim.of(file.header).digest
+
+
+def test_states_of_a_file_show_what_those_of_the_machine_show(tmp_path: Path) -> None:
+    """Outputs on transitions, too: the file says them after each letter."""
+    machine = krohn.read(str(ROOT / "examples" / "turnstile.dot"))
+    file = krohn.compile(machine, 8).file
+    output = dict(file.header["machine"]["output"])
+    names = output["names"]
+    output["names"] = [names[1], names[0], *names[2:]]
+    other = stating(file, "machine", {**file.header["machine"], "output": output})
+    with pytest.raises(KrohnError, match="where the model is to show"):
+        krohn.verify(other, machine)
+
+
+@pytest.mark.parametrize("kind", ["states", "linear-system", "ssm"])
+def test_another_digest_is_refused_by_every_reader(
+    kind: str, tmp_path: Path, call: Call
+) -> None:
+    path, evidence = str(tmp_path / "f.safetensors"), str(tmp_path / "e.json")
+    model = compiled(kind)
+    model.save(path)
+    right = model.claim.digest
+    code, told = call("verify", path, "--evidence", evidence, "--digest", right)
+    assert (code, told["digest"], told["written"]["digest"]) == (0, right, right)
+    code, told = call("recheck", path, evidence, "--digest", right[:8].upper())
+    assert (code, told["digest"]) == (0, right)
+    alone = [sys.executable, "-m", "verify.checker", path, evidence]
+    found = subprocess.run([*alone, right[:9]], capture_output=True, text=True)
+    assert right[:12] in found.stdout
+    wrong = ("0" if right[0] != "0" else "1") + right[1:]
+    for command in (("verify", path), ("recheck", path, evidence)):
+        for digest, why in ((wrong, right[:12]), (right[:7], "8 to 64"), ("x", "8 to")):
+            code, told = call(*command, "--digest", digest)
+            assert code == 2
+            assert why in told["error"]
+    found = subprocess.run([*alone, wrong], capture_output=True, text=True)
+    assert found.returncode == 1
+    assert "not shown: the claim is another one than asked for" in found.stderr
+    with pytest.raises(KrohnError, match="another one than asked for"):
+        krohn.verify(path, digest=wrong)
+    with pytest.raises(KrohnError, match="another one than asked for"):
+        check(path, evidence, digest=wrong)
+
+
+def test_names_that_rule_a_terminal_are_quoted_and_long_lists_are_cut() -> None:
+    machine = {"name": "\x1b[2J", "letters": ["a,b", "\x1b"], "states": ["q" * 50] * 9}
+    header = {"machine": machine, "claim": {}, "architecture": {"dtype": "float32"}}
+    lines = claim.of(header).lines()
+    assert all(line.isprintable() and len(line) < 140 for line in lines)
+    assert '2 letters ("a,b", "\\u001b")' in lines[0]
+    assert lines[0].endswith(f"9 states ({'q' * 23}…, …)")
+
+
+def test_networks_without_a_file_are_about_the_machine_that_is_asked_for() -> None:
+    def network(words: Any) -> Any:
+        return np.cumsum(words, axis=1) % 2
+
+    report = krohn.examine(network, "C2", 5)
+    assert report.about is not None
+    assert (report.about.name, report.about.length) == ("C2", 5)
+    assert krohn.examine(network, "C2", 5, digest=report.digest) == report
+    with pytest.raises(KrohnError, match="another one than asked for"):
+        krohn.examine(network, "C3", 5, digest=report.digest)
+
+
+def test_a_page_says_the_digest(tmp_path: Path, call: Call) -> None:
+    path, page = tmp_path / "f.safetensors", tmp_path / "f.html"
+    model = compiled("states")
+    model.save(path)
+    assert call("verify", path, "--html", page, "--html-effort", "low")[0] == 0
+    assert model.claim.digest in page.read_text()
+    assert "about C3: 3 letters" in page.read_text()
+
+
+def test_json_has_the_names(call: Call, tmp_path: Path) -> None:
+    path = tmp_path / "f.safetensors"
+    code, told = call("compile", "S5", "--arch", "rnn", "-o", path)
+    assert code == 0
+    about = told["about"]
+    assert (about["name"], about["states"]["count"]) == ("S5", 120)
+    assert about["letters"] == {"count": 8, "names": list(krohn.read("S5").letters)}
+    assert told["digest"] == json.loads(
+        json.dumps(modelfile.read(path).header["digest"])
+    )
