@@ -90,9 +90,9 @@ def notion_of(left: Automaton, right: Automaton, up_to: str | None) -> Notion:
     lacks = next(
         (m for m in (left, right) if m.output is None or up_to == "accept"), left
     )
-    what = "outputs" if up_to == "outputs" else "no outputs but accept and reject"
+    what = "outputs" if up_to == "outputs" else "accept and reject, and nothing else"
     raise KrohnError(
-        f"--up-to {up_to} is for two machines that show {what}; {lacks.name} does not"
+        f"{lacks.name} does not show {what}, so they are not compared; choose by --up-to"
     )
 
 

@@ -132,10 +132,10 @@ def _machines(left: Source, right: Source, up_to: str, relation: Relation) -> An
     """Whether two machines show the same, after words of every length."""
     if not isinstance(left, Automaton) or not isinstance(right, Automaton):
         raise KrohnError(
-            "a counting program accepts words and shows nothing else; take --up-to accept"
+            "a counting program accepts words and shows nothing else; leave --up-to out"
         )
     if relation != "equal":
-        raise KrohnError("--included is for what is accepted; take --up-to accept")
+        raise KrohnError("only what is accepted can be included; leave --up-to out")
     found = compared(left, right, notion_of(left, right, up_to))
     word = None if found.words is None else found.words[0]
     only = compared(left, right, "names") if up_to == "outputs" and word else found

@@ -235,8 +235,8 @@ def system_of(source: Source, letters: tuple[str, ...]) -> System:
     if output is None or set(said) != {"accept", "reject"}:
         raise KrohnError(
             f"{source.name} does not say of a word whether it is accepted; a regular "
-            "expression does, and a machine file with accepting states. What else "
-            "machines show is compared by --up-to outputs, or --up-to names"
+            "expression does, and a machine file with accepting states. To compare outputs "
+            "or names instead, choose by --up-to"
         )
     order = [source.letters.index(letter) for letter in letters]
     accepting = np.asarray(output.table == said.index("accept"))

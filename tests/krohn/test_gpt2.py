@@ -1,5 +1,6 @@
 """`krohn export --to gpt2`, and proofs of what it wrote."""
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,9 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 import krohn
+from program.errors import Refused
+from verify.checker.gpt2 import Files
+from verify.checker.network import recheck
 
 pytest.importorskip("transformers")
 Call = Callable[..., tuple[int, Any]]
@@ -111,3 +115,87 @@ def test_nothing_is_said_to_be_proved_that_is_not(
     found = krohn.export(file, to="gpt2", directory=tmp_path / "g", sample=50)
     assert found.proved.startswith("not proved (the head of 'stored")
     assert np.isfinite(found.ran.deviation)
+
+
+def swapped(told: dict[str, Any]) -> None:
+    vocabulary = told["model"]["vocab"]
+    vocabulary["1"], vocabulary["2"] = vocabulary["2"], vocabulary["1"]
+
+
+def bpe(told: dict[str, Any]) -> None:
+    told["model"] |= {"type": "BPE", "merges": [["1", "2"]]}
+
+
+TOKENIZERS: dict[str, Callable[[dict[str, Any]], object]] = {
+    "two letters swapped": swapped,
+    "a token more": lambda told: told["model"]["vocab"].update(x=99),
+    "an added token": lambda told: told["added_tokens"].append(
+        {**told["added_tokens"][0], "id": 0, "content": "1"}
+    ),
+    "a normaliser": lambda told: told.update(
+        normalizer={
+            "type": "Replace",
+            "pattern": {"String": "1"},
+            "content": "2",
+        }
+    ),
+    "no normaliser, by another name": lambda told: told.update(normalizer=False),
+    "another pre-tokeniser": lambda told: told["pre_tokenizer"].update(invert=True),
+    "merges": bpe,
+    "a token for what is unknown": lambda told: told["model"].update(unk_token="1"),
+    "no BOS in front": lambda told: told["post_processor"]["single"].pop(0),
+    "texts are cut": lambda told: told.update(truncation={"max_length": 3}),
+    "texts are padded": lambda told: told.update(padding={"length": 9}),
+}
+
+
+@pytest.mark.parametrize("change", TOKENIZERS)
+def test_another_tokenizer_is_refused(
+    change: str, exported: Path, tmp_path: Path, call: Call
+) -> None:
+    """By `verify`, and by the small checker alone."""
+    directory, evidence = tmp_path / "g", tmp_path / "e.json"
+    shutil.copytree(exported / "gpt2", directory)
+    assert call("verify", directory, "--evidence", evidence)[0] == 0
+    told = json.loads((directory / "tokenizer.json").read_text())
+    TOKENIZERS[change](told)
+    (directory / "tokenizer.json").write_text(json.dumps(told))
+    why = "tokenizer.json is not what the names of the machine give"
+    code, found = call("verify", directory)
+    assert (code, why in found["error"]) == (2, True)
+    with pytest.raises(Refused, match=why):
+        recheck(Files.of(directory), evidence.read_bytes())
+
+
+@pytest.mark.parametrize(
+    "name", ["vocab.json", "merges.txt", "added_tokens.json", "special_tokens_map.json"]
+)
+def test_another_file_of_a_tokenizer_is_refused(
+    name: str, exported: Path, tmp_path: Path, call: Call
+) -> None:
+    directory = tmp_path / "g"
+    shutil.copytree(exported / "gpt2", directory)
+    (directory / name).write_text("{}")
+    code, found = call("verify", directory)
+    assert (code, "no rule is about the files" in found["error"]) == (2, True)
+
+
+def test_the_digest_of_a_directory_is_of_its_tokenizer_and_names(
+    exported: Path, tmp_path: Path, call: Call
+) -> None:
+    """It is not that of the model file, and one that is stated is not believed."""
+    directory, evidence = tmp_path / "g", tmp_path / "e.json"
+    shutil.copytree(exported / "gpt2", directory)
+    code, told = call("verify", directory, "--evidence", evidence)
+    assert code == 0
+    assert told["about"]["letters"]["names"] == ["⊥", "1", "2"]
+    told_of_file = call("verify", str(exported / "f.safetensors"))[1]
+    assert told["digest"] != told_of_file["digest"]
+    assert call("recheck", directory, evidence, "--digest", told["digest"])[0] == 0
+    assert call("verify", directory, "--digest", told_of_file["digest"])[0] == 2
+    config = json.loads((directory / "config.json").read_text())
+    assert config["krohn"]["digest"] == told["digest"]
+    config["krohn"]["model"]["machine"]["name"] = "another"
+    (directory / "config.json").write_text(json.dumps(config))
+    code, found = call("verify", directory)
+    assert (code, "digest" in found["error"]) == (2, True)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from every_kind import BESIDE, SOURCES
 
 import krohn
 from algebra.errors import KrohnError
@@ -21,7 +22,6 @@ from network.errors import ModelFileError
 from network.modelfile import ModelFile, pack
 from program import claim
 from program.errors import Refused
-from tests.krohn.test_claimed_answers import BESIDE, SOURCES
 from verify.checker.model_file import read
 
 Call = Callable[..., tuple[int, Any]]
@@ -43,8 +43,9 @@ def compiled(kind: str) -> CompiledModel:
     """A network of each kind; nothing here depends on its proof."""
     if kind == "generator":
         return krohn.compile_generator("Dyck2,2", 8, proved=False)
-    beside = {**MACHINES, **SOURCES, "hidden-markov rnn": BESIDE}
-    name, how = beside[kind][:2]
+    rnn = {"hidden-markov rnn": BESIDE}
+    every: dict[str, tuple[Any, ...]] = {**MACHINES, **SOURCES, **rnn}
+    name, how, *_ = every[kind]
     source = ROOT / name if name.startswith("examples") else name
     return krohn.compile(source, **how, proved=False)
 

@@ -172,3 +172,43 @@ def test_the_one_that_accepts_the_word_is_named(left: str, right: str) -> None:
 def test_the_show_names_the_side(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["equivalent", "regex:(ab)*", "regex:(ab)*a"]) == 1
     assert "regex:(ab)*a accepts it, and the other does not" in capsys.readouterr().out
+
+
+def test_machines_are_compared_by_what_they_show(call: Call) -> None:
+    """Outputs by their names, or anything up to names, for words of every length."""
+    turnstile = "examples/turnstile.dot"
+    code, found = call("equivalent", turnstile, turnstile, "--up-to", "outputs")
+    assert (code, found["notion"], found["length"]) == (0, "outputs", None)
+    code, found = call("equivalent", "regex:(ab)*", "regex:(ab)*", "--up-to", "accept")
+    assert (code, found["notion"]) == (0, "accept")
+    code, found = call("equivalent", "C3", "C2", "--up-to", "names")
+    assert (code, "different letters" in found["error"]) == (2, True)
+    code, found = call("equivalent", "C3", "C3", "--up-to", "names")
+    assert (code, found["notion"], found["renamed"]) == (0, "names", [])
+    for arguments, why in (
+        (("C3", "C3", "--up-to", "outputs"), "C3 does not show outputs"),
+        (("C3", "C3", "--up-to", "states"), "--up-to takes names, outputs, accept"),
+        (("C3", "C3", "--up-to", "names", "-T", "5"), "-T, --always and --included"),
+        (("crasp:Dyck1", "crasp:Dyck1", "--up-to", "names"), "a counting program"),
+        (("C3", "C3"), "choose by --up-to"),
+    ):
+        code, found = call("equivalent", *arguments)
+        assert code == 2
+        assert why in found["error"]
+
+
+def test_acceptors_that_swap_their_answers_are_one_up_to_names() -> None:
+    machines = [
+        krohn.automaton(
+            {"p": {"a": "q", "b": "p"}, "q": {"a": "p", "b": "q"}},
+            start="p",
+            accepting=[accepting],
+        )
+        for accepting in "pq"
+    ]
+    found = equivalent(*machines, up_to="outputs")
+    assert (found.verdict, found.says) == ("refuted", ("reject", "accept"))
+    assert found.renamed is not None
+    assert set(found.renamed) == {("reject", "accept"), ("accept", "reject")}
+    assert equivalent(*machines, up_to="names").verdict == "verified"
+    assert equivalent(*machines).accepts == "right"

@@ -64,7 +64,7 @@ def test_the_word_on_which_they_part_is_a_shortest_one_within_the_length() -> No
         if verdict == "refuted":
             assert found.word is not None
             assert len(found.word) == 7
-            assert found.says == ("0", "1")
+            assert found.says == ("reject", "accept")
         else:
             assert found.length == 5
 
@@ -104,3 +104,101 @@ def test_other_letters_and_other_things_are_refused() -> None:
         krohn.twins(krohn.compile("C2", 8), krohn.compile("FlipFlop", 8))
     with pytest.raises(KrohnError, match="no model file"):
         krohn.twins("regex:a*", krohn.compile("C2", 8))
+
+
+def renamed(
+    names: dict[str, str], machine: str = "C3", letters: str = "012"
+) -> Automaton:
+    """A machine with other names of states, and of letters."""
+    own = krohn.read(machine)
+    moves = replace(
+        own.semiautomaton,
+        states=tuple(names.get(q, q) for q in own.states),
+        letters=tuple(letters),
+    )
+    return replace(own, semiautomaton=moves, action=None, name="renamed")
+
+
+def test_networks_that_differ_in_names_only_are_not_two_functions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """States by their names differ; up to names they are one, also with other letters."""
+    from krohn import cli
+
+    names = {"0": "zero", "1": "one"}
+    files = {
+        "a": krohn.compile("C3", 8),
+        "b": krohn.compile(renamed(names), 8),
+        "c": krohn.compile(renamed({"0": "1", "1": "0"}), 8),
+        "d": krohn.compile(renamed({}, letters="xyz"), 8),
+        "e": krohn.compile("C3", 9),
+    }
+    found = krohn.twins(files["a"], files["b"])
+    assert (found.verdict, found.notion, found.says) == (
+        "refuted",
+        "states",
+        ("0", "zero"),
+    )
+    assert found.renamed == (("0", "zero"), ("1", "one"))
+    assert found.to_object()["digests"] == [files[n].claim.digest for n in "ab"]
+    found = krohn.twins(files["a"], files["b"], up_to="names")
+    assert (found.verdict, found.renamed) == ("verified", (("0", "zero"), ("1", "one")))
+    assert krohn.twins(files["a"], files["c"]).renamed == (("0", "1"), ("1", "0"))
+    assert krohn.twins(files["a"], files["d"], up_to="names").verdict == "verified"
+    with pytest.raises(KrohnError, match="different letters"):
+        krohn.twins(files["a"], files["d"])
+    found = krohn.twins(files["a"], files["e"])
+    assert (found.verdict, found.renamed, found.length) == ("verified", (), 8)
+
+    for name, model in files.items():
+        model.save(tmp_path / f"{name}.safetensors")
+    both = [str(tmp_path / f"{name}.safetensors") for name in "ab"]
+    assert cli.run(["equivalent", *both]) == 1
+    told = capsys.readouterr().out
+    assert "are one function up to names, and differ in names" in told
+    assert "compared: states by their names" in told
+    assert "renamed: 0 is zero, 1 is one" in told
+    assert "two functions" not in told
+    assert cli.run(["equivalent", *both, "--up-to", "names"]) == 0
+    told = capsys.readouterr().out
+    assert "say the same, up to names" in told
+    assert "compared: answers up to a renaming, one to one" in told
+
+
+def test_acceptors_are_compared_by_what_they_accept() -> None:
+    """Other states, other names of states, states or outputs as answers: one function."""
+    pattern = "regex:(ab)*"
+    longer = krohn.automaton(
+        {
+            **{"x": {"a": "y", "b": "no"}, "y": {"a": "no", "b": "z"}},
+            **{"z": {"a": "y", "b": "no"}, "no": {"a": "no", "b": "no"}},
+        },
+        start="x",
+        accepting=["x", "z"],
+    )
+    files = [
+        krohn.compile(pattern, 8),
+        krohn.compile(pattern, 8, observation="accept"),
+        krohn.compile(longer, 8),
+    ]
+    for other in files:
+        found = krohn.twins(files[0], other)
+        assert (found.verdict, found.notion) == ("verified", "accept")
+    for up_to in ("accept", "outputs"):
+        found = krohn.twins(files[0], files[2], up_to=up_to)
+        assert (found.verdict, found.notion) == ("verified", up_to)
+    with pytest.raises(KrohnError, match="C3 does not show accept and reject.*up_to="):
+        krohn.twins(krohn.compile("C3", 4), krohn.compile("C3", 4), up_to="accept")
+
+
+def test_two_names_for_one_are_no_renaming() -> None:
+    """C2 is no C4 with names that are the same twice, though C4 counts modulo 2, too."""
+    even = renamed({}, "C2", "01")
+    rough = krohn.automaton(
+        {q: {"0": q, "1": str((int(q) + 1) % 4)} for q in "0123"}, start="0"
+    )
+    for pair in ((even, rough), (rough, even)):
+        models = [krohn.compile(machine, 6) for machine in pair]
+        found = krohn.twins(*models, up_to="names")
+        assert (found.verdict, found.renamed) == ("refuted", None)
+        assert found.word == ("1", "1")
