@@ -227,9 +227,7 @@ def _held(
     if "source" in file.header:
         if observation is not None:
             raise KrohnError(f"{path} is about no machine; leave --observe out")
-        if machine is not None:
-            _check_source(file, machine)
-        return _Held(None, claim.of(file.header))
+        return _Held(None, _claim_about(file, machine))
     return _of_target(open_target(file, machine, observation))
 
 
@@ -238,14 +236,18 @@ def _of_target(target: Target) -> _Held:
     return _Held(machine_of(target.machine, shows), target.claim)
 
 
-def _check_source(file: modelfile.ModelFile, source: Automaton | str) -> None:
-    """Refuse a file that is about another source than the one of a name."""
+def _claim_about(file: modelfile.ModelFile, source: Automaton | str | None) -> Claim:
+    """The claim of a file; refused if it is about another source than that of a name."""
+    if source is None:
+        return claim.of(file.header)
     from krohn.source_kinds import of_file, wanted_source  # the compiler
 
     kind = of_file(file)
     assert kind is not None
-    if different := kind.differs(file, wanted_source(kind, source)):
+    wanted = wanted_source(kind, source)
+    if different := kind.differs(file, wanted):
         raise KrohnError(different)
+    return kind.about(file, wanted)
 
 
 def _model(path: str | Path) -> bytes | Files:

@@ -26,7 +26,6 @@ from krohn.verification_target import (
 from network import modelfile
 from network.modelfile import ModelFile
 from network.trained import is_network
-from program import claim
 from verify.attention_limits.head_limits import head_bounds
 from verify.proof import Proof, prove
 from verify.testing.simulation_result import BUDGET, Simulation
@@ -113,7 +112,7 @@ def verify(
         from krohn.source_kinds import wanted_source
 
         asked = None if machine is None else wanted_source(kind, machine)
-        check_digest(about := claim.of(file.header), digest)
+        check_digest(about := kind.about(file, asked), digest)
         how = exhaustive, sample, seed, progress or silent, asked
         return replace(kind.verify(file, wanted, *how), about=about)
     if (trained := _trained(model, machine, observation)) is not None:

@@ -31,6 +31,8 @@ from krohn.compiled_model import CompiledModel, with_evidence
 from krohn.progress import Progress, silent
 from krohn.report import Report
 from network.modelfile import ModelFile
+from program import claim
+from program.claim import Claim
 from program.domains import IntArray
 from program.errors import Refused
 from sources.written_letters import written
@@ -405,13 +407,22 @@ class SourceKind(ABC, Generic[S]):
 
     def differs(self, file: ModelFile, source: S | None) -> str:
         """Whether a file is about another source: why, or nothing."""
-        if source is None:
-            return ""
+        same = source is None or self._claiming(file, source) is file.header
+        return "" if same else "the file is about another source than the one given"
+
+    def about(self, file: ModelFile, source: S | None) -> Claim:
+        """What a verdict is about: the claim of the file, or that with another source."""
+        held = file.header if source is None else self._claiming(file, source)
+        return claim.of(held)
+
+    def _claiming(self, file: ModelFile, source: S) -> dict[str, Any]:
+        """The header of a file that claims a source: its own if that is the same."""
         said = file.header["source"]
         wanted = self.to_wire(source, file.header["claim"]["length"])
         keys = [key for key in wanted if key not in BESIDE]
-        same = all(said.get(key) == wanted[key] for key in keys)
-        return "" if same else "the file is about another source than the one given"
+        if all(said.get(key) == wanted[key] for key in keys):
+            return file.header
+        return {**file.header, "source": {"kind": self.wire, **wanted}}
 
     def _concluded(
         self,

@@ -187,7 +187,7 @@ def test_acceptors_are_compared_by_what_they_accept() -> None:
     for up_to in ("accept", "outputs"):
         found = krohn.twins(files[0], files[2], up_to=up_to)
         assert (found.verdict, found.notion) == ("verified", up_to)
-    with pytest.raises(KrohnError, match="C3 does not show accept and reject.*up_to="):
+    with pytest.raises(KrohnError, match=r"C3 does not show accept and reject.*up_to="):
         krohn.twins(krohn.compile("C3", 4), krohn.compile("C3", 4), up_to="accept")
 
 
