@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from krohn.equivalence.notions import SAID
 from krohn.show.tables import legibly
 
 if TYPE_CHECKING:
@@ -16,7 +15,7 @@ MOST_PAIRS = 6
 def equivalence(found: "Answer") -> None:
     """Whether two sources accept the same words, and of which lengths that is known."""
     print(_sentence(found))
-    print(f"  compared: {SAID[found.notion]}")
+    _compared(found)
     if found.word is not None:
         print(f"  a shortest word: {' '.join(found.word)}")
         if found.says is not None:
@@ -53,7 +52,7 @@ def twins(found: "Twins") -> None:
         print("  each was proved to compute its machine, and the machines never differ")
     else:
         print(f"undecided: {found.reason}")
-    print(f"  compared: {SAID[found.notion]}")
+    _compared(found)
     _renamed(found)
     for name, claim in zip((found.left, found.right), found.about, strict=True):
         about, answers = claim.lines()
@@ -64,6 +63,13 @@ def twins(found: "Twins") -> None:
         print(f"    {name}")
     if found.random:
         print("  both are masks of one random network")
+
+
+def _compared(found: "Twins | Answer") -> None:
+    """What was compared."""
+    from krohn.equivalence.notions import SAID  # torch, which --help does without
+
+    print(f"  compared: {SAID[found.notion]}")
 
 
 def _parted(found: "Twins | Answer") -> str:
