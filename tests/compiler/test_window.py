@@ -23,6 +23,7 @@ from network.model import Model
 from network.precision import FLOAT32
 from program import Latest, Shift
 from program.interpreter import states
+from verify.proof import prove
 
 Build = Callable[..., Any]
 
@@ -67,6 +68,23 @@ def test_the_planner_finds_one_head_in_each_layer(
         depth,
         1,
     )
+
+
+@pytest.mark.parametrize("text", ["(ab|ba)*", "(a)*caaa|c"])
+def test_tables_that_are_parted_otherwise_than_the_proof_parts_them_are_proved(
+    text: str,
+) -> None:
+    """Two units may share a case of the proof; only joint values tell which is on."""
+    model = krohn.compile(f"regex:{text}", 64, "window")
+    assert model.proof is not None
+    assert model.proof.verdict == "verified"
+    name = max(n for n in model.file.tensors if n.endswith("weight") and "mlp" in n)
+    tensor = model.file.tensors[name]
+    at = np.argwhere(tensor)[0]
+    spoilt = tensor.copy()
+    spoilt[tuple(at)] *= -1
+    file = replace(model.file, tensors={**model.file.tensors, name: spoilt})
+    assert prove(file, model.machine).verdict != "verified"
 
 
 def test_a_shift_then_the_latest() -> None:

@@ -33,6 +33,7 @@ from verify.checker.product_gates import gates
 from verify.checker.residual_stream import FREE, Stream, per_value
 
 CELLS = 2**18
+HALF = 0.5
 FEW_ROWS, MOST_ROWS = 100_000, 2_000_000
 
 
@@ -191,7 +192,8 @@ class Mlp:
         """How far dimensions can be from their targets in some cases.
 
         Where few sources are read, or units mix them below the last hidden layer, they
-        have one value in each row; else sums of each source alone are added up.
+        have one value in each row; else sums of each source alone are added up. Cases
+        that this leaves half a step apart are looked at by rows, if these are few.
 
         Args:
             sources: What the MLP reads.
@@ -208,17 +210,42 @@ class Mlp:
         owned = (self.mask != 0) & (self.stream.owner != FREE)
         if steps or len(named) < 2 or any(mixed) or owned[needed[-1]].any():
             demand(count <= MOST_ROWS, "an MLP mixes too many joint values")
-            rows, of = sources.rows(cases, named, sources.values)
-            held = sources.at(named, rows, needed[-1], kept=True)
-            kept = held.where(self.mask[needed[-1]])
-            out = self._through(sources.at(named, rows, needed[0]), needed, kept)
-        else:
-            kept = exact(np.zeros((1, len(needed[-1]))), self.stream.form)
-            out, of = self._summed_up(sources, cases, named, needed)
-        free = (self.stream.free * self.mask)[needed[-1]]
+            return self._by_rows(sources, cases, named, needed, target)
+        kept = exact(np.zeros((1, len(needed[-1]))), self.stream.form)
+        out, of = self._summed_up(sources, cases, named, needed)
+        off = self._off(kept, out, needed[-1], target[of])
+        coarse = np.unique(of[~(off < HALF)])
+        coarse = coarse[coarse < len(cases)]
+        if not len(coarse) or sources.count(cases[coarse], named) > FEW_ROWS:
+            return off, of
+        again = np.append(coarse, len(cases))
+        finer, part = self._by_rows(sources, cases[coarse], named, needed, target[again])
+        fine = ~np.isin(of, again)
+        return np.append(off[fine], finer), np.append(of[fine], again[part])
+
+    def _by_rows(
+        self,
+        sources: Sources,
+        cases: IntArray,
+        named: list[int],
+        needed: list[IntArray],
+        target: FloatArray,
+    ) -> tuple[FloatArray, IntArray]:
+        """The distances of `_distance`, at every joint value of the sources."""
+        rows, of = sources.rows(cases, named, sources.values)
+        held = sources.at(named, rows, needed[-1], kept=True)
+        kept = held.where(self.mask[needed[-1]])
+        out = self._through(sources.at(named, rows, needed[0]), needed, kept)
+        return self._off(kept, out, needed[-1], target[of]), of
+
+    def _off(
+        self, kept: Noisy, out: Noisy, dims: IntArray, target: FloatArray
+    ) -> FloatArray:
+        """``(rows,)``: how far what is kept and what is added are from targets."""
+        free = (self.stream.free * self.mask)[dims]
         both = Noisy(kept.value, kept.slopes, kept.rest + free, kept.form).plus(out)
-        off = (both.total + np.abs(both.value - target[of])) * INFLATION
-        return np.asarray(off.max(axis=1)), of
+        off = (both.total + np.abs(both.value - target)) * INFLATION
+        return np.asarray(off.max(axis=1))
 
     def _steps(self, sources: Sources, needed: list[IntArray]) -> bool:
         """Whether units read several integers: steps along sums, which cancel in rows."""
