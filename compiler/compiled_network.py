@@ -25,6 +25,21 @@ PROGRAM = "program"
 
 
 @dataclass(frozen=True)
+class Tried:
+    """A way to build a network of which nothing could be shown.
+
+    Attributes:
+        construction: The name of the construction.
+        cost: Predicted sizes; None if there are none.
+        reason: Why nothing could be shown.
+    """
+
+    construction: str
+    cost: Cost | None
+    reason: str
+
+
+@dataclass(frozen=True)
 class CompiledNetwork:
     """A network with everything that the model file states about it, but the evidence.
 
@@ -33,12 +48,14 @@ class CompiledNetwork:
         network: Architecture and tensors.
         program: The Program's channels and places; empty for an RNN.
         cost: Predicted sizes; None for an RNN.
+        tried: What was tried before it.
     """
 
     construction: str
     network: Network
     program: dict[str, object]
     cost: Cost | None
+    tried: tuple[Tried, ...] = ()
 
 
 def compile_transformer(

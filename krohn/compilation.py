@@ -1,27 +1,28 @@
 """Compiling with proof: no file is written that the checker does not accept."""
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, get_args
 
 from algebra.automaton import Automaton
 from algebra.budget import Budget, steps_of
 from algebra.near_names import near
-from algebra.wording import cut, in_runs
 from compiler import gated_recurrent, gated_rnn, generator, pruned, state_space
 from compiler.compiled_network import (
     CompiledNetwork,
+    Tried,
     compile_rnn,
     compile_ssm,
-    realise,
 )
 from compiler.construction_choice.known_constructions import SEARCHING
 from compiler.construction_choice.planning import planning
 from compiler.constructions import beliefs, products
 from compiler.errors import CompileError
 from compiler.pipeline import Observer, Options
-from krohn.compiled_model import CompiledModel, model_file, with_evidence
+from krohn.certification import Claim, Way, choose, planned, reasons
+from krohn.compiled_model import CompiledModel, with_evidence
 from krohn.option_rules import (
     FORM,
     TRANSFORMER,
@@ -36,13 +37,10 @@ from krohn.source_kinds.base import How
 from krohn.source_kinds.linear_systems import as_system
 from krohn.sources import machine_of
 from network.precision import PRECISIONS, Precision
-from verify.proof import Proof, prove
 
 Architecture = Literal["transformer", "rnn", "lstm", "gru", "ssm"]
 AS_MATRICES = {products.NAME: multiplied, beliefs.NAME: filtered}
 """Constructions that take a machine as another source."""
-LONGEST_SHOWN = 200
-"""In characters, of a word on which a network is wrong."""
 POSITIONS = ("dyadic", "circle")
 ACTIVATIONS = ("relu", "sine", "gelu")
 """What tables of whole numbers can be made of."""
@@ -139,24 +137,18 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     source = machine_of(machine, start, observation)
     shown = source if observation else replace(source, output=None)
     budget = Budget(steps_of(effort))
-    searched = arch == "transformer" and construction in ("auto", *SEARCHING)
-    reasons = []
-    for built in _attempts(
-        shown, length, construction, arch, options, minimise, observe, budget
-    ):
-        file = model_file(
-            source, built, length, options.precision, observation is not None
-        )
-        if searched:
-            file.header["search"] = budget.record()
-        proof = prove(file, source, progress) if proved else None
-        if proof is None or proof.verdict == "verified":
-            file = with_evidence(file, proof)
-            seconds = time.monotonic() - began
-            return CompiledModel(file, built.construction, proof, seconds)
-        reasons.append(f"{built.construction}: {_wrong(proof, source)}")
-    try_next = _other(source.name, arch, construction)
-    raise _uncertified(source.name, length, try_next, dtype, reasons)
+    claim = Claim(source, length, options.precision, observation is not None)
+    ways = _ways(shown, length, construction, arch, options, minimise, observe, budget)
+    choice = choose(ways, partial(claim.proved, progress=progress), lambda _: proved)
+    if choice.way is None:
+        try_next = _other(source.name, arch, construction)
+        raise _uncertified(source.name, length, try_next, dtype, choice.tried)
+    file, proof = choice.found or (claim.file(choice.way.make()), None)
+    if arch == "transformer" and construction in ("auto", *SEARCHING):
+        file.header["search"] = budget.record()
+    file, seconds = with_evidence(file, proof), time.monotonic() - began
+    name = str(file.header["construction"])
+    return CompiledModel(file, name, proof, seconds, choice.tried)
 
 
 def _other(name: str, arch: str, construction: str) -> str:
@@ -170,25 +162,17 @@ def _other(name: str, arch: str, construction: str) -> str:
     return "more units" if units else ways.get(arch, "fewer states")
 
 
-def _wrong(proof: Proof, machine: Automaton) -> str:
-    """Why a network is not proved; a word on which it is wrong by the names of letters."""
-    if proof.word is None:
-        return proof.reason
-    word = in_runs(machine.letters[a] for a in proof.word)
-    return f"it is wrong after {cut(word, LONGEST_SHOWN)}"
-
-
 def _uncertified(
-    name: str, length: int | None, other: str, dtype: str, reasons: Sequence[str]
+    name: str, length: int | None, other: str, dtype: str, tried: Sequence[Tried]
 ) -> CompileError:
     """No network could be proved: why, and what to try."""
     at = "" if length is None else f" at length {length}"
     # A wider format has no fewer scores, rows or cases to look at.
-    noisy = not all("too many" in reason for reason in reasons)
+    noisy = not all("too many" in each.reason for each in tried)
     wider = "--dtype float64, " if noisy and dtype != "float64" else ""
     return CompileError(
         f"{name} cannot be certified in {dtype}{at}, so nothing was written "
-        f"({'; '.join(reasons)}). Try {wider}{other}"
+        f"({reasons(tried)}). Try {wider}{other}"
     )
 
 
@@ -248,7 +232,7 @@ def options_of(
     return Options(precision_of(dtype), strict, activation, uniform, circle)
 
 
-def _attempts(
+def _ways(
     machine: Automaton,
     length: int | None,
     construction: str,
@@ -257,28 +241,45 @@ def _attempts(
     minimise: str | None,
     observe: Observer | None,
     budget: Budget,
-) -> Iterator[CompiledNetwork]:
-    """The networks to try to prove, best first."""
-    chosen = pruned.choice(construction)
-    if arch != "rnn" and chosen is not None:
+) -> Iterator[Way[CompiledNetwork]]:
+    """The networks to try to prove, best first.
+
+    Raises:
+        CompileError: If there is none.
+    """
+    if arch != "rnn" and pruned.choice(construction) is not None:
         raise CompileError(f"{pruned.NAME} is for --arch rnn, not --arch {arch}")
-    if arch == "ssm":
-        yield _state_space(machine, length, construction, options.precision)
-        return
-    if chosen is not None:
-        yield from pruned.networks(machine, options.precision, chosen)
-        return
     if arch != "transformer":
-        yield _recurrent(machine, construction, options.precision, arch)
+        for built in _without_planning(machine, length, construction, arch, options):
+            yield Way(built.construction, built.cost, partial(_made, built))
         return
     longest = length_given(length, "a Transformer needs the longest length")
     known = planning(machine, longest, options, construction, budget)
-    tried = False
-    for way in known.best_first(minimise):
-        tried = True
-        yield realise(way, observe)
-    if not tried:
+    way = None
+    for way in planned(known, minimise, observe):
+        yield way
+    if way is None:
         raise CompileError(known.reasons())
+
+
+def _made(built: CompiledNetwork) -> CompiledNetwork:
+    return built
+
+
+def _without_planning(
+    machine: Automaton,
+    length: int | None,
+    construction: str,
+    arch: Architecture,
+    options: Options,
+) -> Iterable[CompiledNetwork]:
+    """The networks of an architecture that has one construction at a time."""
+    chosen = pruned.choice(construction)
+    if chosen is not None:
+        return pruned.networks(machine, options.precision, chosen)
+    if arch == "ssm":
+        return [_state_space(machine, length, construction, options.precision)]
+    return [_recurrent(machine, construction, options.precision, arch)]
 
 
 def _recurrent(

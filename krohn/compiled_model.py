@@ -1,6 +1,6 @@
 """A compiled network and its proof, as a model file holds them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +11,7 @@ import numpy as np
 from algebra.automaton import Automaton
 from algebra.formats import json_format
 from algebra.wording import count, cut
-from compiler.compiled_network import CompiledNetwork
+from compiler.compiled_network import CompiledNetwork, Tried
 from krohn.foreign import own_machine
 from network import modelfile
 from network.architecture import kind_of, parameters
@@ -37,12 +37,14 @@ class CompiledModel:
         construction: How it was built.
         proof: The proof; None if it was not asked for.
         seconds: How long compiling and proving took.
+        tried: What was tried before, and why that is not proved.
     """
 
     file: ModelFile
     construction: str
     proof: Proof | None
     seconds: float = field(compare=False)
+    tried: tuple[Tried, ...] = ()
 
     def save(self, path: str | Path) -> None:
         """Write the model file whole or not at all.
@@ -133,8 +135,22 @@ class CompiledModel:
             ),
             **_masks(shape),
             "verdict": self.proof.verdict if self.proof else None,
+            "tried": rows_of(self.tried),
             "seconds": round(self.seconds, 3),
         }
+
+
+def rows_of(tried: Iterable[Tried]) -> list[dict[str, Any]]:
+    """What was tried and is not proved, as ``--json`` says it."""
+    sizes = "depth", "layers", "parameters"
+    return [
+        {
+            "construction": each.construction,
+            **{size: getattr(each.cost, size, None) for size in sizes},
+            "reason": each.reason,
+        }
+        for each in tried
+    ]
 
 
 def _masks(shape: Mapping[str, Any]) -> dict[str, Any]:

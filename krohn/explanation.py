@@ -1,7 +1,7 @@
 """What a machine is, and what it would cost to compile it in each way."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from algebra.automaton import Automaton
@@ -18,6 +18,7 @@ from compiler.construction_choice.planning import planning
 from compiler.pipeline import Options
 from compiler.rnn import Units
 from krohn.candidates import construction_table
+from krohn.certification import Claim, Way, choose, planned, proof_steps
 from krohn.compilation import length_given, options_of
 from krohn.compiled_model import CompiledModel
 from krohn.language import language
@@ -76,9 +77,11 @@ def explain(
         Of another source the facts that its kind knows. Of a machine: ``states``,
         ``letters`` (counts), ``constructions`` (those that apply, best first, with their
         cost), ``unavailable`` (the others, with the reason),
-        ``chosen`` and ``why``; ``properties`` (name, whether it holds or null, why,
-        and a witness), ``aperiodic``, ``solvable``, ``groups``, ``monoid_size`` (of S¹,
-        null if unknown), ``monoid_at_least``, ``semigroup_size`` (of T(A)), all of the
+        ``chosen`` and ``why``; ``proved`` (whether the chosen one is; null if that was
+        not tried) and ``tried`` (what was tried before it and is not proved, with the
+        reason), as `krohn.compile` says; ``properties`` (name, whether it holds or null,
+        why, and a witness), ``aperiodic``, ``solvable``, ``groups``, ``monoid_size`` (of
+        S¹, null if unknown), ``monoid_at_least``, ``semigroup_size`` (of T(A)), all of the
         reachable part; ``language``: what its language is called (see
         `krohn.language.language`); ``depth``: what they mean for networks; ``effort``
         (steps, null if unlimited) and ``cut_short``, what was left out for that; and
@@ -96,10 +99,11 @@ def explain(
         other = written(other[1] if other else machine_of(source, start), block)
     if other is not None:
         refuse_others(given_of(explain, values), other[0].takes, other[0].called)
+        how = How(within=within)
         form = options_of(
-            other[0].format() if dtype is None else dtype, strict, activation
+            other[0].format(how) if dtype is None else dtype, strict, activation
         )
-        return other[0].explain(other[1], length, form, How(within=within))
+        return other[0].explain(other[1], length, form, how)
     if within is not None:
         raise KrohnError("--within is for beliefs; the states of a machine are exact")
     machine = machine_of(source, start, observation)
@@ -141,7 +145,10 @@ def _explained(
         budget.leave_out(what)
     compiled = machine if observation else replace(machine, output=None)
     ways = planning(compiled, length, options, budget=budget)
-    offered = construction_table(ways, minimise)
+    claim = Claim(machine, length, options.precision, observation is not None)
+    allowed = _Allowance(budget.steps, length)
+    choice = choose(planned(ways, minimise), claim.proved, allowed)
+    offered = construction_table(ways, minimise, choice)
     return {
         **_facts(machine, part),
         **_theory(kind, offered),
@@ -152,6 +159,24 @@ def _explained(
         **budget.record(),
         "rnn_width": len(Units.of(stated(compiled)).arrived),
     }
+
+
+@dataclass
+class _Allowance:
+    """Which networks are proved while a machine is explained.
+
+    Attributes:
+        left: The steps that remain for it.
+        length: T.
+    """
+
+    left: float
+    length: int
+
+    def __call__(self, way: Way[Any]) -> bool:
+        assert way.cost is not None
+        self.left -= proof_steps(way.cost, self.length)
+        return self.left >= 0
 
 
 def _facts(machine: Automaton, part: Automaton) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from algebra.budget import Budget
 from algebra.classification import Classification, classify
 from algebra.classification.findings import find
 from algebra.wording import count
+from compiler.constructions import belief_window, normalised_products
 from krohn.belief_machine import machine_of
 from krohn.observability import gamma
 from sources.hidden_markov import HiddenMarkovModel
@@ -28,8 +29,15 @@ MOST_ELEMENTS, STEPS = 20_000, 1e7
 """Elements of a monoid of beliefs that are listed, and steps of each search."""
 
 
-def facts(model: HiddenMarkovModel) -> dict[str, Any]:
+def facts(
+    model: HiddenMarkovModel, made: str | None = None, within: float | None = None
+) -> dict[str, Any]:
     """What a model is, and what that means for the depth of networks.
+
+    Args:
+        model: The model.
+        made: The construction that compiles it; None if none does.
+        within: The error that was asked for; None if nothing was said of it.
 
     Returns:
         ``properties`` (those that hold); ``beliefs`` (how many are reachable, null if not
@@ -56,7 +64,7 @@ def facts(model: HiddenMarkovModel) -> dict[str, Any]:
         },
         "rank": rank(model),
         "observability": _observability(structure),
-        "depth_growth": list(_depth(structure)),
+        "depth_growth": list(_depth(structure, made, within)),
     }
 
 
@@ -83,18 +91,27 @@ def _observability(structure: Structure) -> dict[str, Any] | None:
     return {"gamma": found, "steps": steps} if steps else None
 
 
-def _depth(structure: Structure) -> Iterator[str]:
+def _depth(
+    structure: Structure, made: str | None, within: float | None
+) -> Iterator[str]:
     """What the structure means for the depth of networks, best news first."""
     beliefs = structure.beliefs
     if beliefs is not None:
         yield from _of_machine(structure.model, beliefs)
         return
+    near = "" if within is None else f", within {within:g}"
     if structure.forgets is not None:
-        yield (
+        what = (
             "a depth that does not grow with T, within any error: every word of "
             f"{count(structure.forgets, 'letter')} makes beliefs forget by a factor, so "
             "the last letters are enough"
         )
+        if made == belief_window.NAME:
+            yield f"{what}; {made} below looks at them{near}"
+        elif near:
+            yield f"in theory {what}; no such window{near} can be compiled here"
+        else:
+            yield f"in theory {what}; --within 0.01 has such a window tried"
     elif structure.forgetting_is_open:
         yield "a depth that does not grow with T: not decided, for searches were cut"
     else:
@@ -102,8 +119,19 @@ def _depth(structure: Structure) -> Iterator[str]:
             "no depth that does not grow with T is known: some word of any length keeps "
             "beliefs apart that began apart"
         )
+    yield _of_products(structure, made)
+
+
+def _of_products(structure: Structure, made: str | None) -> str:
+    """What products of operators mean for depth, and whether they are compiled."""
     normalised = "" if structure.linear else ", made to sum to 1"
-    yield f"a depth of about log₂ T, within an error: products of operators{normalised}"
+    what = (
+        f"a depth of about log₂ T, within an error: products of operators{normalised}"
+    )
+    if made == normalised_products.NAME:
+        return f"{what}; {made} below says them"
+    said = f"not tried, as {made} serves" if made else "they are not compiled here"
+    return f"in theory {what}; {said}"
 
 
 def _of_machine(model: HiddenMarkovModel, beliefs: Beliefs) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """The words of an acceptor, and those of Python's matcher."""
 
+import random
 import re
 from itertools import product
 
@@ -31,3 +32,16 @@ def matched(pattern: str, letters: str, longest: int = LONGEST) -> set[str]:
     match = re.compile(pattern).fullmatch
     words = ("".join(w) for n in range(longest + 1) for w in product(letters, repeat=n))
     return {word for word in words if match(word)}
+
+
+def random_pattern(source: random.Random, depth: int = 3) -> str:
+    """A random regular expression over a, b and c."""
+    kind = source.random() if depth else 0.0
+    if kind < 0.2:
+        return source.choice("abc")
+    left = random_pattern(source, depth - 1)
+    if kind < 0.5:
+        return left + random_pattern(source, depth - 1)
+    if kind < 0.8:
+        return f"({left}|{random_pattern(source, depth - 1)})"
+    return f"({left})*"

@@ -15,6 +15,7 @@ OBJECTIVES: dict[str, tuple[str, ...]] = {
     "width": ("width", "parameters"),
     "parameters": ("parameters", "depth"),
     "latency": ("latency", "parameters"),
+    "layers": ("layers", "depth", "parameters"),
     COMPROMISE: ("area_time", "depth", "parameters"),
 }
 FRONT = ("depth", "width", "parameters", "latency")

@@ -58,8 +58,9 @@ Minimise = Annotated[
     str | None,
     typer.Option(
         metavar="WHAT",
-        help="What to choose by: depth, width, parameters, latency; or, which is the "
-        "default, compromise: parameters times blocks squared.",
+        help="What to choose by: depth (blocks that attend), layers (all blocks), width, "
+        "parameters, latency; or, which is the default, compromise: parameters times "
+        "blocks squared.",
     ),
 ]
 Observe = Annotated[

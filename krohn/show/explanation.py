@@ -7,7 +7,7 @@ from rich.console import Console
 
 from algebra.wording import cut
 from krohn.show import language
-from krohn.show.tables import console, cut_short, new_table, print_table
+from krohn.show.tables import console, cut_short, new_table, print_table, tried
 
 SHOWN_STATES = 12
 SHOWN_GROUPS = 8
@@ -37,9 +37,10 @@ def facts(found: dict[str, Any]) -> None:
     """What is known of a source that is no machine, a line each; its networks below."""
     table = new_table("fact", "value")
     for name, fact in found.items():
-        if name != "networks":
+        if name not in ("networks", "tried"):
             table.add_row(name.replace("_", " "), _said(fact))
     print_table(table)
+    tried(console(), found.get("tried", []))
     if rows := found.get("networks", []):
         columns = list(dict.fromkeys(key for row in rows for key in row))
         table = new_table(*(column.replace("_", " ") for column in columns))
@@ -93,8 +94,10 @@ def explanation(facts: dict[str, Any]) -> None:
         refused.setdefault(row["reason"], []).append(row["name"])
     for reason, names in refused.items():
         out.print(f"  not {', '.join(names)}: {reason}")
+    out.print()
+    tried(out, facts["tried"])
     chosen = f"Chosen: {facts['chosen']}" if facts["chosen"] else "No Transformer"
-    out.print(f"\n{chosen}: {facts['why']}.")
+    out.print(f"{chosen}: {facts['why']}.{_certified(facts)}")
     cut_short(out, facts)
     width = facts["rnn_width"]
     out.print(f"As an RNN (--arch rnn): {width:,} ReLU units, valid at every length.")
@@ -109,8 +112,8 @@ def _networks(out: Console, facts: dict[str, Any]) -> None:
     sizes = " depth", " layers", " width", " parameters", " µs"
     table = new_table(" ", "name", *sizes, "how")
     for row in facts["front"]:
-        chosen = "→" if row["chosen"] else ""
-        table.add_row(chosen, row["name"], *_sizes(row), cut(row["summary"], MOST_SAID))
+        mark = "→" if row["chosen"] else "✗" if row["proved"] is False else ""
+        table.add_row(mark, row["name"], *_sizes(row), cut(row["summary"], MOST_SAID))
     shown = {row["name"] for row in facts["front"]}
     others = [row for row in facts["constructions"] if row["name"] not in shown]
     for row in others:
@@ -125,6 +128,15 @@ def _networks(out: Console, facts: dict[str, Any]) -> None:
             "In brackets: beaten in all of these; where it says ≥, known without laying "
             "it out."
         )
+
+
+def _certified(facts: dict[str, Any]) -> str:
+    """Whether the chosen network is proved."""
+    if not facts["chosen"]:
+        return ""
+    if facts["proved"]:
+        return " It is proved."
+    return " It was not tried here: `krohn compile` proves it, or says why not."
 
 
 def _sizes(row: dict[str, Any]) -> list[str]:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from algebra.wording import at_most, count
-from krohn.show.tables import console, cut_short, new_table, print_table
+from krohn.show.tables import console, cut_short, new_table, print_table, tried
 from krohn.show.verdict import about
 from network.architecture import kind_of
 from program import Map, Program
@@ -50,6 +50,7 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
         )
     about(out, model.claim)
     cut_short(out, result)
+    tried(out, result["tried"])
     if model.proof is None:
         out.print("  NOT proved, as you asked: nothing is known about it yet")
     else:

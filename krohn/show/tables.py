@@ -6,6 +6,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from algebra.wording import count
+
 
 def console(**how: Any) -> Console:
     """A terminal that takes texts as they are."""
@@ -45,3 +47,15 @@ def cut_short(out: Console, facts: dict[str, Any]) -> None:
     if facts["effort"] is not None:
         more = f"--effort asks for more than {facts['effort']:,} steps of each search"
     out.print(f"Cut short: {'; '.join(facts['cut_short'])} ({more}).")
+
+
+def tried(out: Console, rows: list[dict[str, Any]]) -> None:
+    """What was tried before what is chosen, and why it is not proved, a line each."""
+    for row in rows:
+        sizes = ""
+        if row["depth"] is not None:
+            sizes = (
+                f" (depth {row['depth']}, {count(row['layers'], 'layer')}, "
+                f"{row['parameters']:,} parameters)"
+            )
+        out.print(f"Tried before: {row['construction']}{sizes}: {row['reason']}")

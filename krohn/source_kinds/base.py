@@ -322,7 +322,8 @@ class SourceKind(ABC, Generic[S]):
                     f"was written ({proof.reason}); try --dtype float64"
                 )
         seconds = time.monotonic() - began
-        return CompiledModel(with_evidence(file, proof), name, proof, seconds)
+        file = with_evidence(file, proof)
+        return CompiledModel(file, name, proof, seconds, built.tried)
 
     def file(
         self,

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,9 @@ from compiler.compiled_network import CompiledNetwork
 from compiler.constructions import belief_window, beliefs, normalised_products
 from compiler.errors import CompileError
 from compiler.pipeline import Options
+from krohn.certification import Made, Way, choose, reasons
 from krohn.claimed_answers import Answers
+from krohn.compiled_model import rows_of
 from krohn.progress import Progress
 from krohn.source_kinds.base import (
     USUAL,
@@ -100,13 +103,15 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
             raise CompileError(
                 f"--construction takes {known}, not {how.construction!r}"
             )
-        reasons = []
-        for name, construction in CONSTRUCTIONS.items():
-            try:
-                return construction(asked)
-            except CompileError as reason:
-                reasons.append(f"{name}: {str(reason).removeprefix(f'{name} ')}")
-        raise CompileError(f"{source.name} has no network: {'; '.join(reasons)}")
+        ways = (
+            Way(name, None, partial(construction, asked))
+            for name, construction in CONSTRUCTIONS.items()
+        )
+        choice = choose(ways, _as_it_is)
+        if choice.found is None:
+            raise CompileError(f"{source.name} has no network: {reasons(choice.tried)}")
+        built, claim = choice.found
+        return replace(built, tried=(*choice.tried, *built.tried)), claim
 
     def _recurrent(
         self,
@@ -139,24 +144,31 @@ class HiddenMarkovModels(ReadableKind[HiddenMarkovModel]):
         how: How = USUAL,
     ) -> dict[str, Any]:
         """What it is; and if its beliefs are finitely many, its network."""
-        from krohn.model_facts import facts as known
+        from krohn.model_facts import facts
 
-        facts = {
+        network = self._network(source, length or EXPLAINED, options, how)
+        return {
             "name": source.name,
             "kind": self.wire,
             "claim": self.claim,
             "size": source.size,
             "letters": len(source.letters),
-            **known(source),
+            **facts(source, network["construction"], how.within),
             "length": length or EXPLAINED,
+            **network,
         }
+
+    def _network(
+        self, source: HiddenMarkovModel, length: int, options: Options, how: How
+    ) -> dict[str, Any]:
+        """What `krohn explain` says of the network; or why there is none."""
         try:
-            built, claim = self.build(source, length or EXPLAINED, options, how)
+            built, claim = self.build(source, length, options, how)
         except CompileError as reason:
-            return {**facts, "construction": None, "reason": str(reason)}
+            return {"construction": None, "reason": str(reason)}
         return {
-            **facts,
             "error": claim["error"],
+            "tried": rows_of(built.tried),
             "construction": built.construction,
             **(sizes(built.cost) if built.cost else sizes_of(built.network)),
             "dtype": options.precision.name,
@@ -249,6 +261,18 @@ class Asked:
         assert isinstance(found, Established | Products)
         return found
 
+    def near_enough(self, built: CompiledNetwork) -> Compiled:
+        """The network with its claim.
+
+        Raises:
+            Refused: If there is none.
+            CompileError: If its error is larger than it may be.
+        """
+        shown = self.shown(built)
+        if self.within is not None and shown.error * MARGIN > self.within:
+            raise CompileError(f"it is off by {shown.error:.2g}")
+        return self.claimed(built, shown)
+
     def claimed(
         self, built: CompiledNetwork, shown: Established | Products
     ) -> Compiled:
@@ -259,24 +283,24 @@ class Asked:
         return built, {"length": self.length, "error": shown.error * MARGIN, **model}
 
 
+def _as_it_is(made: Made) -> Made:
+    return made
+
+
 def _beliefs(asked: Asked) -> Compiled:
     """The best network of finitely many beliefs that can be proved.
 
     Raises:
         CompileError: If there is none, or its error is larger than it may be.
     """
-    reasons, within = [], asked.within
-    for built in beliefs.networks(asked.source, asked.length, asked.options):
-        try:
-            shown = asked.shown(built)
-        except Refused as reason:
-            reasons.append(f"{built.construction}: {reason}")
-            continue
-        if within is None or shown.error * MARGIN <= within:
-            return asked.claimed(built, shown)
-        reasons.append(f"{built.construction} is off by {shown.error:.2g}")
-    name = asked.options.precision.name
-    raise CompileError(f"no network is proved in {name} ({'; '.join(reasons)})")
+    networks = beliefs.networks(asked.source, asked.length, asked.options)
+    ways = (Way(b.construction, b.cost, partial(_as_it_is, b)) for b in networks)
+    choice = choose(ways, asked.near_enough)
+    if choice.found is None:
+        name = asked.options.precision.name
+        raise CompileError(f"no network is proved in {name} ({reasons(choice.tried)})")
+    built, claim = choice.found
+    return replace(built, tried=choice.tried), claim
 
 
 def _window(asked: Asked) -> Compiled:

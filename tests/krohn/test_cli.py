@@ -427,7 +427,7 @@ def test_damaged_files_are_one_line_and_2(
 
 
 @pytest.mark.parametrize(
-    "inside", ["krohn.compilation.prove", "network.modelfile.safetensors.numpy.save"]
+    "inside", ["krohn.certification.prove", "network.modelfile.safetensors.numpy.save"]
 )
 def test_an_interruption_leaves_the_old_file(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inside: str
@@ -464,7 +464,7 @@ def test_an_interruption_is_one_line_and_2(
     def stop(*arguments: object, **options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("krohn.compilation.prove", stop)
+    monkeypatch.setattr("krohn.certification.prove", stop)
     done = command("compile", "Grid4", "-T", 4, "-o", tmp_path / "model.safetensors")
     assert done.code == 2
     assert done.trouble == "krohn: interrupted; nothing was written"
@@ -500,7 +500,7 @@ def test_running_out_of_memory_is_2(
     def full(*arguments: object, **options: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("krohn.compilation.prove", full)
+    monkeypatch.setattr("krohn.certification.prove", full)
     done = command("compile", "C3", "-T", 4, "-o", tmp_path / "model.safetensors")
     assert (done.code, "out of memory" in done.trouble) == (2, True)
 

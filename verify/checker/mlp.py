@@ -219,7 +219,9 @@ class Mlp:
         if not len(coarse) or sources.count(cases[coarse], named) > FEW_ROWS:
             return off, of
         again = np.append(coarse, len(cases))
-        finer, part = self._by_rows(sources, cases[coarse], named, needed, target[again])
+        finer, part = self._by_rows(
+            sources, cases[coarse], named, needed, target[again]
+        )
         fine = ~np.isin(of, again)
         return np.append(off[fine], finer), np.append(of[fine], again[part])
 
