@@ -74,7 +74,8 @@ def explain(
             each format, as `krohn.state_space_forms.forms` returns them, and no more.
 
     Returns:
-        Of another source the facts that its kind knows. Of a machine: ``states``,
+        Of another source the facts that its kind knows; ``proved`` is null where its
+        network was not tried. Of a machine: ``states``,
         ``letters`` (counts), ``constructions`` (those that apply, best first, with their
         cost), ``unavailable`` (the others, with the reason),
         ``chosen`` and ``why``; ``proved`` (whether the chosen one is; null if that was
@@ -103,7 +104,9 @@ def explain(
         form = options_of(
             other[0].format(how) if dtype is None else dtype, strict, activation
         )
-        return other[0].explain(other[1], length, form, how)
+        facts = other[0].explain(other[1], length, form, how)
+        # An error within which a network is right is one that the checker has shown.
+        return facts if other[0].claim == "within" else {**facts, "proved": None}
     if within is not None:
         raise KrohnError("--within is for beliefs; the states of a machine are exact")
     machine = machine_of(source, start, observation)

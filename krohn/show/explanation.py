@@ -13,6 +13,7 @@ SHOWN_STATES = 12
 SHOWN_GROUPS = 8
 WIDE = 116
 MOST_SAID = 38
+UNTRIED = "It was not tried here: `krohn compile` proves it, or says why not."
 
 
 def zoo(rows: list[dict[str, Any]], families: list[dict[str, Any]]) -> None:
@@ -37,7 +38,7 @@ def facts(found: dict[str, Any]) -> None:
     """What is known of a source that is no machine, a line each; its networks below."""
     table = new_table("fact", "value")
     for name, fact in found.items():
-        if name not in ("networks", "tried"):
+        if name not in ("networks", "tried", "proved"):
             table.add_row(name.replace("_", " "), _said(fact))
     print_table(table)
     tried(console(), found.get("tried", []))
@@ -48,6 +49,8 @@ def facts(found: dict[str, Any]) -> None:
             table.add_row(*(_said(row.get(key)) for key in columns))
         print()
         print_table(table, WIDE)
+    if "proved" in found:
+        console().print(UNTRIED)
 
 
 def _said(fact: Any) -> str:
@@ -134,9 +137,7 @@ def _certified(facts: dict[str, Any]) -> str:
     """Whether the chosen network is proved."""
     if not facts["chosen"]:
         return ""
-    if facts["proved"]:
-        return " It is proved."
-    return " It was not tried here: `krohn compile` proves it, or says why not."
+    return " It is proved." if facts["proved"] else f" {UNTRIED}"
 
 
 def _sizes(row: dict[str, Any]) -> list[str]:

@@ -50,7 +50,7 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
         )
     about(out, model.claim)
     cut_short(out, result)
-    tried(out, result["tried"])
+    tried(out, result["tried"], "  ")
     if model.proof is None:
         out.print("  NOT proved, as you asked: nothing is known about it yet")
     else:

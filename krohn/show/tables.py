@@ -49,7 +49,7 @@ def cut_short(out: Console, facts: dict[str, Any]) -> None:
     out.print(f"Cut short: {'; '.join(facts['cut_short'])} ({more}).")
 
 
-def tried(out: Console, rows: list[dict[str, Any]]) -> None:
+def tried(out: Console, rows: list[dict[str, Any]], indent: str = "") -> None:
     """What was tried before what is chosen, and why it is not proved, a line each."""
     for row in rows:
         sizes = ""
@@ -58,4 +58,6 @@ def tried(out: Console, rows: list[dict[str, Any]]) -> None:
                 f" (depth {row['depth']}, {count(row['layers'], 'layer')}, "
                 f"{row['parameters']:,} parameters)"
             )
-        out.print(f"Tried before: {row['construction']}{sizes}: {row['reason']}")
+        out.print(
+            f"{indent}Tried before: {row['construction']}{sizes}: {row['reason']}"
+        )

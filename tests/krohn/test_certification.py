@@ -225,3 +225,42 @@ def test_the_default_follows_departures_by_doubling_or_is_shallower(text: str) -
     machine = krohn.read(f"regex:{text}")
     model = compiled(machine, 128)
     assert model.summary()["depth"] <= 1 + ceil(log2(departures(machine)))
+
+
+@pytest.mark.parametrize(
+    ("name", "within"),
+    [
+        ("GoldenMean", None),
+        ("Mess3", None),
+        ("Mess3", 0.05),
+        ("RanHMM3,3@3", 0.05),
+    ],
+)
+def test_of_a_hidden_markov_model_both_say_the_same(
+    name: str, within: float | None
+) -> None:
+    """And a depth that no network here has is said to be a theorem."""
+    facts = explain(name, 8, within=within)
+    theory = [told for told in facts["depth_growth"] if told.startswith("in theory")]
+    if facts["construction"] is None:
+        with pytest.raises(CompileError) as said:
+            compiled(name, 8, within=within)
+        assert facts["reason"] == str(said.value)
+        assert len(theory) == len(facts["depth_growth"])
+        return
+    told = compiled(name, 8, within=within).summary()
+    same = ("construction", "error", "dtype", "tried", *SIZES)
+    assert [facts[key] for key in same] == [told[key] for key in same]
+    below = [f"; {told['construction']} below" in s for s in facts["depth_growth"]]
+    exact = facts["beliefs"] is not None
+    assert sum(below) == (0 if exact else 1)
+    assert len(theory) == (0 if exact else len(below) - 1)
+
+
+def test_what_no_proof_was_tried_of_is_said_to_be_so(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    facts = explain("program:reverse", 6)
+    assert facts["proved"] is None
+    show.facts(facts)
+    assert "`krohn compile` proves it" in capsys.readouterr().out
