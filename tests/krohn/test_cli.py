@@ -608,7 +608,16 @@ def test_explain_says_what_an_error_costs(
     call: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     far, near = (
-        call("explain", "examples/weather.json", "-T", 64, "--within", error)[1]
+        call(
+            "explain",
+            "examples/weather.json",
+            "-T",
+            64,
+            "--within",
+            error,
+            "--dtype",
+            "float64",
+        )[1]
         for error in (0.1, 0.0001)
     )
     assert near["d_model"] > far["d_model"]
