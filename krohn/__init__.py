@@ -146,12 +146,12 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     from krohn.notebook import attach
-    from krohn.python_wording import for_python
+    from krohn.python_values import checked
 
     attach()
     found = getattr(import_module(_LAZY[name]), name)
     if isinstance(found, FunctionType):
-        found = globals()[name] = for_python(found)
+        found = globals()[name] = checked(found)
     return found
 
 

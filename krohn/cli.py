@@ -29,6 +29,7 @@ from krohn.commands.terminal import CANNOT, DONE
 from krohn.commands.verify import verify
 from krohn.commands.zoo import zoo
 from network.modelfile import ModelFileError
+from program.wording import in_a_command
 
 QUIET = "-q"
 INTERRUPTED = 130  # what typer makes of Ctrl-C
@@ -113,7 +114,11 @@ def run(arguments: list[str]) -> int:
 
     Every problem is one line on standard error, and exit code 2.
     """
-    wants_json = "--json" in arguments
+    with in_a_command():
+        return _run(arguments, "--json" in arguments)
+
+
+def _run(arguments: list[str], wants_json: bool) -> int:
     try:
         # What was asked for is kept for commands that say how to ask again.
         asked = _quiet_first(arguments) or ["--help"]

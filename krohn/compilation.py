@@ -123,8 +123,6 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     if dtype is None:
         dtype = other[0].format(how) if other else "float32"
     dtype = format_name(dtype)
-    if length is not None:
-        length = whole(length, "the length", 1)
     options = options_of(dtype, strict, activation, uniform, positions)
     if other is not None:
         kind, told = other

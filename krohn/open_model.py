@@ -257,7 +257,7 @@ def load(
             warnings.warn(
                 f"{path} is stored, and proved if it is, in {stated}; in {dtype} nothing "
                 "is proved",
-                stacklevel=2,
+                stacklevel=3,  # past the border of krohn.load
             )
         model.to(getattr(torch, dtype))
     return model if device is None else _moved(model, device)

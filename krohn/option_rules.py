@@ -9,17 +9,9 @@ from inspect import Parameter, signature
 from typing import Any
 
 from algebra.errors import KrohnError
+from program.wording import SPELLED
 
 Values = Mapping[str, Any]
-
-SPELLED = {
-    "length": "-T",
-    "kind": "--as",
-    "observation": "--observe",
-    "expect_own": "--expect",
-    "word": "a word",
-}
-"""Options that are not called like their parameter."""
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from algebra.formats import json_format
 from algebra.semiautomaton import IntArray
+from krohn.compiled_model import CompiledModel
 from krohn.foreign import stated_machine
 from network import modelfile
 from network.cache import Cache, Tree
@@ -196,16 +197,18 @@ def _openings(model: Model, machine: Automaton) -> list[tuple[int, ...]] | None:
     return [() if word is None else word for word in words]
 
 
-def stream(source: str | Path | Model, batch: int = 1) -> Stream:
+def stream(source: str | Path | Model | CompiledModel, batch: int = 1) -> Stream:
     """Streams of letters through a compiled network, of any length.
 
     Args:
-        source: A model file, or an open model.
+        source: A model file, an open model, or what `krohn.compile` returned.
         batch: How many streams run side by side.
 
     Raises:
         KrohnError: If the network cannot run streams.
         ModelFileError: If the file cannot be read.
     """
+    if isinstance(source, CompiledModel):
+        source = source.model
     model = source if isinstance(source, Model) else Model(modelfile.read(source))
     return Stream(model, json_format.from_object(stated_machine(model)), batch)

@@ -13,7 +13,6 @@ from krohn.compiled_model import CompiledModel
 from krohn.gpt2 import is_export
 from krohn.gpt2 import verify as verify_export
 from krohn.open_target import open_target
-from krohn.option_values import whole
 from krohn.progress import Progress, silent
 from krohn.report import Report, refuted, unrefuted
 from krohn.sharding import Sharding
@@ -87,11 +86,6 @@ def verify(
         KrohnError: If the file is damaged, the alphabets do not fit, or its claim has
             another digest.
     """
-    for called, number in (("exhaustive", exhaustive), ("sample", sample)):
-        if number is not None:
-            whole(number, called, 1)
-    if length is not None:
-        length = whole(length, "the length", 1)
     if is_export(model):
         others = exhaustive, sample, observation, length, sharding
         if any(x is not None for x in others) or proof is False:

@@ -4,14 +4,20 @@ from typing import Any
 
 import numpy as np
 
+from program.wording import worded
+
 MOST_LETTERS = 300
 
 
 class KrohnError(Exception):
     """A problem with what the user gave; the message says what to do about it.
 
-    Commands print the message on one line and exit with code 2.
+    Commands print the message on one line and exit with code 2. It names parameters of
+    Python, or options if a command asks (`program.wording`).
     """
+
+    def __str__(self) -> str:
+        return worded(super().__str__())
 
 
 class Refused(Exception):

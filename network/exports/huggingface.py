@@ -73,7 +73,8 @@ class KrohnConfig(PretrainedConfig):  # type: ignore[misc]
         self.letters, self.states = list(letters), list(states)
         self.claim, self.writes = dict(claim or {}), writes
         self.vocab_size = len(letters) + 1
-        super().__init__(**rest)
+        # The library has no defaults for these; BOS is no token here.
+        super().__init__(**{"bos_token_id": None, "eos_token_id": None, **rest})
 
 
 class KrohnForCausalLM(PreTrainedModel, GenerationMixin):  # type: ignore[misc]

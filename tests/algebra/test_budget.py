@@ -62,5 +62,5 @@ def test_efforts(effort: str | float, steps: float) -> None:
 
 @pytest.mark.parametrize("effort", ["much", "-1", -1, "inf", "nan", float("nan"), ""])
 def test_no_efforts(effort: str | float) -> None:
-    with pytest.raises(KrohnError, match="--effort takes low, normal, high, unlimited"):
+    with pytest.raises(KrohnError, match="effort= takes low, normal, high, unlimited"):
         steps_of(effort)

@@ -100,7 +100,7 @@ def test_a_circle_serves_lengths_up_to_a_limit(
 
 
 def test_a_circle_is_for_look_backs_of_weights_that_depend_on_the_length() -> None:
-    with pytest.raises(CompileError, match="leave positions= circle out"):
+    with pytest.raises(CompileError, match="leave positions='circle' out"):
         krohn.compile("C2", 16, "counter", positions="circle")
     with pytest.raises(CompileError, match="leave one of the two out"):
         krohn.compile("C2", 16, "scan", positions="circle", uniform=True)

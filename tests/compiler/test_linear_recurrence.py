@@ -69,7 +69,7 @@ def test_a_window_that_is_cut_off_needs_one_unit() -> None:
 
 
 def test_what_is_too_long_is_refused() -> None:
-    with pytest.raises(CompileError, match="leave --within out"):
+    with pytest.raises(CompileError, match="leave within= out"):
         next(shortened(np.ones(1025), 0.1))
     many = Kernel("many", (1.0,) * 4096, (Mode(1, 0.5),), 4096)
     with pytest.raises(CompileError, match="too large"):

@@ -31,7 +31,7 @@ def test_only_counting_programs_are() -> None:
     assert counting_task(named("Majority"), "desk", 4) is not None
     with pytest.raises(KrohnError, match="no counting program"):
         counting_task("crasp:Dyck", "desk", None)
-    with pytest.raises(KrohnError, match="train on shorter words by --length"):
+    with pytest.raises(KrohnError, match="train on shorter words by length="):
         counting_task("crasp:ShuffleDyck2", "desk", None)
     with pytest.raises(KrohnError, match=r"complete"):
         krohn.compare("crasp:Majority", complete="sink")

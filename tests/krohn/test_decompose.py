@@ -121,7 +121,7 @@ def test_one_state_needs_no_component() -> None:
 
 
 def test_a_short_budget_says_what_to_do() -> None:
-    with pytest.raises(BudgetExceeded, match=r"Grid9.*raise --effort.*--method"):
+    with pytest.raises(BudgetExceeded, match=r"Grid9.*raise effort=.*method="):
         decompose("Grid9", "holonomy", effort=0)
 
 

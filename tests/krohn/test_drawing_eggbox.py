@@ -76,7 +76,7 @@ def test_too_many_classes_are_refused_with_advice() -> None:
 
 
 def test_a_monoid_too_large_is_refused_with_advice() -> None:
-    with pytest.raises(KrohnError, match=r"too large.*raise --effort"):
+    with pytest.raises(KrohnError, match=r"too large.*raise effort="):
         draw_monoid(zoo.machine("S5"), effort=0)
 
 

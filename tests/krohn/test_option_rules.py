@@ -110,8 +110,8 @@ def test_what_other_commands_have_no_use_for(
     ("how", "message"),
     [
         ({"arch": "rnn", "length": 5}, "length= is for Transformers"),
-        ({"arch": "rnn", "strict": True}, "strict= is for Transformers"),
-        ({"arch": "rnn", "uniform": True}, "uniform= is for Transformers"),
+        ({"arch": "rnn", "strict": True}, "strict=True is for Transformers"),
+        ({"arch": "rnn", "uniform": True}, "uniform=True is for Transformers"),
         ({"arch": "rnn", "activation": "sine"}, "activation= is for Transformers"),
         ({"arch": "rnn", "minimise": "nonsense"}, "minimise= is for Transformers"),
         ({"arch": "lstm", "length": 5}, "length= is for Transformers"),
@@ -128,7 +128,7 @@ def test_python_refuses_the_same(how: dict[str, Any], message: str) -> None:
 
 
 def test_objectives_of_explain() -> None:
-    with pytest.raises(KrohnError, match="--minimise takes depth"):
+    with pytest.raises(KrohnError, match="minimise= takes depth"):
         explain("C2", 5, minimise="nonsense")
 
 

@@ -1,8 +1,11 @@
 """Formats and whole numbers as Python users write them; messages name parameters."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from inspect import Parameter, isfunction, signature
 from pathlib import Path
+from types import UnionType
+from typing import Union, get_args, get_origin
 
 import numpy as np
 import pytest
@@ -10,9 +13,18 @@ import torch
 
 import krohn
 from krohn.option_values import format_name, whole
-from krohn.python_wording import in_python
+from program.wording import in_a_command, in_python
 
 PACKAGES = Path(krohn.__file__).parents[1]
+OWN_PACKAGES = (
+    "algebra",
+    "compiler",
+    "krohn",
+    "network",
+    "program",
+    "sources",
+    "verify",
+)
 
 
 @pytest.mark.parametrize(
@@ -32,15 +44,49 @@ def test_whole_numbers_are_those_of_python_and_numpy() -> None:
     assert whole(np.int64(3), "it", 1) == whole(3, "it", 1) == 3
 
 
+MEANINGLESS = {int: True, bool: 1, float: "0.1", str: 3}
+"""For each type of a parameter a value that Python would take for one, or read on."""
+PUBLIC = [name for name in krohn.__all__ if isfunction(getattr(krohn, name))]
+
+
+def _parameters() -> Iterator[tuple[str, str, object]]:
+    for name in PUBLIC:
+        for each in signature(getattr(krohn, name)).parameters.values():
+            union = get_origin(each.annotation) in (Union, UnionType)
+            types = get_args(each.annotation) if union else (each.annotation,)
+            only, *more = [t for t in types if t is not type(None)]
+            if not more and isinstance(only, type) and only in MEANINGLESS:
+                yield name, each.name, MEANINGLESS[only]
+
+
+@pytest.mark.parametrize(("name", "parameter", "value"), list(_parameters()))
+def test_every_parameter_of_every_function_refuses_what_is_of_another_type(
+    name: str, parameter: str, value: object
+) -> None:
+    function = getattr(krohn, name)
+    usual = {int: 4, bool: True, str: "none"}
+    others = {
+        each.name: usual.get(each.annotation)
+        for each in signature(function).parameters.values()
+        if each.default is Parameter.empty and each.name != parameter
+    }
+    # It is refused before the others are looked at, in one line that names it.
+    with pytest.raises(krohn.KrohnError, match=f"{parameter} is .* not {value!r}"):
+        function(**{parameter: value}, **others)
+
+
 @pytest.mark.parametrize("value", [True, np.True_, 2.0, "3", 0, -1])
 @pytest.mark.parametrize(
     "call",
     [
         lambda n: krohn.compile("S3", n),
+        lambda n: krohn.compile("S3", 8, block=n),
         lambda n: krohn.explain("S3", n),
         lambda n: krohn.verify("none.safetensors", exhaustive=n),
         lambda n: krohn.verify("none.safetensors", sample=n),
         lambda n: krohn.verify("none.safetensors", length=n),
+        lambda n: krohn.equivalent("regex:a*", "regex:a*", length=n),
+        lambda n: krohn.stream("none.safetensors", batch=n),
     ],
 )
 def test_what_is_no_number_of_letters_is_refused(
@@ -48,6 +94,16 @@ def test_what_is_no_number_of_letters_is_refused(
 ) -> None:
     with pytest.raises(krohn.KrohnError, match=r"whole number|at least 1"):
         call(value)
+
+
+def test_numbers_of_numpy_are_those_of_python() -> None:
+    one, other = (krohn.compile("C2", n, block=n) for n in (4, np.int64(4)))
+    assert one.file.header == other.file.header
+
+
+def test_a_choice_is_one_of_those_that_there_are() -> None:
+    with pytest.raises(krohn.KrohnError, match="relation= takes 'equal' or 'included'"):
+        krohn.equivalent("regex:a*", "regex:a*", relation="same")
 
 
 @pytest.mark.parametrize(
@@ -68,7 +124,11 @@ def test_messages_in_python_name_parameters(call: Callable[[], object]) -> None:
 
 
 def test_no_option_that_a_package_writes_is_left() -> None:
-    texts = "\n".join(p.read_text("utf-8") for p in (PACKAGES / "krohn").rglob("*.py"))
+    texts = "\n".join(
+        path.read_text("utf-8")
+        for package in OWN_PACKAGES
+        for path in (PACKAGES / package).rglob("*.py")
+    )
     said = re.findall(r'"[^"\n]*(?<![\w-])(?:--[a-z]|-T\b)[^"\n]*"', texts)
     assert len(said) > 20
     for message in said:
@@ -79,7 +139,18 @@ def test_no_option_that_a_package_writes_is_left() -> None:
 def test_commands_in_messages_stay_commands() -> None:
     assert in_python("say --exhaustive N") == "say exhaustive=N"
     assert in_python("it is for (-T)") == "it is for (length=)"
+    assert in_python("compile it with --strict") == "compile it with strict=True"
+    assert in_python("leave --strict out") == "leave strict= out"
+    assert in_python("take --arch rnn") == "take arch='rnn'"
     assert in_python("`krohn explain S3 --arch ssm`") == "`krohn explain S3 --arch ssm`"
+
+
+def test_messages_of_methods_and_of_commands_are_worded_for_who_asks() -> None:
+    net = krohn.compile("C2", 4).model
+    with pytest.raises(krohn.KrohnError, match=r"\(length=5\)") as told:
+        net.run(["1"] * 5)
+    with in_a_command():
+        assert "(-T 5)" in str(krohn.KrohnError(f"word 1: {told.value}"))
 
 
 def test_types_are_there_for_those_who_import() -> None:

@@ -112,7 +112,7 @@ def test_what_is_not_finite_ends_a_stream() -> None:
 
 
 def test_a_model_without_room_behind_some_state_says_so() -> None:
-    with pytest.raises(KrohnError, match="-T 4 at least"):
+    with pytest.raises(KrohnError, match="length=4 at least"):
         stream(opened("Grid4", "scan", 3, "float32"))
 
 

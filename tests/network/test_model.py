@@ -31,7 +31,7 @@ def test_longer_words_are_refused(
     model = krohn.load(place(parts("Grid4", construction, 4).pack()))
     letter = model.letters[0]
     assert len(model.run([letter] * 4)) == 4
-    with pytest.raises(ModelFileError, match=r"up to 4 letters.*-T 5") as caught:
+    with pytest.raises(ModelFileError, match=r"up to 4 letters.*length=5") as caught:
         model.run([letter] * 5)
     assert "\n" not in str(caught.value)
     with pytest.raises(ModelFileError, match="up to 4 letters"):

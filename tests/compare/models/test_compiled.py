@@ -210,7 +210,7 @@ def test_it_is_built_from_its_file(tmp_path: Path) -> None:
     assert torch.equal(network(words), Model(file_of("C2"))(words))
     with pytest.raises(KrohnError, match="reads 2 letters and tells 2 classes apart"):
         build(Derived(path), 3, 2, LENGTH, 0)
-    with pytest.raises(KrohnError, match=f"compile it with -T {LENGTH + 1}"):
+    with pytest.raises(KrohnError, match=f"compile it with length={LENGTH + 1}"):
         build(Derived(path), 2, 2, LENGTH + 1, 0)
     with pytest.raises(KrohnError, match="cannot be read"):
         build(Derived(path + "x"), 2, 2, LENGTH, 0)
@@ -228,7 +228,7 @@ def test_what_it_cannot_do_is_refused() -> None:
     network = compiled(file_of("C2"))
     with pytest.raises(KrohnError, match="cannot be shifted"):
         network(words_of(network), 1)
-    with pytest.raises(KrohnError, match="compile it with -T 13"):
+    with pytest.raises(KrohnError, match="compile it with length=13"):
         network(torch.zeros(1, LENGTH + 1, dtype=torch.long))
     with pytest.raises(KrohnError, match="must not be negative"):
         Derived("", True, -1.0)

@@ -9,7 +9,7 @@ from network.exports import HOMES, destination
 
 
 def test_an_unknown_place_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ExportError, match=r"--to takes transformer-lens.*'jax'"):
+    with pytest.raises(ExportError, match=r"to= takes transformer-lens.*'jax'"):
         destination("jax")
 
 

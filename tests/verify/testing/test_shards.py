@@ -227,7 +227,7 @@ def test_networks_of_all_start_states_are_counted_together(
 
 
 def test_too_little_memory_is_said(parity: tuple[ModelFile, Automaton]) -> None:
-    with pytest.raises(CheckError, match="allow at least --memory"):
+    with pytest.raises(CheckError, match="allow at least memory="):
         ShardWork(job([parity], T), 2**20).open(own=False)
 
 

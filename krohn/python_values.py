@@ -1,0 +1,102 @@
+"""What callers in Python give, held against the types that parameters say they have."""
+
+from collections.abc import Callable
+from functools import partial, wraps
+from inspect import signature
+from numbers import Real
+from types import UnionType
+from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
+
+import numpy as np
+
+from algebra.errors import KrohnError
+from algebra.near_names import near
+from krohn.option_values import whole
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Reader = Callable[[Any], Any]
+
+LEAST = {
+    "seed": 0,
+    "bos": 0,
+    "start": 0,
+    "samples": 0,
+    "prefixes": 0,
+    "budget": 0,
+    "queries": 0,
+}
+"""The smallest whole number that makes sense, where it is not 1."""
+
+
+def checked(function: Callable[P, R]) -> Callable[P, R]:
+    """A function that refuses values that are not of the types of its parameters.
+
+    Whole numbers of numpy become those of Python, and so do truth values.
+    """
+    called = signature(function)
+    read = {
+        name: reader
+        for name, parameter in called.parameters.items()
+        if (reader := _reader(name, parameter.annotation)) is not None
+    }
+
+    @wraps(function)
+    def with_values(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            given = called.bind(*args, **kwargs)
+        except TypeError:  # Python's own message names the function
+            return function(*args, **kwargs)
+        for name, reader in read.items():
+            if name in given.arguments:
+                given.arguments[name] = reader(given.arguments[name])
+        return function(*given.args, **given.kwargs)
+
+    return with_values
+
+
+def _reader(name: str, annotation: Any) -> Reader | None:
+    """What reads a parameter of a type; None if anything may be given."""
+    union = get_origin(annotation) in (Union, UnionType)
+    types = set(get_args(annotation)) if union else {annotation}
+    others = types - {type(None)}
+    if len(others) != 1:
+        return None
+    (only,) = others
+    known = get_args(only) if get_origin(only) is Literal else ()
+    readers: dict[Any, Reader] = {
+        int: partial(whole, called=name, least=LEAST.get(name, 1)),
+        bool: partial(_truth, name),
+        float: partial(_real, name),
+        str: partial(_text, name),
+    }
+    reader = partial(_one_of, name, known) if known else readers.get(only)
+    if reader is None or len(types) == 1:
+        return reader
+    return lambda value: None if value is None else reader(value)
+
+
+def _truth(name: str, value: Any) -> bool:
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    raise KrohnError(f"{name} is True or False, not {value!r}")
+
+
+def _real(name: str, value: Any) -> float:
+    if isinstance(value, Real) and not isinstance(value, bool | np.bool_):
+        return float(value)
+    raise KrohnError(f"{name} is a number, not {value!r}")
+
+
+def _text(name: str, value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    raise KrohnError(f"{name} is a string, not {value!r}")
+
+
+def _one_of(name: str, known: tuple[Any, ...], value: Any) -> Any:
+    if isinstance(value, str) and value in known:
+        return value
+    listed = " or ".join(map(repr, known))
+    hint = near(value, known) if isinstance(value, str) else ""
+    raise KrohnError(f"{name}= takes {listed}, not {value!r}{hint}")
