@@ -15,9 +15,11 @@ from safetensors import SafetensorError
 from algebra.errors import KrohnError
 from krohn.compiled_model import CompiledModel
 from krohn.export_words import Ran, run
+from krohn.model_card import NAME, card
 from krohn.progress import Progress, silent
 from network import modelfile
 from network.exports import Destination, destination
+from network.exports.labels import labels
 from network.modelfile import ModelFile
 
 
@@ -83,6 +85,8 @@ def export(
         proved = home.proved(file, place)
         report = partial(progress or silent, "running words")
         ran = run(file, home, place, sample, seed, report)
+        text = card(file, home, labels(file, states), proved)
+        (place / NAME).write_text(text, encoding="utf-8")
     return Export(to, str(directory), ran, home.arithmetic, proved)
 
 
