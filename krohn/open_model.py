@@ -5,16 +5,19 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import cast
+from typing import cast, overload
 
+import numpy as np
 import torch
 from torch import Tensor
 
 import network.model
+from algebra.automaton import Automaton
 from algebra.errors import KrohnError
 from algebra.wording import count
 from krohn.activations import Activations
 from krohn.compiled_model import CompiledModel, called
+from krohn.foreign import names_machine, own_machine
 from krohn.intervention import (
     Intervention,
     Outcome,
@@ -26,13 +29,14 @@ from krohn.intervention import (
     without_head,
 )
 from krohn.option_values import format_name
+from krohn.running import shown_along
 from network import modelfile
 from network.architecture import kind_of
 from network.hooks import Hook, Hooks
 from network.modelfile import ModelFile, ModelFileError
 from network.places import VariablePlace
 from network.transformer import Transformer
-from network.words import Word, Words
+from network.words import Word, Words, is_one
 
 
 class Model(network.model.Model):
@@ -45,6 +49,49 @@ class Model(network.model.Model):
     def __init__(self, file: ModelFile) -> None:
         super().__init__(file)
         self.file = file
+
+    @overload
+    def run(self, word: Word, *, states: bool = False) -> list[str]: ...  # type: ignore[overload-overlap]
+    @overload
+    def run(self, word: Sequence[Word], *, states: bool = False) -> list[list[str]]: ...
+    def run(
+        self, word: Word | Sequence[Word], *, states: bool = False
+    ) -> list[str] | list[list[str]]:
+        """What the machine shows after each letter, as `krohn run` says it.
+
+        `NOT_FINITE` or `TIED` where the logits choose nothing. For a list of words, as
+        `encode` takes it, a list for each.
+
+        Args:
+            word: A word, or several.
+            states: Say the states, though the machine has outputs.
+
+        Raises:
+            KrohnError: If states are asked for that the network does not say.
+            ModelFileError: If a letter is unknown or the word is too long.
+        """
+        chosen = super().run(word)
+        machine = self._shows_more()
+        if states and self.shows != "states":
+            raise KrohnError("this network says outputs; leave states= out")
+        if states or machine is None or not chosen:
+            return chosen
+        if is_one(word):
+            (tokens,) = self.side_by_side(word).tokens.tolist()
+            return shown_along(machine, np.array(tokens), cast("list[str]", chosen))
+        rows = self.side_by_side(word).tokens.tolist()
+        return [
+            shown_along(machine, np.array(row[: len(each)]), each)
+            for row, each in zip(rows, chosen, strict=True)
+        ]
+
+    def _shows_more(self) -> Automaton | None:
+        """The machine, where it shows something else than the network says."""
+        about_machine = "source" not in self.header and names_machine(self)
+        if not about_machine or self.shows != "states":
+            return None
+        machine = own_machine(self)
+        return None if machine.output is None else machine
 
     def hook_places(self) -> list[str]:
         """The places at which hooks can be, in order; each variable is one, too.

@@ -10,6 +10,7 @@ from algebra.automaton import Automaton
 from algebra.bracket_distribution import distribution
 from algebra.errors import KrohnError
 from algebra.rational import probability
+from algebra.semiautomaton import IntArray
 from krohn.claimed_answers import Answers, marked
 from krohn.foreign import own_machine
 from network import modelfile
@@ -67,10 +68,7 @@ class Runner:
         read = range(1, len(word) + 1)
         if self.model.header["claim"].get("shows") == "outputs":
             return marked(self.file, Answers({"outputs": states, "word": word}, read))
-        place = {name: i for i, name in enumerate(self.machine.states)}
-        trace = np.array([place[s] for s in states], dtype=np.int64)
-        letters = self.machine.encode(word)
-        outputs = self.machine.show(letters, trace) if word else []
+        outputs = shown_along(self.machine, self.machine.encode(word), states)
         result = {"outputs": outputs, "states": states, "word": word}
         return marked(self.file, Answers(result, read))
 
@@ -122,6 +120,31 @@ class GeneratorRunner:
         names = list(self.machine.letters)
         result = {"word": word, "letters": names, "laws": laws.tolist()}
         return marked(self.file, Answers(result, range(len(laws))))
+
+
+def shown_along(
+    machine: Automaton, letters: IntArray, states: Sequence[str]
+) -> list[str]:
+    """What a machine shows along a word, where a network says in which states it is.
+
+    Args:
+        machine: The machine.
+        letters: Their indices.
+        states: By name; where one is none, as `NOT_FINITE`, that is what is shown, and
+            so where the output of a transition depends on it.
+    """
+    if not len(letters):
+        return []
+    place = {name: i for i, name in enumerate(machine.states)}
+    trace = np.array([place.get(q, 0) for q in states], dtype=np.int64)
+    found, output = machine.show(letters, trace), machine.output
+    moved = output is not None and output.on != "states"
+    for i, q in enumerate(states):
+        if q not in place:
+            found[i] = q
+        elif moved and i and states[i - 1] not in place:
+            found[i] = states[i - 1]
+    return found
 
 
 def open_runner(path: str) -> Runner | GeneratorRunner:

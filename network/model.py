@@ -198,7 +198,7 @@ class Model(nn.Module):
     @overload
     def run(self, word: Sequence[Word]) -> list[list[str]]: ...
     def run(self, word: Word | Sequence[Word]) -> list[str] | list[list[str]]:
-        """The name of the state, or of the output, after each letter of ``word``.
+        """The class that the network chooses after each letter of ``word``, by name.
 
         `NOT_FINITE` or `TIED` where the logits choose none. For a list of words, as
         `encode` takes it, a list for each.

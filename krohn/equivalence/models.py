@@ -13,10 +13,10 @@ from compiler.pruned import is_random
 from krohn.compiled_model import CompiledModel
 from krohn.equivalence.notions import Compared, Notion, compared, notion_of
 from krohn.foreign import own_machine
-from krohn.open_model import Model
 from krohn.sources import MODEL
 from krohn.verification import verify
 from network import modelfile
+from network.model import Model
 from network.modelfile import ModelFile
 from program import claim
 from program.claim import Claim

@@ -12,6 +12,8 @@ from algebra.errors import KrohnError
 from krohn.compiled_model import CompiledModel
 from krohn.notebook import framed, table
 from krohn.open_model import Model
+from krohn.running import open_runner
+from network.model import TIED
 from network.model import Model as Plain
 from network.transformer import Transformer
 from program import Program
@@ -25,6 +27,45 @@ def compiled() -> CompiledModel:
 @pytest.fixture(scope="module")
 def net(compiled: CompiledModel) -> Model:
     return compiled.model
+
+
+TURNSTILE = Path(__file__).parents[2] / "examples/turnstile.dot"
+
+
+@pytest.mark.parametrize(
+    ("source", "observation"),
+    [
+        (TURNSTILE, None),
+        (TURNSTILE, "outputs"),
+        ("regex:(ab)*", None),
+        ("regex:(ab)*", "outputs"),
+        ("S3", None),
+    ],
+)
+def test_it_says_what_the_command_says(
+    source: object, observation: str | None, tmp_path: Path
+) -> None:
+    compiled = krohn.compile(source, 6, observation=observation)
+    compiled.save(tmp_path / "m.safetensors")
+    net, machine = krohn.load(tmp_path / "m.safetensors"), krohn.automaton(source)
+    words = [[*net.letters[:2]] * 2, [*net.letters[-2:]] * 3, []]
+    runner = open_runner(str(tmp_path / "m.safetensors"))
+    shown = [runner.run(word)["outputs"] for word in words]
+    assert net.run(words) == shown == [list(machine.run(word)) for word in words]
+    assert [net.run(word) for word in words] == shown
+    if observation is None:
+        said = [runner.run(word)["states"] for word in words]
+        assert net.run(words, states=True) == said
+    else:
+        with pytest.raises(krohn.KrohnError, match="says outputs"):
+            net.run(words, states=True)
+
+
+def test_what_is_no_answer_is_none_of_the_machine_either() -> None:
+    net = krohn.compile(TURNSTILE, 6).model
+    for tensor in net.parameters():
+        tensor.data.zero_()
+    assert net.run(["coin", "push"]) == [TIED] * 2
 
 
 def test_what_compile_returns_is_open(compiled: CompiledModel) -> None:
