@@ -4,6 +4,9 @@ from collections.abc import Iterable
 from decimal import ROUND_CEILING, Context
 from itertools import groupby
 
+LONGEST = 200
+"""In characters, of a word on which a network is wrong; how to replay it has all."""
+
 
 def count(number: int, noun: str, plural: str = "s") -> str:
     """A number with its noun: ``1 letter``, ``2,000 letters``."""

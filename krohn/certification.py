@@ -9,7 +9,7 @@ from functools import partial
 from typing import Generic, NamedTuple, TypeVar
 
 from algebra.automaton import Automaton
-from algebra.wording import cut, in_runs
+from algebra.wording import LONGEST, cut, in_runs
 from compiler.compiled_network import CompiledNetwork, Tried, realise
 from compiler.construction_choice.planning import Planning
 from compiler.cost import Cost
@@ -20,9 +20,6 @@ from network.modelfile import ModelFile
 from network.precision import Precision
 from program.errors import Refused
 from verify.proof import Proof, prove
-
-LONGEST_SHOWN = 200
-"""In characters, of a word on which a network is wrong."""
 
 Made = TypeVar("Made")
 Found = TypeVar("Found")
@@ -59,11 +56,12 @@ class Choice(Generic[Made, Found]):
 
 
 def reasons(tried: Iterable[Tried]) -> str:
-    """Why nothing was shown of what was tried, in a line."""
-    return "; ".join(
-        f"{t.construction}: {t.reason.removeprefix(f'{t.construction} ')}"
-        for t in tried
-    )
+    """Why nothing was shown of what was tried, in a line; each reason is told once."""
+    alike: dict[str, list[str]] = {}
+    for t in tried:
+        reason = t.reason.removeprefix(f"{t.construction} ")
+        alike.setdefault(reason, []).append(t.construction)
+    return "; ".join(f"{', '.join(names)}: {why}" for why, names in alike.items())
 
 
 def planned(
@@ -174,4 +172,4 @@ class Claim:
         if proof.word is None:
             return proof.reason
         word = in_runs(self.machine.letters[a] for a in proof.word)
-        return f"it is wrong after {cut(word, LONGEST_SHOWN)}"
+        return f"it is wrong after {cut(word, LONGEST)}"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from algebra.wording import cut
+from algebra.wording import LONGEST, cut, in_runs
 from program.claim import Claim
 from verify.attention_limits.head_limits import HeadBounds
 from verify.proof import Proof, Verdict
@@ -173,8 +173,9 @@ def _wrong(found: "Counterexample") -> str:
 
 
 def _unrepeated(found: "Counterexample") -> str:
+    word = cut(in_runs(found.word), LONGEST)
     return (
-        f"the network was wrong on {' '.join(found.word)!r} when it ran that word among "
+        f"the network was wrong on {word!r} when it ran that word among "
         "others, and right when it ran it alone: its answers depend on the batch"
     )
 

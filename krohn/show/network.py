@@ -12,6 +12,7 @@ from sources import in_context as contexts
 
 if TYPE_CHECKING:
     from krohn.compiled_model import CompiledModel
+    from network.modelfile import ModelFile
 
 
 def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
@@ -27,10 +28,9 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
         bound = f"words of up to {letters} letters, {result['length']} tokens"
     such = "such word"
     if kind_of(model.file.header["architecture"]).answers == "reals":
-        bound, such = (
-            f"inputs of up to {count(result['length'], 'vector')}",
-            "such input",
-        )
+        most = "" if _all_there(model.file) else "up to "
+        bound = f"inputs of {most}{count(result['length'], 'vector')}"
+        such = "such input"
     learns = model.file.header.get("source", {}).get("kind") == contexts.KIND
     if learns:
         such = "prompt of its form"
@@ -56,6 +56,17 @@ def compiled(result: dict[str, Any], model: "CompiledModel") -> None:
     else:
         meaning = _meaning(model.file.header["claim"], such)
         out.print(f"  proved in {model.proof.seconds:.2f} s: {meaning}")
+
+
+def _all_there(file: "ModelFile") -> bool:
+    """Whether each input of a network of reals has as many vectors as it can have."""
+    from krohn.source_kinds import of_file
+    from krohn.source_kinds.real_sequences import RealSequences
+
+    kind, length = of_file(file), file.header["claim"]["length"]
+    if not isinstance(kind, RealSequences):
+        return False
+    return bool(kind.least(kind.of_file(file), length) == length)
 
 
 def _meaning(claim: dict[str, Any], such: str) -> str:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from algebra.wording import at_most, count
+from algebra.wording import LONGEST, at_most, count, cut, in_runs
 from krohn.show.tables import console, legibly, new_table, print_table
 
 if TYPE_CHECKING:
@@ -130,7 +130,17 @@ def trusted(found: "Rests") -> None:
 def _counterexample(out: Console, wrong: "Counterexample") -> None:
     """A word with what is right and what was said, a letter at a time."""
     for title in ("word", "expected", "actual"):
-        out.print(f"  {title:<9} {' '.join(map(legibly, getattr(wrong, title)))}")
+        names = list(map(legibly, getattr(wrong, title)))
+        out.print(f"  {title:<9} {_along(names, title != 'word')}")
+
+
+def _along(names: list[str], ends: bool) -> str:
+    """Names in a row; of many their runs, cut where they begin if their end is told."""
+    line = " ".join(names)
+    if len(line) <= LONGEST:
+        return line
+    runs = in_runs(names)
+    return cut(runs[::-1], LONGEST)[::-1] if ends else cut(runs, LONGEST)
 
 
 def replay(found: "Replay", state: str | None) -> None:
