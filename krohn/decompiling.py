@@ -19,6 +19,7 @@ from network.trained import is_network
 from program.domains import FloatArray, IntArray
 from program.errors import Refused
 from program.files import read_bytes
+from program.numbers import real_array
 from program.writing import atomic_write
 from sources.hidden_markov import HiddenMarkovModel, files
 from sources.hidden_markov.decompile import (
@@ -242,18 +243,25 @@ def _task(name: str | None) -> Task:
 
 def _array(model: object) -> FloatArray:
     if isinstance(model, np.ndarray):
-        return np.asarray(model, np.float64)
+        return _numbers(model, "the law")
     try:
         data = BytesIO(read_bytes(str(model)))
-        return np.asarray(np.load(data, allow_pickle=False), np.float64)
+        return _numbers(np.load(data, allow_pickle=False), str(model))
     except (OSError, EOFError, ValueError, TypeError):
         raise KrohnError(f"{model}: cannot be read as an array of numbers") from None
+
+
+def _numbers(values: object, what: str) -> FloatArray:
+    try:
+        return real_array(values, what)
+    except Refused as reason:
+        raise KrohnError(str(reason)) from None
 
 
 def _joint(laws: Laws, letters: int) -> FloatArray:
     """``(d, d, d)``: Pr(x_2, x_3 | x_1), of laws of the next letter."""
     words = np.indices((letters, letters)).reshape(2, -1).T
-    said = np.asarray(laws(words), np.float64)
+    said = _numbers(laws(words), "what the network says")
     if said.shape != (letters**2, 2, letters):
         raise KrohnError(f"{letters**2} words of 2 letters gave {said.shape} numbers")
     second = said[::letters, 0]

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
 import numpy.typing as npt
 
 from algebra.errors import KrohnError
@@ -10,6 +9,7 @@ from krohn.source_kinds import named
 from krohn.source_kinds.linear_systems import as_model
 from krohn.sources import read
 from program.errors import Refused
+from program.numbers import real_array
 from sources.hidden_markov import HiddenMarkovModel
 from sources.hidden_markov.forms import driven
 from sources.hidden_markov.masked import Task
@@ -61,8 +61,8 @@ def gaussian_hmm(
     Raises:
         KrohnError: If these are no such model.
     """
-    centres, step = (np.array(x, np.float64) for x in (means, transition))
     try:
+        centres, step = real_array(means, "means"), real_array(transition, "transition")
         return gaussian(name, centres, step, Task.of(task), radius)
     except Refused as reason:
         raise KrohnError(str(reason)) from None

@@ -12,6 +12,7 @@ import numpy as np
 from algebra.errors import KrohnError
 from algebra.near_names import near
 from krohn.option_values import whole
+from program.errors import Refused
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -50,7 +51,10 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         for name, reader in read.items():
             if name in given.arguments:
                 given.arguments[name] = reader(given.arguments[name])
-        return function(*given.args, **given.kwargs)
+        try:
+            return function(*given.args, **given.kwargs)
+        except Refused as reason:
+            raise KrohnError(str(reason)) from None
 
     return with_values
 

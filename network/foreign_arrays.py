@@ -16,6 +16,8 @@ from network.architecture import expected_shapes
 from network.errors import ModelFileError
 from network.modelfile import ModelFile
 from network.precision import FLOAT64, FloatArray
+from program.errors import Refused
+from program.numbers import real_array
 
 Array = npt.ArrayLike
 FAR = -1e9
@@ -113,7 +115,10 @@ class _Arrays:
         """One array, as float64."""
         if module not in self.parameters or name not in self.parameters[module]:
             raise ModelFileError(f"the array {name!r} of {module!r} is missing")
-        return np.asarray(self.parameters[module][name], dtype=np.float64)
+        try:
+            return real_array(self.parameters[module][name], f"{name!r} of {module!r}")
+        except Refused as reason:
+            raise ModelFileError(str(reason)) from None
 
     def layers(self) -> int:
         """How many layers there are."""

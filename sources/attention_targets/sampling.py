@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Callable, Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from program.domains import FloatArray
 from program.errors import Refused, demand
+from program.numbers import real_array
 from sources.attention_targets.pod import decompose, gauss_legendre
 from sources.attention_targets.sine_series import SineSeries
 from sources.attention_targets.target import (
@@ -78,6 +80,8 @@ def attention_target(
         "its lipschitz=",
     )
 
+    _check_bounds(lipschitz, second_derivatives, rho=rho, f=f, F=F)
+
     def modulus(what: str, table: FloatArray, step: float, axes: int = 1) -> float:
         if what in (second_derivatives or {}):
             bound = float((second_derivatives or {})[what])
@@ -94,9 +98,9 @@ def attention_target(
         coupled = _sampled("rho", rho, grid[:, None], grid[None, :])
         demand(coupled.shape == (size + 1,) * 2, "rho must give a row for each u")
         of_rho = modulus("rho", coupled, 1 / size, axes=2)
-    left, right, missed = _factors(rho, np.asarray(coupled, np.float64), grid)
+    left, right, missed = _factors(rho, real_array(coupled, "rho"), grid)
     inner = grid if f is None else _sampled("f", f, grid) if callable(f) else f
-    inner = np.asarray(inner, np.float64)
+    inner = real_array(inner, "f")
     demand(inner.ndim > 0, "f must give a number, or a row, for each x")
     values = inner.reshape(len(inner), -1)
     of_f = modulus("f", values, 1 / size) if callable(f) else 0.0
@@ -119,6 +123,35 @@ def attention_target(
     )
 
 
+def _check_bounds(
+    lipschitz: Bounds | None, second_derivatives: Bounds | None, **functions: Any
+) -> None:
+    """Refuse a bound of what is no function here, or that is no number.
+
+    Raises:
+        Refused: With the functions that there are.
+    """
+    bounds = {"lipschitz": lipschitz, "second_derivatives": second_derivatives}
+    needing = [name for name, each in functions.items() if callable(each)]
+    for called, said in bounds.items():
+        demand(
+            said is None or isinstance(said, Mapping),
+            f'{called}= is a dict, as {{"rho": 1.0}}',
+        )
+        for what, bound in (said or {}).items():
+            known = ", ".join(needing) or "none"
+            demand(
+                what in needing,
+                f"{called}= says a bound of {what!r}; the functions that need one "
+                f"here: {known}",
+            )
+            number = isinstance(bound, Real) and not isinstance(bound, bool)
+            demand(
+                number and bound >= 0,
+                f"{called}= of {what} is a number from 0 on, not {bound!r}",
+            )
+
+
 def _sampled(what: str, function: Function, *points: FloatArray) -> FloatArray:
     """A function at points ``(a,)``, or at those of a grid of two axes.
 
@@ -127,11 +160,12 @@ def _sampled(what: str, function: Function, *points: FloatArray) -> FloatArray:
     """
     try:
         with np.errstate(all="ignore"):  # what is not finite is told by name
-            found = np.asarray(function(*points), np.float64)
+            said = function(*points)
     except (TypeError, ValueError) as reason:
         raise Refused(
             f"{what} takes no arrays: write it with numpy ({reason})"
         ) from None
+    found = real_array(said, what)
     bad = np.argwhere(~np.isfinite(found))
     if not len(bad):
         return found
@@ -175,7 +209,7 @@ def _factors(
     if callable(rho):
 
         def coupling(u: FloatArray, v: FloatArray) -> FloatArray:
-            return np.asarray(rho(u, v.T), np.float64)
+            return real_array(rho(u, v.T), "rho")
 
         found = decompose(coupling, gauss_legendre(NODES))
         terms, at = min(found.rank, MOST_RANK), grid[:, None]

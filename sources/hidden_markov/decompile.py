@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from program.domains import FloatArray
 from program.errors import demand
+from program.numbers import real_array
 from sources.hidden_markov.fitting import nearest
 from sources.hidden_markov.identifiability import moves
 from sources.hidden_markov.masked import Task, predictor, reversed_chain
@@ -89,7 +90,7 @@ def decompiled(
         Refused: If that is no such law, or it does not determine a model: Kruskal's
             condition fails.
     """
-    said = np.array(law, np.float64)
+    said = real_array(law, "the law")
     _check(said, task, off)
     # Given the last letter, the chain runs backwards: x_2, then x_1.
     tensor = said.transpose(0, 2, 1) if task.given == 3 else said

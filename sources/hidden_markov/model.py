@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from program.domains import FloatArray, IntArray
 from program.errors import demand
-from program.numbers import reals, whole
+from program.numbers import real_array, reals, whole
 
 KIND = "hidden-markov"
 """What it is called in the header of a model file."""
@@ -101,7 +101,10 @@ class HiddenMarkovModel:
         Raises:
             Refused: If these are no probabilities.
         """
-        step, say = np.array(transitions, np.float64), np.array(emissions, np.float64)
+        step, say = (
+            real_array(transitions, "transitions"),
+            real_array(emissions, "emissions"),
+        )
         for what, law in (("transitions", step), ("emissions", say)):
             demand(law.ndim == 2, f"the {what} are no matrix")
             demand(np.isfinite(law) & (law >= 0), f"the {what} have a negative entry")
@@ -114,7 +117,7 @@ class HiddenMarkovModel:
         names = tuple(states or (str(i + 1) for i in range(len(step))))
         symbols = tuple(letters or (str(i + 1) for i in range(len(say))))
         operators = say[:, :, None] * step
-        return cls(name, names, symbols, operators, np.array(start, np.float64))
+        return cls(name, names, symbols, operators, real_array(start, "start"))
 
     @property
     def size(self) -> int:

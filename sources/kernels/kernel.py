@@ -9,7 +9,7 @@ import numpy as np
 
 from program.domains import FloatArray
 from program.errors import demand
-from program.numbers import reals, whole
+from program.numbers import real_array, reals, whole
 
 KIND = "kernel"
 """What it is called in the header of a model file."""
@@ -62,8 +62,10 @@ class Kernel:
     def __post_init__(self) -> None:
         # Whole numbers may be given; a file has none.
         modes = tuple(Mode(complex(c), complex(b)) for c, b in self.modes)
-        low, high = map(float, self.inputs)
-        object.__setattr__(self, "values", tuple(map(float, self.values)))
+        low, high = real_array(self.inputs, "inputs").tolist()
+        object.__setattr__(
+            self, "values", tuple(real_array(self.values, "values").tolist())
+        )
         object.__setattr__(self, "modes", modes)
         object.__setattr__(self, "inputs", (low, high))
         demand(

@@ -91,7 +91,7 @@ def test_explain_says_what_writing_saves() -> None:
         (["--observe", "outputs"], "--observe means nothing to a text in blocks"),
         (
             ["--construction", "scan"],
-            "--construction means nothing to a text in blocks",
+            "construction= means nothing to a text in blocks",
         ),
     ],
 )

@@ -1,10 +1,13 @@
 """Numbers on file are read as they are written, or refused."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
+import torch
 
 from program.errors import Refused
-from program.numbers import real, reals, whole
+from program.numbers import real, real_array, reals, whole
 
 NO_NUMBERS = (True, 2**60 + 127, "1", "1+2j", None, float("nan"), float("inf"), 10**400)
 
@@ -37,3 +40,35 @@ def test_rows_have_one_length_and_arrays_their_axes(ragged: object) -> None:
     for reader in (reals, whole):
         with pytest.raises(Refused):
             reader(ragged, 2)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1, 2.5],
+        np.array([1, 2.5], np.float32),
+        torch.tensor([1, 2.5]),
+        [True, Fraction(5, 2)],
+    ],
+)
+def test_arrays_of_python_are_taken_as_they_are(values: object) -> None:
+    assert real_array(values, "it").tolist() == [1.0, 2.5]
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        (np.array([1 + 0j]), "complex"),
+        ([1j], "complex"),
+        (torch.tensor([1j]), "complex"),
+        (["a"], "no array of numbers"),
+        ([[1.0], [1.0, 2.0]], "no array of numbers"),
+        ([2**60 + 1], "float64 would round"),
+        (np.array([2**60 + 1]), "float64 would round"),
+    ],
+)
+def test_arrays_that_would_lose_something_are_refused(
+    values: object, reason: str
+) -> None:
+    with pytest.raises(Refused, match=reason):
+        real_array(values, "it")

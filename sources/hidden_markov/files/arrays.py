@@ -14,6 +14,7 @@ import numpy as np
 
 from program.domains import LARGEST_MATRIX, FloatArray
 from program.errors import Refused, demand
+from program.numbers import real_array
 from sources.hidden_markov.forms import said_at_once
 from sources.hidden_markov.model import HiddenMarkovModel
 
@@ -64,7 +65,7 @@ def model(said: Mapping[str, Any], name: str) -> HiddenMarkovModel:
     """
     known = names(said)
     demand(known, f"it needs the arrays {START}, {STEP} and {SAY}")
-    start, step, say = (_numbers(said[known[key]], key) for key in (START, STEP, SAY))
+    start, step, say = (real_array(said[known[key]], key) for key in (START, STEP, SAY))
     say = say.reshape(say.shape[0], say.shape[2]) if _of_tensors(say) else say
     size = len(start) if start.ndim == 1 else 0
     demand(size > 0, f"{START} is no row of numbers")
@@ -74,7 +75,7 @@ def model(said: Mapping[str, Any], name: str) -> HiddenMarkovModel:
     demand(fits, f"{SAY} has no row for each of {size} states")
     few = say.shape[1] * (size + 1) ** 2 <= MOST_NUMBERS
     demand(few, f"{say.shape[1]} letters of {size} states are too many")
-    ends = _numbers(said["ends"], "ends") if "ends" in said else np.zeros(1)
+    ends = real_array(said["ends"], "ends") if "ends" in said else np.zeros(1)
     demand((ends == 0) | np.isneginf(ends), "it may end, which is not read")
     return said_at_once(
         name,
@@ -110,13 +111,6 @@ def laws(rows: FloatArray, what: str) -> FloatArray:
 def _of_tensors(say: FloatArray) -> bool:
     """Whether it is a stack of pomegranate's tensors, one of (1, letters) a state."""
     return say.ndim == 3 and say.shape[1] == 1
-
-
-def _numbers(given: Any, what: str) -> FloatArray:
-    try:
-        return np.array(given, np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise Refused(f"{what} is no array of numbers") from None
 
 
 def _named(said: Mapping[str, Any], what: str, count: int) -> list[str]:

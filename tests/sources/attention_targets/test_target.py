@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from attention_targets import smooth
 
+import krohn
 from program.errors import Refused
 from sources.attention_targets.sampling import attention_target, named
 from sources.attention_targets.target import KIND, AttentionTarget, joined
@@ -174,3 +175,27 @@ def test_bounds_that_are_reached_are_taken_and_lower_ones_are_not() -> None:
     assert repr(lines(3.0)) == "<AttentionTarget target: 8 vectors, 256 pieces>"
     with pytest.raises(Refused, match=r"lipschitz of rho: at most 2\.9 .* show 3"):
         lines(2.9)
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"rho": lambda u, v: 1j * u * v}, "rho has complex numbers"),
+        ({"rho": np.full((5, 5), 1j), "lipschitz": {}}, "rho has complex numbers"),
+        ({"f": lambda x: np.exp(1j * x)}, "f has complex numbers"),
+        ({"f": np.full(17, 1j)}, "f has complex numbers"),
+        ({"lipschitz": {"rho": 1.0, "g": 1.0}}, "lipschitz= says a bound of 'g'"),
+        ({"lipschitz": {"rho": 1.0, "f": 1.0}}, "a bound of 'f'.*one here: rho"),
+        ({"lipschitz": {"Rho": 1.0}}, "a bound of 'Rho'"),
+        ({"lipschitz": {"rho": 1j}}, "a number from 0 on"),
+        ({"lipschitz": {"rho": "1"}}, "a number from 0 on"),
+        ({"lipschitz": 1.0}, "lipschitz= is a dict"),
+        ({"second_derivatives": {"rho": 0.0, "F": 1.0}}, "second_derivatives= says"),
+    ],
+)
+def test_what_would_be_lost_or_left_aside_is_refused(
+    changed: dict[str, object], reason: str
+) -> None:
+    usual = {"rho": lambda u, v: u * v, "points": 16, "lipschitz": {"rho": 1.0}}
+    with pytest.raises(krohn.KrohnError, match=reason):
+        krohn.attention_target(**{**usual, **changed})
