@@ -124,7 +124,7 @@ class AttentionTargets(RealSequences[AttentionTarget]):
             "cut_off_at_most": float(tail.sum()),
             "features": shape["features"],
             "parameters": parameters(shape),
-            **{name: _by_rank(fact) for name, fact in complexity.facts(source).items()},
+            **_by_rank(complexity.facts(source)),
             "dtype": options.precision.name,
         }
 
@@ -205,9 +205,18 @@ def _finest(source: AttentionTarget) -> tuple[int, int]:
     )
 
 
-def _by_rank(fact: Any) -> Any:
-    """What is said for several m_h, with names that JSON has, too."""
-    return {f"m_h={m}": x for m, x in fact.items()} if isinstance(fact, dict) else fact
+def _by_rank(facts: dict[str, Any]) -> dict[str, Any]:
+    """What is said for several m_h, with names that JSON has, too.
+
+    A bound that is no less than what holds without it says nothing.
+    """
+    trivial = facts["without_bound"]
+    return {
+        name: {f"m_h={m}": x if x < trivial else "vacuous" for m, x in fact.items()}
+        if isinstance(fact, dict)
+        else fact
+        for name, fact in facts.items()
+    }
 
 
 def _most(source: AttentionTarget) -> int:

@@ -279,7 +279,9 @@ def facts(target: Target) -> dict[str, Any]:
 
     ``bound`` is of E Σ_t |H_t − Ĥ_t| for uniform inputs if only ρ is cut, after 1, 2, 4, …
     terms; ``bound_as_printed`` is that of the paper, which is not proved (A24).
+    ``without_bound`` holds of any ρ: τ times the range of what is averaged, or of F.
     """
+    averaged = target.f if target.outer is None else target.outer.values
     found = complexity_of(target)
     rank, length = found.pod.rank, target.length
     widths = [2**k for k in range(rank.bit_length()) if 2**k < rank] + [rank]
@@ -289,6 +291,7 @@ def facts(target: Target) -> dict[str, Any]:
         "c1": found.c1,
         "c2": found.c2(rank),
         "beta": found.beta,
+        "without_bound": float(length * np.ptp(averaged, axis=0).max()),
         "bound": {m: found.mean_error(length, m) for m in widths},
         "bound_as_printed": {m: found.printed(length, m, np.inf) for m in widths},
     }

@@ -239,3 +239,11 @@ def test_inputs_are_counted_as_inputs(
 
     report("F", krohn.verify(file, sample=20))
     assert "20 inputs were run" in capsys.readouterr().out
+
+
+def test_a_bound_that_says_nothing_is_called_vacuous() -> None:
+    found = krohn.explain("Sine6,1.5")
+    assert found["without_bound"] == 16  # 16 outputs, each in [0, 1]
+    said = [*found["bound"].values(), *found["bound_as_printed"].values()]
+    assert {x for x in said if isinstance(x, str)} == {"vacuous"}
+    assert 0 < max(x for x in said if isinstance(x, float)) < 16
