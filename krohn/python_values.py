@@ -1,5 +1,6 @@
 """What callers in Python give, held against the types that parameters say they have."""
 
+from collections import abc
 from collections.abc import Callable
 from functools import partial, wraps
 from inspect import signature
@@ -75,6 +76,8 @@ def _reader(name: str, annotation: Any) -> Reader | None:
         str: partial(_text, name),
     }
     reader = partial(_one_of, name, known) if known else readers.get(only)
+    if get_origin(only) is abc.Callable:
+        reader = partial(_function, name)
     if reader is None or len(types) == 1:
         return reader
     return lambda value: None if value is None else reader(value)
@@ -96,6 +99,12 @@ def _text(name: str, value: Any) -> str:
     if isinstance(value, str):
         return value
     raise KrohnError(f"{name} is a string, not {value!r}")
+
+
+def _function(name: str, value: Any) -> Any:
+    if callable(value):
+        return value
+    raise KrohnError(f"{name} is a function, not {value!r}")
 
 
 def _one_of(name: str, known: tuple[Any, ...], value: Any) -> Any:

@@ -25,6 +25,7 @@ from network import modelfile
 from network.cache import Cache, Tree
 from network.model import Model, said
 from network.transformer import Transformer
+from network.words import check_tokens
 
 AT_ONCE = 256
 """The most letters that a network with recurrent state reads before it answers."""
@@ -81,7 +82,7 @@ class Stream:
         Raises:
             KrohnError: If the network gives no answer.
         """
-        return self.feed(letters[:, None])[:, 0]
+        return self.feed(np.asarray(letters)[..., None])[:, 0]
 
     def feed(self, letters: IntArray) -> IntArray:
         """More letters of every stream: ``(batch, n)`` to the states after each.
@@ -90,7 +91,7 @@ class Stream:
             KrohnError: If the network gives no answer.
         """
         told: list[IntArray] = [np.zeros((len(self.now), 0), dtype=np.int64)]
-        tokens = torch.from_numpy(np.asarray(letters, dtype=np.int64))
+        tokens = self._tokens(letters)
         with torch.inference_mode():
             while tokens.shape[1]:
                 if not self._room:
@@ -99,6 +100,23 @@ class Stream:
                 told.append(self._read(tokens[:, :most]))
                 tokens = tokens[:, most:]
         return np.concatenate(told, axis=1)
+
+    def _tokens(self, letters: IntArray) -> Tensor:
+        """Indices of letters, a row for each stream, once they are known to be that.
+
+        Raises:
+            KrohnError: If they are not.
+        """
+        given = np.asarray(letters)
+        if given.dtype.kind not in "iu" or given.shape[:-1] != self.now.shape:
+            raise KrohnError(
+                f"streams read indices of letters, a row for each of {len(self.now)}; "
+                "these are "
+                + (str(given.shape) if given.dtype.kind in "iu" else "none")
+            )
+        tokens = torch.from_numpy(given.astype(np.int64))
+        check_tokens(tokens, self.model.letters, tokens.device)
+        return tokens
 
     def _begin(self) -> None:
         """Begin a segment of every stream at the state where it is."""

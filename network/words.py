@@ -69,8 +69,11 @@ def found(
         token = index(letter) if isinstance(letter, str) else None
         if token is None:
             shown = ", ".join(letters[:SHOWN]) + ", …" * (len(letters) > SHOWN)
+            apart = isinstance(word, str) and max(map(len, letters)) > 1
+            hint = "; a string is read sign by sign, so give a list of letters" * apart
             raise ModelFileError(
-                f"{letter!r} is not a letter (letter {at}{of}); the letters are {shown}"
+                f"{letter!r} is not a letter (letter {at}{of}); the letters are "
+                f"{shown}{hint}"
             )
         tokens.append(token)
     return tokens

@@ -33,8 +33,8 @@ def from_object(source: object, told: Told, complete: Complete) -> Automaton:
     reader = next((r for r in READERS if r.recognises(source)), None)
     if reader is None:
         raise MachineError(
-            f"there is no machine in a {type(source).__name__}; krohn.automaton says what "
-            "machines are read from"
+            f"there is no machine in an object of type {type(source).__name__}; "
+            "help(krohn.automaton) says what machines are read from"
         )
     for option in told.given:
         if option not in reader.takes:

@@ -310,10 +310,13 @@ MISTAKES: dict[str, tuple[Callable[[], Automaton], str]] = {
         lambda: krohn.automaton("S3", letters="ab"),
         "letters= means nothing to S3",
     ),
-    "no machine": (lambda: krohn.automaton(np.zeros(3)), "no machine in a ndarray"),
+    "no machine": (
+        lambda: krohn.automaton(np.zeros(3)),
+        "no machine in an object of type ndarray",
+    ),
     "no machine to compile": (
         lambda: krohn.automaton(krohn.compile(3.5, 4)),
-        "no machine in a float",
+        "no machine in an object of type float",
     ),
 }
 

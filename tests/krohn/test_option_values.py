@@ -66,7 +66,7 @@ def test_every_parameter_of_every_function_refuses_what_is_of_another_type(
     function = getattr(krohn, name)
     usual = {int: 4, bool: True, str: "none"}
     others = {
-        each.name: usual.get(each.annotation)
+        each.name: usual.get(each.annotation, print)
         for each in signature(function).parameters.values()
         if each.default is Parameter.empty and each.name != parameter
     }
@@ -94,6 +94,11 @@ def test_what_is_no_number_of_letters_is_refused(
 ) -> None:
     with pytest.raises(krohn.KrohnError, match=r"whole number|at least 1"):
         call(value)
+
+
+def test_a_name_is_no_function() -> None:
+    with pytest.raises(krohn.KrohnError, match="observe is a function, not 'accept'"):
+        krohn.compile("regex:a*", 8, observe="accept")
 
 
 def test_numbers_of_numpy_are_those_of_python() -> None:

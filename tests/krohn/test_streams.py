@@ -252,3 +252,11 @@ def test_a_reader_that_goes_away_ends_it(file: Path, tmp_path: Path) -> None:
         running.stdout.close()
         assert running.wait(timeout=300) == 2
         assert running.stderr.read() == ""
+
+
+@pytest.mark.parametrize("letters", [[9], [-1], ["213"], [0.5], [0, 0]])
+def test_what_is_no_row_of_letters_is_refused(letters: list[object]) -> None:
+    stream = krohn.stream(krohn.compile("S3", 8))
+    with pytest.raises(KrohnError, match=r"not a letter|indices of letters"):
+        stream.step(np.array(letters))
+    assert stream.letters == 0

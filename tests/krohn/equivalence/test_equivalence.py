@@ -121,7 +121,7 @@ def test_an_invariant_that_does_not_hold_is_no_proof(
         ("S3", "crasp:Majority", "different letters"),
         ("crasp:None", "crasp:Majority", "there is no counting program"),
         ("none.crasp", "crasp:Majority", "cannot be read"),
-        (3, "crasp:Majority", "no machine in a int"),
+        (3, "crasp:Majority", "no machine in an object of type int"),
     ],
 )
 def test_what_cannot_be_compared_is_said(
