@@ -14,6 +14,7 @@ from algebra.errors import KrohnError
 from krohn.cli import app
 from krohn.observability import gamma
 from network import modelfile
+from program.wording import in_a_command
 from sources.hidden_markov import HiddenMarkovModel
 from sources.hidden_markov.assumptions import observed
 from sources.in_context import exactly
@@ -138,7 +139,7 @@ def test_explain_says_the_form_and_the_step() -> None:
     ],
 )
 def test_other_prompts_are_one_line(file: str, words: str, why: str) -> None:
-    with pytest.raises(KrohnError, match=why):
+    with in_a_command(), pytest.raises(KrohnError, match=why):
         CliRunner().invoke(app, ["run", file, words], catch_exceptions=False)
 
 
@@ -155,16 +156,19 @@ def test_options_without_effect_are_errors(
     options: list[str], why: str, tmp_path: Path
 ) -> None:
     command = ["compile", NAME, *options, "-o", str(tmp_path / "f")]
-    with pytest.raises(KrohnError, match=why):
+    with in_a_command(), pytest.raises(KrohnError, match=why):
         CliRunner().invoke(app, command, catch_exceptions=False)
 
 
 def test_no_file_is_read_that_is_no_prompt(file: str, tmp_path: Path) -> None:
     binary = tmp_path / "b"
     binary.write_bytes(b"\xff\xfe1 2")
-    with pytest.raises(KrohnError, match="not UTF-8 text"):
+    with in_a_command(), pytest.raises(KrohnError, match="not UTF-8 text"):
         CliRunner().invoke(app, ["run", file, str(binary)], catch_exceptions=False)
-    with pytest.raises(KrohnError, match=r"no.txt: there is no such file"):
+    with (
+        in_a_command(),
+        pytest.raises(KrohnError, match=r"no.txt: there is no such file"),
+    ):
         CliRunner().invoke(app, ["run", file, "no.txt"], catch_exceptions=False)
 
 
@@ -180,5 +184,8 @@ def test_pairs_tell_states_apart_that_letters_do_not() -> None:
 
 def test_there_is_no_picture_and_that_is_one_line(file: str, tmp_path: Path) -> None:
     command = ["draw", file, "-o", str(tmp_path / "f.svg")]
-    with pytest.raises(KrohnError, match="has no Program, and no picture"):
+    with (
+        in_a_command(),
+        pytest.raises(KrohnError, match="has no Program, and no picture"),
+    ):
         CliRunner().invoke(app, command, catch_exceptions=False)

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 import krohn
 from algebra.errors import KrohnError
 from krohn.cli import app
+from program.wording import in_a_command
 
 
 def said(*command: str) -> Any:
@@ -121,13 +122,13 @@ def test_kernels_of_python_have_signs_and_waves() -> None:
     ("command", "why"),
     [
         (["compile", "Exp32:swap=10", "--arch", "rnn"], "Proposition 6.1"),
-        (["compile", "Exp32:swap=10", "--arch", "rnn", "-T", "9"], "leave length= out"),
+        (["compile", "Exp32:swap=10", "--arch", "rnn", "-T", "9"], "leave -T out"),
         (["compile", "Exp32", "--arch", "lstm"], "takes"),
         (["compile", "Exp32", "--arch", "rnn", "--dtype", "bfloat16"], "too narrow"),
         (["compile", "Exp32", "--arch", "rnn", "--within", "-1"], "above 0"),
         (["compile", "Exp32", "--arch", "rnn", "--within", "1e-30"], "no linear RNN"),
-        (["compile", "Exp32", "--arch", "rnn", "--strict"], "strict=True"),
-        (["compile", "Exp32", "--within", "1e-30"], "leave within= out"),
+        (["compile", "Exp32", "--arch", "rnn", "--strict"], "--strict"),
+        (["compile", "Exp32", "--within", "1e-30"], "leave --within out"),
         (["compile", "Exp600"], "at most 512 inputs"),
         (["compile", "Exp32", "--dtype", "bfloat16"], "too narrow"),
         (["compile", "Exp0", "--arch", "rnn"], "1 to 65536"),
@@ -138,7 +139,7 @@ def test_what_cannot_be_is_one_line(
     tmp_path: Path, command: list[str], why: str
 ) -> None:
     target = tmp_path / "f.safetensors"
-    with pytest.raises(KrohnError, match=why):
+    with in_a_command(), pytest.raises(KrohnError, match=why):
         CliRunner().invoke(app, [*command, "-o", str(target)], catch_exceptions=False)
     assert not target.exists()
 

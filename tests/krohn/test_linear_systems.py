@@ -16,6 +16,7 @@ from krohn.source_kinds.linear_systems import as_model
 from krohn.sources import read
 from network import modelfile
 from network.modelfile import ModelFile
+from program.wording import in_a_command
 from sources.linear_systems import named
 
 
@@ -52,7 +53,7 @@ def test_run_says_the_state_within_the_error(file: str) -> None:
     assert source is not None
     right = source.run([[0, 1, 2]])[0]
     assert np.abs(np.array(told["outputs"]) - right).max() <= told["error"]
-    with pytest.raises(KrohnError, match="no letter '9'"):
+    with in_a_command(), pytest.raises(KrohnError, match="no letter '9'"):
         CliRunner().invoke(app, ["run", file, "9"], catch_exceptions=False)
 
 
