@@ -156,6 +156,11 @@ class Channel:
         """Whether a value v is laid out as the v-th unit vector, not as v."""
         return self.code_name == "one-hot"
 
+    @property
+    def integer(self) -> bool:
+        """Whether it is stored, a value v as the number v."""
+        return self.code_name == "integer"
+
     @cached_property
     def span(self) -> range:
         """The dimensions that it occupies."""

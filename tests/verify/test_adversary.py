@@ -101,8 +101,9 @@ def craft(
     blocks: int,
     features: Json | None = None,
     dtype: str = "float32",
+    length: int = 2,
 ) -> Attack:
-    """A strict Transformer for words of 2 letters whose last channel is the state.
+    """A strict Transformer whose last channel is the state.
 
     ``tensors`` holds the rows of the embedding and the blocks; the read-out says state 1
     where the last channel is above 1/2.
@@ -117,7 +118,7 @@ def craft(
     readout = np.zeros((d, 2))
     readout[channels[-1]["dims"][0], 1] = 2.0
     tensors = {
-        "embed.position": np.zeros((3, d)),
+        "embed.position": np.zeros((length + 1, d)),
         "unembed.weight": readout,
         "unembed.bias": np.array([0.0, -1.0]),
         **tensors,
@@ -128,7 +129,7 @@ def craft(
         "strict": True,
         "d_model": d,
         "vocabulary": letters + 1,
-        "positions": 3,
+        "positions": length + 1,
         "outputs": 2,
         "blocks": [shape_of(tensors, b) for b in range(blocks)],
     }
@@ -138,7 +139,7 @@ def craft(
         "outputs": [channels[-1]["name"]],
         "decode": [[[0], 0], [[1], 1]],
     }
-    return attack(architecture, tensors, machine, program)
+    return attack(architecture, tensors, machine, program, length)
 
 
 def attack(
@@ -146,6 +147,7 @@ def attack(
     tensors: Mapping[str, FloatArray],
     machine: Automaton,
     program: Json | None,
+    length: int = 2,
 ) -> Attack:
     precision = PRECISIONS[architecture["dtype"]]
     header = {
@@ -155,7 +157,7 @@ def attack(
     }
     if program is not None:
         header["program"] = program
-        header["claim"]["length"] = 2
+        header["claim"]["length"] = length
     stored = {name: precision.round(array) for name, array in tensors.items()}
     shapes = {name: array.shape for name, array in stored.items()}
     assert shapes == expected_shapes(architecture)
@@ -412,6 +414,48 @@ def points_too_far_apart() -> Attack:
     return craft([[0, 0], [0, 0], [1, 1]], channels, tensors, 2, dtype="float64")
 
 
+def sum_of_nothing() -> Attack:
+    """Z + z is 0, laid out one-hot: nothing writes the 1 that this is."""
+    channels = [
+        channel("z", at(0, 1, 0, 3), [0], **letter([0, 0])),
+        channel("c", at(1, 2, 2, 3), [0], op="map", function="sum", inputs=["z", "z"]),
+        channel("s", at(2, 3, 4, 4), [0, 1], **of(["c"], [[0, 1]])),
+    ]
+    channels[1]["code"] = "one-hot"
+    tensors = {
+        "embed.token": np.zeros((2, 3)),
+        **mlp(0, (np.zeros((3, 1)), [0]), (np.zeros((1, 3)), [0, 0, 0])),
+        **mlp(1, ([[0], [1], [0]], [0]), ([[0, 0, 1]], [0, 0, 0])),
+    }
+    return craft([[1, 1]], channels, tensors, blocks=2)
+
+
+def noisy_flags(length: int = 12_000, low: float = 0.49, high: float = 0.51) -> Attack:
+    """Flags that are hardly told apart, where a head has too many scores to look at."""
+    channels = [
+        channel("v", at(0, 1, 0, 4), [0, 1], **letter([0, 0, 1, 0])),
+        channel("f", at(1, 2, 0, 4), [0, 1], **letter([0, 1, 1, 1])),
+        channel("w", at(2, 3, 2, 4), [0, 1], **of(["f"], [[0, 0], [1, 1]])),
+        channel(
+            "s", at(3, 4, 3, 4), [0, 1], op="latest", source="v", where="w", head=0
+        ),
+    ]
+    d = np.eye(6)
+    t = np.arange(length + 1.0)
+    query = np.stack([16 * d[4] + 32 * d[5], d[5]], axis=1)
+    tensors = {
+        "embed.token": np.array([0 * d[0], d[1], d[0] + d[1], d[1]]),
+        "embed.position": np.outer(t, d[4]) + d[5],
+        **mlp(0, (d[:, [1]], [0]), ((high - low) * d[[2]], low * d[2])),
+        "blocks.1.attention.query": query[None],
+        "blocks.1.attention.key": np.stack([d[2], 16 * d[4]], axis=1)[None],
+        "blocks.1.attention.value": d[None, :, [0]],
+        "blocks.1.attention.out": d[None, [3], :],
+    }
+    features, table = {"t": [4, 5], "one": [5, 6]}, [[0, 1], [0, 0], [1, 1]]
+    return craft(table, channels, tensors, 2, features, "float64", length)
+
+
 CRAFTED: list[Callable[[], Attack]] = [
     unselected_value,
     idle_chain,
@@ -429,6 +473,8 @@ CRAFTED: list[Callable[[], Attack]] = [
     lambda: overflow_on_the_way("float64", 1.7e308),
     between_multiples,
     points_too_far_apart,
+    sum_of_nothing,
+    noisy_flags,
 ]
 
 
@@ -440,6 +486,10 @@ def test_crafted_networks_are_wrong(build: Callable[[], Attack]) -> None:
 @pytest.mark.parametrize("build", CRAFTED)
 def test_crafted_networks_are_not_verified(build: Callable[[], Attack]) -> None:
     assert build().verdict != "verified"
+
+
+def test_flags_without_noise_are_found_where_scores_are_too_many() -> None:
+    assert noisy_flags(low=0.0, high=1.0).verdict == "verified"
 
 
 def unstored_scores() -> Attack:

@@ -66,6 +66,12 @@ class Noisy:
         """Some of the columns."""
         return self.each(lambda x: x[..., chosen])
 
+    def widest(self) -> "Noisy":
+        """One row whose entries are as large, and as far off, as those of any row."""
+        ends = np.abs(self.value), self.total
+        value, rest = (x.max(axis=0, keepdims=True) for x in ends)
+        return Noisy(value, np.zeros((0, *value.shape)), rest, self.form)
+
     def affine(self, weight: FloatArray, bias: FloatArray) -> "Noisy":
         """``x @ weight + bias`` as computed in the format, stored in it."""
         return self.products(weight).stored(bias)

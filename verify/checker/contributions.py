@@ -252,7 +252,7 @@ class Sources:
         own = [c for c in channels if self.owner[c.span.start] == source]
         x, rows = self.each[source].x.value, np.zeros(len(self.each[source].x.value))
         for c in own:
-            width = np.arange(len(c.span)) if c.one_hot else np.ones(1)
+            width = np.ones(1) if c.integer else np.arange(len(c.span))
             rows = rows + x[:, c.span] @ width
         return np.asarray(rows)
 

@@ -167,7 +167,7 @@ class Mlp:
         ]
         there = len(parts) == 2 == len(added.inputs)
         if not there or any(
-            c.one_hot or c.name not in self.stream.noise for c in parts
+            not c.integer or c.name not in self.stream.noise for c in parts
         ):
             return False
         first, second = (c.span.start for c in parts)
@@ -252,7 +252,7 @@ class Mlp:
     def _steps(self, sources: Sources, needed: list[IntArray]) -> bool:
         """Whether units read several integers: steps along sums, which cancel in rows."""
         channels = self.stream.program.channels
-        integer = [not channels[s.name].one_hot for s in sources.each]
+        integer = [channels[s.name].integer for s in sources.each]
         reads = sources.depends[1][needed[1]][:, integer]
         return bool((reads.sum(axis=1) > 1).any())
 
@@ -325,7 +325,8 @@ class Mlp:
         sources, (weight, bias) = self._apart(()), self.layers[-1]
         units = np.flatnonzero(weight[:, dims].any(axis=1))
         lone = sources.depends[-1][units].sum(axis=1) == 1
-        demand(lone & (not channel.one_hot), "a sum is not put together from its parts")
+        demand(channel.integer, "a sum of stored channels is written one-hot")
+        demand(lone, "a sum is not put together from its parts")
         demand(bias[dims] == 0, "something else is added to a sum")
         off, size, form = 0.0, 0.0, self.stream.form
         for i in range(len(sources.each)):

@@ -90,7 +90,7 @@ class Ridges:
         Raises:
             Refused: If the units do not add up to the function.
         """
-        demand(not self.channel.one_hot, "a piecewise function is written one-hot")
+        demand(self.channel.integer, "a piecewise function is written one-hot")
         (at,) = self.channel.span
         passing = passing_on(self.layers, self.activations, at)
         at, gain = (passing[-1].place if passing else at), whole_gain(passing)
@@ -138,14 +138,14 @@ class Ridges:
     def _inputs(self) -> list[int]:
         """The dimension of each input."""
         channels = [self.stream.channel(n) for n in self.channel.inputs]
-        demand(not any(c.one_hot for c in channels), "a one-hot channel is added up")
+        demand([c.integer for c in channels], "a one-hot channel is added up")
         return [c.span.start for c in channels]
 
     @cached_property
     def _owner(self) -> Mapping[int, Channel]:
         """The live integer channel of each dimension."""
         live = map(self.stream.channel, self.stream.noise)
-        return {c.span.start: c for c in live if not c.one_hot}
+        return {c.span.start: c for c in live if c.integer}
 
     @property
     def _function(self) -> Expression:

@@ -97,7 +97,7 @@ class Stream:
             x[:, channel.span] = code = channel.code(column)
             own = np.zeros_like(code) if kept else self.own(code, noise)
             noise = noise if kept else self.seen(code, noise)
-            if channel.one_hot or channel.vectors is not None:
+            if not channel.integer:
                 rest[:, channel.span] = noise
             elif noise.any():
                 rest[:, channel.span] = own

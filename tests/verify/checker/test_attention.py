@@ -20,8 +20,10 @@ from program.errors import Refused
 from verify.attack.rounding_variants import network, whole
 from verify.checker import sublayers
 from verify.checker import transformer as checker
-from verify.checker.attention.scores import NEVER, worst_leak
-from verify.checker.model_file import Model
+from verify.checker.affine_arithmetic import Noisy, exact
+from verify.checker.attention.latest import LatestFlag
+from verify.checker.attention.scores import NEVER, scores_of, worst_leak
+from verify.checker.model_file import FORMATS, Model
 from verify.checker.residual_stream import Stream
 from verify.search.conversion import model_of
 
@@ -148,6 +150,23 @@ def test_true_scores_stay_within_the_stated_error(seed: int, noise: float) -> No
     exact = (x @ query) @ (x @ key).T
     x[:, stated(file, flag)["dims"][0]] += rng.uniform(-noise, noise, len(x))
     assert np.abs((x @ query) @ (x @ key).T - exact).max() <= look.error
+
+
+@given(st.integers(0, 999), st.sampled_from(list(FORMATS)), st.booleans())
+def test_errors_are_no_less_where_not_every_score_is_looked_at(
+    seed: int, name: str, binary: bool
+) -> None:
+    """Of keys with noise in common and apart, of either sign, on a grid or on none."""
+    rng, form, count = np.random.default_rng(seed), FORMATS[name], 9
+    t, one = np.arange(count), np.ones(count)
+    query = np.stack([16 * (t + count), one, one if binary else one / 3], axis=1)
+    plain = 32 * np.stack([0 * t, t, one], axis=1)
+    keys = np.vstack([plain, plain + np.array([32, 0, 0])])
+    slopes, rest = rng.normal(size=(1, 2 * count, 3)), rng.random((2 * count, 3))
+    one_noise, own_noise = rng.choice([0, 1e-3], 2)
+    q, k = exact(query, form), Noisy(keys, one_noise * slopes, own_noise * rest, form)
+    found, each = LatestFlag().look_far(q, k)[1], scores_of(q, k)
+    assert found >= (1 - 1e-6) * each.error.max()
 
 
 PARITY = zoo.machine("Parity8@2,3,6")

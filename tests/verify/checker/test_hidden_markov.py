@@ -20,6 +20,7 @@ from hypothesis import given, settings
 
 from algebra.errors import KrohnError
 from network.modelfile import ModelFile
+from network.precision import PRECISIONS
 from program.errors import Refused
 from sources.hidden_markov import HiddenMarkovModel, named
 
@@ -88,6 +89,66 @@ def test_a_read_out_that_adds_something_costs_as_much(window: ModelFile) -> None
     bias = window.tensors["unembed.bias"] + 0.5
     assert shown(window).error < 0.1
     assert 0.4 < shown(changed(window, unembed__bias=bias)).error < 0.6
+
+
+def beside_the_law() -> ModelFile:
+    """A unit reads 1/4, which a vector has for the value 1, where an integer 1 is due.
+
+    After each letter the hidden state is the second one; the network says 3/4 and 1/4.
+    """
+    table = {"op": "map", "function": "table"}
+    one = {
+        "op": "map",
+        "function": "piecewise",
+        "expression": [0, [[1, "argument", 0]]],
+    }
+    v = {"name": "v", **table, "inputs": ["token"], "rows": [[0, 1], [1, 1]]}
+    p = {"name": "p", **one, "inputs": ["x"], "domain": [0, 1], "code": "integer"}
+    y = {"name": "y", **table, "inputs": ["p"], "rows": [[0, 0], [1, 1]]}
+    vectors = {"code": "vector", "domain": [1], "vectors": [[0.0], [0.25]]}
+    laws = {"code": "vector", "domain": [0, 1], "vectors": [[1.0, 0.0], [0.0, 1.0]]}
+    channels = [
+        {"name": "token", "op": "token", "domain": [0, 1]},
+        v | vectors | {"dims": [0, 1], "snapshots": [0, 4]},
+        v
+        | {"name": "x", "domain": [1], "code": "integer"}
+        | {"dims": [1, 2], "snapshots": [0, 4]},
+        p | {"dims": [2, 3], "snapshots": [2, 4]},
+        y | laws | {"dims": [3, 5], "snapshots": [4, 4]},
+    ]
+    d, block = np.eye(5), {"heads": 0, "d_qk": 0, "d_v": 0, "mlp": [1]}
+    tensors = {
+        "embed.token": np.tile(d[0] / 4 + d[1], (2, 1)),
+        "embed.position": np.zeros((5, 5)),
+        "blocks.0.mlp.0.weight": d[:, [0]],
+        "blocks.0.mlp.1.weight": d[[2]],
+        "blocks.1.mlp.0.weight": d[:, [2]],
+        "blocks.1.mlp.1.weight": d[[4]] - d[[3]],
+        "blocks.1.mlp.1.bias": d[3],
+        "unembed.weight": d[:, 3:],
+        "unembed.bias": np.zeros(2),
+    }
+    for name in ("blocks.0.mlp.0", "blocks.0.mlp.1", "blocks.1.mlp.0"):
+        tensors[f"{name}.bias"] = np.zeros(tensors[f"{name}.weight"].shape[1])
+    header = copy.deepcopy(built(golden(), 4).header)
+    header["architecture"] |= {"dtype": "float64", "strict": True, "d_model": 5}
+    header["architecture"] |= {"vocabulary": 2, "blocks": [block, block]}
+    header["architecture"] |= {"positions": 5}
+    header["claim"] = {"kind": "within", "dtype": "float64", "length": 4, "error": 0.5}
+    header["source"] |= {"letters": ["a"], "matrices": [[[0.0, 0.0], [1.0, 1.0]]]}
+    header["source"] |= {"start": [1.0, 0.0]}
+    program = {"channels": channels, "features": {}, "outputs": ["y"]}
+    program |= {"decode": [[[0], 0], [[1], 1]]}
+    machine = {"start": 0, "transitions": [[1, 1]]}
+    header["program"] = program | {"machine": machine}
+    return ModelFile(header, tensors, PRECISIONS["float64"])
+
+
+def test_what_a_vector_holds_is_no_integer() -> None:
+    file = beside_the_law()
+    assert measured(file, words(1, 3)) == 0.75
+    with pytest.raises(Refused, match="no integer"):
+        shown(file)
 
 
 class TestForgedWindows:

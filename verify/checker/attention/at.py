@@ -26,7 +26,7 @@ class Pointed(Copies):
         """
         positions = heads.stream.positions
         digits = [heads.stream.channel(n) for n in channel.inputs[1:]]
-        demand(not any(c.one_hot for c in digits), "a digit is one-hot")
+        demand([c.integer for c in digits], "a digit is one-hot")
         query = heads.query[channel.head]
         used = np.flatnonzero(query.any(axis=1))
         own = np.isin(used, [d for c in digits for d in c.span])

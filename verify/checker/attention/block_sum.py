@@ -32,7 +32,7 @@ class BlockSummed(Rule):
         operation, form = channel.operation, heads.stream.form
         assert isinstance(operation, BlockSum)
         source, block = (heads.stream.channel(name) for name in channel.inputs)
-        demand(not source.one_hot, "a sum of what is no number")
+        demand(source.integer, "a sum of what is no number")
         demand(gain == operation.size, "a mean is not multiplied by its block")
         demand(form.unit == form.sum_unit, "linear attention in a narrow format")
         t = np.arange(len(heads.stream.positions))

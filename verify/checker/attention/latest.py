@@ -39,11 +39,10 @@ class LatestFlag(Fetches):
         plain[0] = NEVER
         before = earlier(np.maximum(plain - bonus.min(), flagged)[None])[0] - flagged
         behind = np.logaddexp.accumulate(plain) - bonus - np.minimum.accumulate(flagged)
-        widest = k.each(lambda x: np.abs(x).max(axis=-2, keepdims=True))
-        sums = widest.products(np.abs(q.value).max(axis=0)[:, None])
+        sums = k.widest().products(np.abs(q.value).max(axis=0)[:, None])
         # Multiples of a power of two above 1 may fit where as whole numbers they do not.
-        grid = sum(finest(x.value * 2.0**-FINEST) - FINEST for x in (q, k))
-        grid = grid if grid <= 0 else FINEST + 1
+        grids = [finest(x.value * 2.0**-FINEST) - FINEST for x in (q, k)]
+        grid = sum(grids) if max(grids) <= 0 else FINEST + 1
         off = rounding(q.form, sums.terms + 1, sums.size, sums.known, grid)
         size, error = (float(x.max()) for x in (sums.size, sums.rest + off))
         fits(size, q.form, "a score", SUM)

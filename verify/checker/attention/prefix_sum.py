@@ -29,7 +29,7 @@ class Summed(Rule):
 def added_up(heads: Heads, channel: Channel, gain: float) -> tuple[FloatArray, Look]:
     """The noise of each value of a sum, and where its head looks (Theorem 13)."""
     form, source = heads.stream.form, heads.stream.channel(channel.inputs[0])
-    demand(not source.one_hot, "a sum of what is no number")
+    demand(source.integer, "a sum of what is no number")
     where = heads.stream.channel(channel.inputs[1]) if channel.inputs[1:] else None
     t = np.arange(len(heads.stream.positions))
     marks = where.given if where else np.minimum(t, 1)
@@ -94,8 +94,7 @@ def uneven(q: Noisy, k: Noisy, peak: float) -> float:
     """
     if not k.total.any():
         return 0.0
-    widest = k.each(lambda x: x.max(axis=-2, keepdims=True))
-    scores = scores_of(q, widest)
+    scores = scores_of(q, k.widest())
     return float(scores.error.max()) + 16 * q.form.sum_unit * (peak + scores.size)
 
 
