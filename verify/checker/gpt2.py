@@ -43,21 +43,20 @@ STATED = {
 """What a configuration must say."""
 SIZES = ("n_embd", "n_head", "n_inner", "n_layer", "n_positions", "vocab_size")
 ACTIVATIONS = ("relu", "gelu", "gelu_new")
-HARMLESS = {
-    "attn_pdrop",
-    "embd_pdrop",
-    "initializer_range",
-    "resid_pdrop",
-    "summary_activation",
-    "summary_first_dropout",
-    "summary_proj_to_labels",
-    "summary_type",
-    "summary_use_proj",
-    "task_specific_params",
-    "transformers_version",
-    "use_cache",
+SHARES = {"attn_pdrop", "embd_pdrop", "resid_pdrop", "summary_first_dropout"}
+"""What is dropped where something is trained: numbers between 0 and 1."""
+HARMLESS: Mapping[str, tuple[type, ...]] = {
+    **dict.fromkeys(SHARES, (int, float)),
+    "initializer_range": (float,),
+    "summary_activation": (str, type(None)),
+    "summary_proj_to_labels": (bool,),
+    "summary_type": (str,),
+    "summary_use_proj": (bool,),
+    "task_specific_params": (dict, type(None)),
+    "transformers_version": (str,),
+    "use_cache": (bool,),
 }
-"""What has no effect on logits where nothing is trained."""
+"""What has no effect on logits where nothing is trained, with the types that load."""
 MARKS = ("bos_token_id", "eos_token_id", "pad_token_id")
 """Tokens that are all BOS, which is the number of letters."""
 NAMES = ("config.json", "model.safetensors")
@@ -191,6 +190,10 @@ def _shape(config: Any, header: Any) -> Shape:
     for key, value in STATED.items():
         right = config[key] == value and type(config[key]) is type(value)
         demand(right, f"{key!r} of config.json is another one")
+    for key in config.keys() & HARMLESS:
+        typed = type(config[key]) in HARMLESS[key]
+        right = typed and (key not in SHARES or 0 <= config[key] <= 1)
+        demand(right, f"{key!r} of config.json is none that the library loads")
     sizes = [config[key] for key in SIZES]
     whole = all(type(n) is int and 0 < n < 2**31 for n in sizes)
     demand(whole, "a size in config.json is no positive whole number")

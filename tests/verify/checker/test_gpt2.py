@@ -148,6 +148,13 @@ def test_parts_of_the_construction_are_needed(
         {"quantization_config": {}},
         {"dtype": "float64"},
         {"add_cross_attention": 0},
+        {"attn_pdrop": 5.0},
+        {"embd_pdrop": -1},
+        {"resid_pdrop": "0.1"},
+        {"resid_pdrop": True},
+        {"initializer_range": None},
+        {"use_cache": 0},
+        {"summary_type": 3},
     ],
 )
 def test_configurations_that_no_rule_is_about(
