@@ -21,6 +21,8 @@ from program.expression_bounds import Bounds
 from program.expressions import Expression, read
 
 MOST_PATTERNS = 1024
+LARGEST_RESULT = 2**62
+"""Results that are less are right as int64, which computes modulo 2^64."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +48,10 @@ class Piecewise:
         """An interval for each pattern of those inputs that the position decides.
 
         Raises:
-            Refused: If it can be negative, or takes too many values.
+            Refused: If it can be negative, takes too many values, or is too large on the
+                way to be computed.
         """
+        self._check_size(read)
         bos = int(self([np.array([v.bos]) for v in read])[0])
         known = {i: v.given for i, v in enumerate(read) if v.given is not None}
         if len(known) == len(read):
@@ -64,6 +68,19 @@ class Piecewise:
         runs = [np.arange(low, high + 1) for low, high in ends]
         most = np.array([bos, *(ends[p][1] for p in here)]) if known else None
         return Values(bos, np.unique(np.concatenate(runs)), most=most)
+
+    def _check_size(self, read: Sequence[Values]) -> None:
+        """Refuse what int64 could not hold, at BOS too (Lemma 1a).
+
+        `Bounds` refuses sums inside of terms that are no numbers of a Program.
+        """
+        firsts = ((min(v.bos, int(v.later[0])), v) for v in read)
+        box = {
+            i: (low, max(v.bos, int(v.later[-1]))) for i, (low, v) in enumerate(firsts)
+        }
+        ends = Bounds(box).of(self.expression)
+        large = max(map(abs, ends))
+        demand(large < LARGEST_RESULT, "a piecewise function can become too large")
 
     def step(self, own: ChannelDomain, read: Sequence[PossibleValues]) -> BoolArray:
         """What it may be: of every joint value of the inputs."""

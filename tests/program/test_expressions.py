@@ -1,10 +1,12 @@
 """Piecewise linear expressions: what they mean, what bounds them, how they are stated."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import product
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from program import Piecewise, Refused
 from program.domains import Values
@@ -143,3 +145,55 @@ def test_bounds_of_a_line_that_bends_along_two_arguments_are_exact() -> None:
             line = line + bent * rectified(z - k)
         box = {0: (0, 3), 1: (0, 3)}
         assert Bounds(box).of(line) == (entries.min(), entries.max())
+
+
+W = 2**31 - 1
+"""The largest number of a Program."""
+
+
+def whole(expression: Expression, at: Sequence[int]) -> int:
+    """The value in whole numbers of any size."""
+    total = expression.constant
+    for atom, weight in expression.terms:
+        inside = atom.inside
+        value = at[inside] if isinstance(inside, int) else whole(inside, at)
+        total += weight * (max(value, 0) if atom.kind == "rectified" else value)
+    return total
+
+
+@given(
+    st.lists(st.lists(st.sampled_from([-W, -1, 1, 2**24, W]), min_size=4, max_size=4)),
+    st.lists(st.sampled_from([0, 1, 2**16, W]), min_size=6, max_size=6),
+    st.sampled_from(["given", "bos"]),
+)
+def test_values_are_those_of_whole_numbers_or_refused(
+    weights: list[list[int]], at: list[int], how: str
+) -> None:
+    """Functions of the position, and of what is large at BOS only, must not wrap."""
+    terms = [
+        w * rectified(a * argument(0) + b * argument(1) + c * argument(2) - w)
+        for a, b, c, w in weights
+    ]
+    function = Piecewise(sum(terms, number(1)))
+    read = [
+        Values(x, np.array([y]), np.array([x, y]) if how == "given" else None)
+        for x, y in zip(at[:3], at[3:], strict=True)
+    ]
+    try:
+        found = function.infer(read)
+    except Refused:
+        return
+    assert found.bos == whole(function.expression, at[:3])
+    assert whole(function.expression, at[3:]) in found.later
+
+
+def test_what_is_small_in_the_end_is_refused_if_it_is_too_large_on_the_way() -> None:
+    inside = W * (argument(0) + argument(1) + argument(2))
+    flag = Piecewise(greater(inside, number(0)))
+    assert whole(flag.expression, [W] * 3) == 1
+    for inputs in (
+        Values(W, np.array([W]), np.full(4, W)),
+        Values(W, np.array([0])),
+    ):
+        with pytest.raises(Refused, match="too large"):
+            flag.infer([inputs] * 3)
