@@ -1,7 +1,6 @@
 """Numbers with their nouns, words by their runs, and texts cut to a length."""
 
 from collections.abc import Iterable
-from decimal import ROUND_CEILING, Context
 from itertools import groupby
 
 LONGEST = 200
@@ -11,12 +10,6 @@ LONGEST = 200
 def count(number: int, noun: str, plural: str = "s") -> str:
     """A number with its noun: ``1 letter``, ``2,000 letters``."""
     return f"{number:,} {noun}{'' if number == 1 else plural}"
-
-
-def at_most(bound: float, digits: int = 3) -> str:
-    """A bound as it is written, in so many digits, rounded up: ``1.24`` for 1.2341."""
-    up = Context(prec=digits, rounding=ROUND_CEILING)
-    return f"{float(up.create_decimal(repr(float(bound)))):.{digits}g}"
 
 
 def exactly(number: float) -> str:

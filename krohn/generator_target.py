@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from algebra.errors import KrohnError
-from algebra.wording import at_most
 from krohn.verification_target import DEFAULT_SAMPLE_LENGTH, Target
+from program.wording import at_most
 from verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:

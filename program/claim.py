@@ -14,6 +14,7 @@ from typing import Any
 
 from program.errors import demand
 from program.strict_json import canonical
+from program.wording import at_most
 
 MACHINE = "machine"
 FEWEST = 8
@@ -157,7 +158,7 @@ def _are(claim: Mapping[str, Any], kind: str) -> str:
     """What the answers of a network are."""
     for key, what in (("tolerance", "laws of the next letter"), ("error", "numbers")):
         if type(claim.get(key)) is float:
-            return f"{what}, within {claim[key]:.3g}"
+            return f"{what}, within {at_most(claim[key])}"
     if kind == MACHINE:
         return "outputs" if claim.get("shows", "states") != "states" else "states"
     return "the next tokens" if claim.get("kind") == "generates" else "classes"

@@ -7,6 +7,7 @@ the end of the message only the command knows who asks.
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from decimal import ROUND_CEILING, Context
 
 SPELLED = {
     "length": "-T",
@@ -65,3 +66,9 @@ def _parameter(found: re.Match[str]) -> str:
     if name in SWITCHES and not leave and not value:
         value = "True"
     return f"{leave}{name}={value}"
+
+
+def at_most(bound: float, digits: int = 3) -> str:
+    """A bound as it is written, in so many digits, rounded up: ``1.24`` for 1.2341."""
+    up = Context(prec=digits, rounding=ROUND_CEILING)
+    return f"{float(up.create_decimal(repr(float(bound)))):.{digits}g}"

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from algebra.wording import at_most
 from krohn.comparison.belief_result import BeliefComparison, BeliefModel
+from program.wording import at_most
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,13 @@
 
 from typing import TYPE_CHECKING, Any
 
-from algebra.wording import at_most, count
+from algebra.wording import count
 from krohn.show.tables import console, cut_short, new_table, print_table, tried
 from krohn.show.verdict import about
 from network.architecture import kind_of
 from program import Map, Program
 from program import Table as Rows
+from program.wording import at_most
 from sources import in_context as contexts
 
 if TYPE_CHECKING:

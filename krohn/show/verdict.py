@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from algebra.wording import LONGEST, at_most, count, cut, in_runs
+from algebra.wording import LONGEST, count, cut, in_runs
 from krohn.show.tables import console, legibly, new_table, print_table
+from program.wording import at_most
 
 if TYPE_CHECKING:
     from krohn.evidence import Checked, Rests

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import KrohnError
-from algebra.wording import at_most
 from compiler.attention_layer import NAME, attention_layer
 from compiler.compiled_network import CompiledNetwork
 from compiler.errors import CompileError
@@ -18,6 +17,7 @@ from network.architecture import parameters
 from network.modelfile import ModelFile
 from network.precision import FloatArray
 from program.errors import Refused
+from program.wording import at_most
 from sources.attention_targets import complexity, sampling
 from sources.attention_targets.target import KIND, AttentionTarget, joined
 

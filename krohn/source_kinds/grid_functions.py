@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import KrohnError
-from algebra.wording import at_most
 from compiler.compiled_network import CompiledNetwork
 from compiler.errors import CompileError
 from compiler.grid_function import NAME, grid_function
@@ -19,6 +18,7 @@ from network.architecture import parameters
 from network.modelfile import ModelFile
 from network.precision import FloatArray
 from program.errors import Refused
+from program.wording import at_most
 from sources.attention_targets.grid_function import KIND, GridFunction, named
 from sources.attention_targets.universality import simple, superposed
 from verify.testing.simulation_result import Simulation

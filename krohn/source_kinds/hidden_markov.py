@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from algebra.errors import KrohnError
-from algebra.wording import at_most
 from compiler.compiled_network import CompiledNetwork
 from compiler.constructions import belief_window, beliefs, normalised_products
 from compiler.errors import CompileError
@@ -33,6 +32,7 @@ from network.modelfile import ModelFile
 from network.precision import FloatArray
 from program.domains import IntArray
 from program.errors import Refused
+from program.wording import at_most
 from sources import grammars, hidden_markov
 from sources.hidden_markov import HiddenMarkovModel, files
 from verify.checker.hidden_markov import Established

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import KrohnError
-from algebra.wording import at_most
 from compiler.compiled_network import CompiledNetwork
 from compiler.errors import CompileError
 from compiler.in_context import NAME, in_context
@@ -22,6 +21,7 @@ from network.modelfile import ModelFile
 from network.precision import FloatArray
 from program.errors import Refused
 from program.files import read_text
+from program.wording import at_most
 from sources import in_context as contexts
 from sources.in_context import InContext, Prompt
 from verify.testing.simulation_result import Simulation

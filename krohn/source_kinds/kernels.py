@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from algebra.errors import KrohnError
-from algebra.wording import at_most
 from compiler import linear_recurrence
 from compiler.compiled_network import CompiledNetwork
 from compiler.errors import CompileError
@@ -19,6 +18,7 @@ from network.architecture import kind_of, parameters
 from network.modelfile import ModelFile
 from network.precision import FloatArray
 from program.errors import Refused
+from program.wording import at_most
 from sources import kernels
 from sources.kernels import Kernel
 from sources.kernels.complexity import complexity, decay, under_mixing

@@ -8,7 +8,6 @@ import numpy as np
 
 from algebra.automaton import Automaton
 from algebra.errors import KrohnError
-from algebra.wording import at_most
 from compiler import gated_rnn
 from compiler.compiled_network import CompiledNetwork
 from compiler.constructions.products import NAME, realise
@@ -30,6 +29,7 @@ from network.modelfile import ModelFile
 from network.precision import FloatArray
 from program.domains import LARGEST_MATRIX
 from program.errors import Refused
+from program.wording import at_most
 from sources import linear_dynamics, linear_systems
 from sources.hidden_markov import HiddenMarkovModel
 from sources.hidden_markov.forms import driven

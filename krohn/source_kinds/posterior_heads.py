@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import KrohnError
-from algebra.wording import at_most, count
+from algebra.wording import count
 from compiler.compiled_network import CompiledNetwork
 from compiler.errors import CompileError
 from compiler.pipeline import Options
@@ -19,6 +19,7 @@ from network.architecture import parameters
 from network.modelfile import ModelFile
 from network.precision import FloatArray
 from program.errors import Refused
+from program.wording import at_most
 from sources import posterior_heads
 from sources.hidden_markov.identifiability import freedom
 from sources.hidden_markov.masked import Task

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from algebra.errors import KrohnError
-from algebra.wording import at_most, exactly
+from algebra.wording import exactly
 from compiler.compiled_network import CompiledNetwork
 from compiler.errors import CompileError
 from compiler.pipeline import Options
@@ -36,6 +36,7 @@ from network.modelfile import ModelFile
 from network.precision import FloatArray
 from program.domains import IntArray
 from program.errors import Refused
+from program.wording import at_most
 from verify.testing.simulation_result import Simulation
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import KrohnError
-from algebra.wording import at_most
 from compiler.compiled_network import CompiledNetwork
 from compiler.errors import CompileError
 from compiler.pipeline import Options
@@ -16,6 +15,7 @@ from network.architecture import parameters
 from network.modelfile import ModelFile
 from network.precision import FloatArray
 from program.errors import Refused
+from program.wording import at_most
 from sources.attention_targets import selected_means
 from sources.attention_targets.selected_means import (
     GRAVITY,

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from algebra.wording import at_most
 from compiler.compiled_network import CompiledNetwork
 from compiler.constructions.blocks import NAME
 from compiler.constructions.products import realise
@@ -22,6 +21,7 @@ from network.precision import FloatArray
 from program.blocks import BLANK, blanks, longest, passes
 from program.domains import IntArray
 from program.errors import Refused
+from program.wording import at_most
 from sources.linear_systems import VectorsInBlocks
 from sources.linear_systems.in_blocks import COORDINATE, KIND
 from verify.testing.simulation_result import Simulation
