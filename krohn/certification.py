@@ -130,7 +130,7 @@ class Proved(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Claim:
+class MachineClaim:
     """What is claimed of the networks of a machine.
 
     Attributes:

@@ -21,7 +21,7 @@ from compiler.construction_choice.planning import planning
 from compiler.constructions import beliefs, products
 from compiler.errors import CompileError
 from compiler.pipeline import Observer, Options
-from krohn.certification import Claim, Way, choose, planned, reasons
+from krohn.certification import MachineClaim, Way, choose, planned, reasons
 from krohn.compiled_model import CompiledModel, with_evidence
 from krohn.option_rules import (
     FORM,
@@ -135,7 +135,7 @@ def compile(  # noqa: A001  (the verb of the trade, and of the command)
     source = machine_of(machine, start, observation)
     shown = source if observation else replace(source, output=None)
     budget = Budget(steps_of(effort))
-    claim = Claim(source, length, options.precision, observation is not None)
+    claim = MachineClaim(source, length, options.precision, observation is not None)
     ways = _ways(shown, length, construction, arch, options, minimise, observe, budget)
     choice = choose(ways, partial(claim.proved, progress=progress), lambda _: proved)
     if choice.way is None:

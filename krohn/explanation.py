@@ -18,7 +18,7 @@ from compiler.construction_choice.planning import planning
 from compiler.pipeline import Options
 from compiler.rnn import Units
 from krohn.candidates import construction_table
-from krohn.certification import Claim, Way, choose, planned, proof_steps
+from krohn.certification import MachineClaim, Way, choose, planned, proof_steps
 from krohn.compilation import length_given, options_of
 from krohn.compiled_model import CompiledModel
 from krohn.language import language
@@ -148,7 +148,7 @@ def _explained(
         budget.leave_out(what)
     compiled = machine if observation else replace(machine, output=None)
     ways = planning(compiled, length, options, budget=budget)
-    claim = Claim(machine, length, options.precision, observation is not None)
+    claim = MachineClaim(machine, length, options.precision, observation is not None)
     allowed = _Allowance(budget.steps, length)
     choice = choose(planned(ways, minimise), claim.proved, allowed)
     offered = construction_table(ways, minimise, choice)
